@@ -1,0 +1,65 @@
+"""`check_game`: does a game keep the promises that solvers and measurements rely on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openfelt.base.errors import GameError
+from openfelt.compile.compiler import compile_game
+from openfelt.compile.sequence_form import sequence_form
+from openfelt.compile.state_graph import StateGraph, explore
+from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.rules.registry import load_game
+
+
+@dataclass(frozen=True)
+class GameCheck:
+    """What was found to hold; a game that breaks a promise raises GameError instead."""
+
+    game: str
+    players: int
+    states: int
+    nodes: int
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.game}: {self.players} players, {self.nodes:,} nodes, {self.rows:,} rows, {self.states:,} "
+            "states. Chance sums to one, payoffs to zero; nobody forgets; rows agree on their actions and "
+            "have names of their own."
+        )
+
+
+def check_game(game: str | Game) -> GameCheck:
+    """Verify a game, or raise GameError with the first promise that it breaks."""
+    rules = load_game(game)
+    graph = explore(rules)
+    _check_states(rules, graph)
+    tree = compile_game(rules)  # refuses rows whose nodes disagree on their actions
+    sequence_form(tree)  # refuses games in which a player forgets
+    for player in range(tree.players):
+        first, last = tree.rows.first_row[player : player + 2]
+        names: set[str] = set()
+        for row in range(first, last):
+            name = tree.row_name(row)
+            if name in names:
+                raise GameError(f"{rules.name}: two rows of player {player} have the name '{name}'.")
+            names.add(name)
+    return GameCheck(rules.name, rules.players, len(graph.turn), tree.num_nodes, tree.num_rows)
+
+
+def _check_states(rules: Game, graph: StateGraph) -> None:
+    if not np.isfinite(graph.payoffs).all() or (abs(graph.payoffs.sum(axis=1)) > 1e-9).any():
+        raise GameError(f"{rules.name}: payoffs do not sum to zero.")
+    movers = graph.turn[graph.turn != TERMINAL]
+    if ((movers < CHANCE) | (movers >= rules.players)).any():
+        raise GameError(f"{rules.name}: somebody moves who is not one of its {rules.players} players.")
+    for state in np.flatnonzero(graph.turn != TERMINAL):
+        edges = slice(graph.first_edge[state], graph.first_edge[state + 1])
+        if len(set(graph.action[edges])) < len(graph.action[edges]):
+            raise GameError(f"{rules.name}: two actions of one state have the same word.")
+        chance = graph.chance[edges]
+        if graph.turn[state] == CHANCE and ((chance < 0).any() or abs(chance.sum() - 1) > 1e-9):
+            raise GameError(f"{rules.name}: the probabilities of chance do not sum to one: {chance.tolist()}.")

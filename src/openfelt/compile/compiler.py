@@ -1,0 +1,81 @@
+"""`compile_game`: from rules to a tree, remembered in memory and, where it is large, on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import re
+import warnings
+from functools import lru_cache
+from pathlib import Path
+
+import platformdirs
+
+from openfelt.base.errors import FileError
+from openfelt.base.files import load_folder, save_folder
+from openfelt.compile import game_tree, state_graph
+from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
+from openfelt.compile.state_graph import explore
+from openfelt.rules.efg import EfgGame
+from openfelt.rules.game import Game
+from openfelt.rules.registry import load_game
+
+LARGE = 1_000_000  # nodes; trees above this are kept on disk
+
+
+def compile_game(game: str | Game, *, cache: Path | None = None) -> GameTree:
+    """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
+    return _compile(load_game(game), cache or default_cache())
+
+
+def default_cache() -> Path:
+    """The folder named by the variable OPENFELT_CACHE, or the user's cache folder."""
+    return Path(os.environ.get("OPENFELT_CACHE") or platformdirs.user_cache_dir("openfelt"))
+
+
+@lru_cache(maxsize=8)
+def _compile(game: Game, cache: Path) -> GameTree:
+    if isinstance(game, EfgGame):
+        return unfold(explore(game), game.name, game.unit)
+    folder = cache / "trees" / _cache_key(game)
+    if (folder / "manifest.json").exists():
+        try:
+            return load_tree(folder)
+        except FileError as error:
+            warnings.warn(f"{error} It is built again.", stacklevel=3)
+    tree = unfold(explore(game), game.name, game.unit)
+    if tree.num_nodes > LARGE:
+        try:
+            save_tree(folder, tree)
+        except FileError as error:
+            warnings.warn(f"The compiled {game.name} is not kept: {error}", stacklevel=3)
+    return tree
+
+
+def _cache_key(game: Game) -> str:
+    """Name and a checksum of the sources that the tree depends on: the rules and the compiler."""
+    digest = hashlib.sha256()
+    for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
+        if module is not None and module.__name__ not in ("abc", "builtins"):
+            digest.update(inspect.getsource(module).encode())
+    return f"{re.sub(r'[^0-9a-z]+', '-', game.name).strip('-')}-{digest.hexdigest()[:12]}"
+
+
+def save_tree(folder: Path, tree: GameTree) -> None:
+    """Write a tree as a folder of arrays."""
+    arrays = {f"{part}.{field}": array for part in ("nodes", "rows")
+              for field, array in getattr(tree, part)._asdict().items()}
+    facts = {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
+    save_folder(folder, "tree", arrays, facts)
+
+
+def load_tree(folder: Path) -> GameTree:
+    """Read a tree, memory-mapped."""
+    arrays, facts = load_folder(folder, "tree")
+    try:
+        nodes = TreeArrays(*(arrays[f"nodes.{field}"] for field in TreeArrays._fields))
+        rows = RowArrays(*(arrays[f"rows.{field}"] for field in RowArrays._fields))
+        return GameTree(facts["game"], facts["players"], facts["unit"], nodes, rows, tuple(facts["labels"]))
+    except KeyError as error:
+        raise FileError(f"{folder} lacks {error}, so it is not a complete tree.") from None

@@ -1,0 +1,1 @@
+"""The result of learning: probabilities per row, and its file format."""

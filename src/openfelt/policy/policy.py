@@ -1,0 +1,141 @@
+"""A policy: for every row (information state) of every player, a probability for each action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError, FileError
+from openfelt.base.files import load_folder, save_folder
+from openfelt.compile.compiler import compile_game
+from openfelt.compile.game_tree import GameTree
+from openfelt.compile.sequence_form import SequenceForm, sequence_form
+from openfelt.rules.game import Game
+from openfelt.traverse.sequence import spread_reach
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Probabilities per row, for all players of a game (a profile)."""
+
+    tree: GameTree
+    probabilities: NDArray[np.float64]  # [slots]
+
+    def __post_init__(self) -> None:
+        table = self.probabilities
+        if table.shape != (self.tree.num_slots,):
+            raise FeltError(f"A policy of {self.tree.game} has {self.tree.num_slots} numbers, not {table.size}.")
+        if not (np.isfinite(table).all() and (table >= 0).all()):
+            raise FeltError("A policy's probabilities must be numbers from 0 to 1.")
+        if len(table) and (abs(_row_sums(self.tree, table) - 1.0) > 1e-6).any():
+            raise FeltError("A policy's probabilities must sum to 1 in every row.")
+
+    def __repr__(self) -> str:
+        return f"Policy({self.tree.game}, {self.tree.num_rows:,} rows)"
+
+    def row(self, row: int) -> NDArray[np.float64]:
+        """The probabilities of one row's actions."""
+        return self.probabilities[self.tree.slots(row)]
+
+    def at(self, player: int, name: str) -> dict[str, float]:
+        """By words: policy.at(0, "K pass bet") gives {"pass": 0.0, "bet": 1.0}."""
+        row = self.tree.find_row(player, name)
+        return dict(zip(self.tree.actions(row), map(float, self.row(row)), strict=True))
+
+    def sample(self, row: int, generator: np.random.Generator) -> int:
+        """The number of an action drawn with its probability."""
+        return int(generator.choice(len(self.row(row)), p=self.row(row) / self.row(row).sum()))
+
+    def greedy(self) -> Policy:
+        """The policy that always takes the likeliest action (the first of equal ones)."""
+        table = np.zeros_like(self.probabilities)
+        for row in range(self.tree.num_rows):
+            table[self.tree.slots(row).start + int(np.argmax(self.row(row)))] = 1.0
+        return Policy(self.tree, table)
+
+
+def uniform_policy(game: str | Game | GameTree) -> Policy:
+    """All actions alike."""
+    tree = _tree(game)
+    counts = np.diff(tree.rows.first_slot)
+    return Policy(tree, np.repeat(1.0 / counts, counts))
+
+
+def random_policy(game: str | Game | GameTree, seed: int = 0) -> Policy:
+    """Each row drawn evenly from all distributions over its actions."""
+    tree = _tree(game)
+    return Policy(tree, normalised(tree, np.random.default_rng(seed).exponential(size=tree.num_slots)))
+
+
+def mixture(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
+    """The policy of someone who draws one of the policies before the game and keeps to it.
+
+    By Kuhn's theorem it is a behaviour policy again: at each row the policies count with the probability
+    that they reach it, which is not the same as averaging the probabilities.
+    """
+    if not policies or len(policies) != len(weights) or min(weights) < 0 or sum(weights) <= 0:
+        raise FeltError("A mixture needs policies and as many weights, none negative and not all zero.")
+    tree = policies[0].tree
+    for policy in policies:
+        require_game(policy, tree)
+    form = sequence_form(tree)
+    plans = [weight * realisation_plan(form, policy.probabilities)
+             for policy, weight in zip(policies, weights, strict=True)]
+    return Policy(tree, normalised(tree, np.sum(plans, axis=0)))
+
+
+def realisation_plan(form: SequenceForm, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each slot the probability that its player plays the sequence that ends with it."""
+    reach = np.empty(form.num_slots + form.num_players)
+    for player in range(form.num_players):
+        spread_reach(form, player, probabilities, reach)
+    return reach[: form.num_slots]
+
+
+def normalised(tree: GameTree, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights per slot to probabilities; a row without weight becomes uniform."""
+    if not len(weights):
+        return weights
+    counts = np.diff(tree.rows.first_slot)
+    sums = np.repeat(_row_sums(tree, weights), counts)
+    even = np.repeat(1.0 / counts, counts)
+    return np.divide(weights, sums, out=even, where=sums > 0)
+
+
+def require_game(policy: Policy, tree: GameTree) -> None:
+    """Refuse a policy of another game."""
+    if policy.tree.fingerprint != tree.fingerprint:
+        raise FeltError(f"The policy was made for {policy.tree.game}, not for {tree.game}.")
+
+
+def save_policy(policy: Policy, folder: str | Path) -> None:
+    """Write a policy as a folder: `manifest.json` beside the table."""
+    facts = {"game": policy.tree.game, "fingerprint": policy.tree.fingerprint}
+    save_folder(Path(folder), "policy", {"probabilities": policy.probabilities}, facts)
+
+
+def load_policy(folder: str | Path) -> Policy:
+    """Read a policy; compiles the game that it names."""
+    folder = Path(folder)
+    arrays, facts = load_folder(folder, "policy")
+    if "probabilities" not in arrays or "game" not in facts:
+        raise FileError(f"{folder} is not a complete policy.")
+    tree = compile_game(str(facts["game"]))
+    if facts.get("fingerprint") != tree.fingerprint:
+        raise FileError(f"{folder} does not fit {tree.game}: its rows have changed since it was saved.")
+    try:
+        return Policy(tree, np.asarray(arrays["probabilities"], np.float64))
+    except FeltError as error:
+        raise FileError(f"{folder} is damaged: {error}") from None
+
+
+def _tree(game: str | Game | GameTree) -> GameTree:
+    return game if isinstance(game, GameTree) else compile_game(game)
+
+
+def _row_sums(tree: GameTree, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.add.reduceat(table, tree.rows.first_slot[:-1])

@@ -1,0 +1,1 @@
+"""The rules of each game, one readable file a game, behind the protocol in `game.py`."""

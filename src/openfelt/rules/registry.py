@@ -1,0 +1,83 @@
+"""From a game's name, such as "kuhn(pot=8)", to its rules, and one clear sentence where the name is wrong."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from openfelt.base.errors import GameError, unknown
+from openfelt.rules.bluff import Bluff
+from openfelt.rules.efg import read_efg
+from openfelt.rules.game import Game
+from openfelt.rules.goofspiel import Goofspiel
+from openfelt.rules.kuhn import Kuhn
+from openfelt.rules.leduc import Leduc
+from openfelt.rules.one_card import OneCard
+from openfelt.rules.princess_monster import PrincessMonster
+
+GAMES: dict[str, type[Game]] = {
+    game.key: game for game in (Kuhn, OneCard, Leduc, Goofspiel, Bluff, PrincessMonster)
+}
+
+
+def load_game(name: str | Path | Game) -> Game:
+    """The game called `name`: "leduc", "kuhn(pot=8)", "goofspiel(4)", or the path of a Gambit .efg file."""
+    if isinstance(name, Game):
+        return name
+    if str(name).endswith(".efg"):
+        return read_efg(Path(name))
+    word, positional, keywords = _parse(str(name))
+    if word not in GAMES:
+        raise GameError(unknown("game", word, GAMES))
+    rules = GAMES[word]
+    fields = {field.name: field for field in dataclasses.fields(rules)}  # type: ignore[arg-type]
+    if len(positional) > len(fields):
+        raise GameError(f"{word} takes at most {len(fields)} parameters, not {len(positional)}: {usage(rules)}.")
+    given = dict(zip(fields, positional, strict=False))
+    for key, value in keywords.items():
+        if key not in fields:
+            raise GameError(f"{word} has no parameter '{key}'; write {usage(rules)}.")
+        if key in given:
+            raise GameError(f"{word}: {key} is given twice.")
+        given[key] = value
+    for key, field in fields.items():
+        if key not in given and field.default is dataclasses.MISSING:
+            raise GameError(f"{word} needs a value for {key}: write {usage(rules)}.")
+        if key in given:
+            given[key] = _number(word, key, given[key], whole="float" not in str(field.type))
+    return rules(**given)
+
+
+def usage(rules: type[Game]) -> str:
+    """How a game's name is written: "kuhn(pot=..., players=2)"."""
+    words = []
+    for field in dataclasses.fields(rules):  # type: ignore[arg-type]
+        default = "..." if field.default is None else field.default
+        words.append(field.name if field.default is dataclasses.MISSING else f"{field.name}={default}")
+    return f"{rules.key}({', '.join(words)})"
+
+
+def _parse(name: str) -> tuple[str, list[Any], dict[str, Any]]:
+    match = re.fullmatch(r"\s*(\w+)\s*(\(.*\))?\s*", name)
+    if not match:
+        raise GameError(f"'{name}' is not a game's name; write it like leduc, kuhn(pot=8) or goofspiel(4).")
+    try:
+        call = ast.parse(f"f{match[2] or '()'}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        positional = [ast.literal_eval(value) for value in call.args]
+        keywords = {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
+    except (SyntaxError, ValueError, AssertionError, MemoryError, RecursionError):
+        raise GameError(f"The parameters of '{name}' cannot be read; write them like kuhn(pot=8).") from None
+    return match[1].lower(), positional, keywords
+
+
+def _number(word: str, key: str, value: object, whole: bool) -> int | float:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or (whole and value != int(value)):  # type: ignore[call-overload]
+        kind = "a whole number" if whole else "a number"
+        raise GameError(f"{word}: {key} must be {kind}, not {value!r}.")
+    return int(value) if value == int(value) else value  # type: ignore[call-overload, return-value, no-any-return]

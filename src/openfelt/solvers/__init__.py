@@ -1,0 +1,1 @@
+"""Algorithms that learn tables by walking a game; each is a small rule on a shared traversal."""

@@ -1,0 +1,55 @@
+"""Extensive-form fictitious play: everyone answers the others' average with a best response.
+
+Heinrich, Lanctot & Silver 2015 (XFP). Averaging is over realisation plans, so the average is that of
+whole strategies, as in Brown's fictitious play of the normal form, at the cost of the extensive form.
+The first policy of the average is the uniform one; all players answer at once, with step 1/(t+1).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import kernel
+from openfelt.policy.policy import normalised, realisation_plan, uniform_policy
+from openfelt.solvers.solver import Solver
+from openfelt.traverse.sequence import best_response, spread_reach, sum_leaves
+
+
+class FictitiousPlay(Solver):
+    """Extensive-form fictitious play."""
+
+    name: ClassVar[str] = "fictitious-play"
+    summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
+
+    def _start(self) -> None:
+        uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
+        # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does
+        # not change when all of the others' reach is multiplied by a number.
+        self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
+
+    def _advance(self, iterations: int) -> None:
+        _iterate(self.form, self._sum, iterations)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        return normalised(self.tree, self._sum[: self.tree.num_slots])
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"sum": self._sum}
+
+
+@kernel
+def _iterate(form, plan_sum, iterations):  # type: ignore[no-untyped-def]
+    num_players = len(form.first_row) - 1
+    values, plan = np.empty_like(plan_sum), np.empty_like(plan_sum)
+    response = np.empty(form.first_slot[-1])
+    for _ in range(iterations):
+        for player in range(num_players):
+            sum_leaves(form, player, plan_sum, values)
+            best_response(form, player, values, response)
+            spread_reach(form, player, response, plan)
+        for slot in range(len(plan_sum)):
+            plan_sum[slot] += plan[slot]

@@ -1,0 +1,20 @@
+"""The solvers by name."""
+
+from __future__ import annotations
+
+from openfelt.base.errors import FeltError, unknown
+from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus
+from openfelt.solvers.fictitious_play import FictitiousPlay
+from openfelt.solvers.sequence_lp import SequenceLP
+from openfelt.solvers.solver import Solver
+
+SOLVERS: dict[str, type[Solver]] = {
+    solver.name: solver for solver in (CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP)
+}
+
+
+def solver_type(name: str) -> type[Solver]:
+    """The solver called `name`."""
+    if name not in SOLVERS:
+        raise FeltError(unknown("solver", name, SOLVERS))
+    return SOLVERS[name]

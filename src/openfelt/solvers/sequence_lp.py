@@ -1,0 +1,159 @@
+"""The exact equilibrium of a two-player zero-sum game: the sequence-form linear program, by HiGHS.
+
+Koller, Megiddo & von Stengel 1996. Player 0 chooses a realisation plan x; for each row of player 1 a
+variable q bounds from above what player 0 gets there if player 1 answers best:
+
+    maximise q(start)   subject to   Ex = e, x >= 0,   F'q - A'x <= 0
+
+where A holds the leaves' weights. Player 1's plan is the dual of the inequalities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError
+from openfelt.compile.game_tree import GameTree
+from openfelt.compile.sequence_form import SequenceForm
+from openfelt.policy.policy import normalised
+from openfelt.solvers.solver import Solver
+
+SIMPLEX = 20_000  # sequences up to which the simplex method is the faster
+
+
+@dataclass(frozen=True)
+class PlanProgram:
+    """The constraints of `player`'s program; its variables are [x per sequence of his, q per row, q(start)].
+
+    A player's sequences are counted from 0 as in `sequences`, the empty one last.
+    """
+
+    a_ub: scipy.sparse.csr_array  # [sequences of the other, variables], <= 0
+    a_eq: scipy.sparse.csr_array  # [own rows + 1, variables], = b_eq
+    b_eq: NDArray[np.float64]
+    num_plan: int  # how many variables are the plan's
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """x >= 0; q is free."""
+        count = self.a_ub.shape[1]
+        low = np.where(np.arange(count) < self.num_plan, 0.0, -np.inf)
+        return np.column_stack([low, np.full(count, np.inf)])
+
+
+def plan_program(form: SequenceForm, player: int) -> PlanProgram:
+    """The linear program whose optimum is the best guaranteed value of `player`."""
+    other = 1 - player
+    mine, theirs = sequences(form, player), sequences(form, other)
+    own_place, other_place = _places(form, mine), _places(form, theirs)
+    rows, other_rows = _rows(form, player), _rows(form, other)
+    num_plan, num_q = len(mine), len(other_rows) + 1
+
+    # E: the actions of a row share what leads to it; the empty sequence has weight 1.
+    e = _flow(form, rows, own_place, num_plan)
+    # F, transposed and with the leaves: one constraint per sequence of the other player.
+    f = _flow(form, other_rows, other_place, len(theirs))
+    owner, entries = [], []
+    for place, slot in enumerate(mine):
+        leaves = slice(form.first_leaf[slot], form.first_leaf[slot + 1])
+        owner.append(np.full(leaves.stop - leaves.start, place))
+        entries.append(leaves)
+    weight = np.concatenate([form.leaf_weight[leaves] for leaves in entries])
+    column = np.concatenate([form.leaf_others[leaves, 0] for leaves in entries])
+    shape = (len(theirs), num_plan)
+    leaves_matrix = scipy.sparse.csr_array((weight, (other_place[column], np.concatenate(owner))), shape=shape)
+    a_ub = scipy.sparse.hstack([-leaves_matrix, f.T], format="csr")
+    padding = scipy.sparse.csr_array((e.shape[0], num_q))
+    a_eq = scipy.sparse.hstack([e, padding], format="csr")
+    return PlanProgram(a_ub, a_eq, np.append(np.zeros(len(rows)), 1.0), num_plan)
+
+
+def sequences(form: SequenceForm, player: int) -> NDArray[np.int64]:
+    """The slots of a player's sequences, the empty one last."""
+    rows = _rows(form, player)
+    first, last = (form.first_slot[rows.start], form.first_slot[rows.stop]) if len(rows) else (0, 0)
+    return np.append(np.arange(first, last), form.num_slots + player)
+
+
+def _rows(form: SequenceForm, player: int) -> range:
+    return range(int(form.first_row[player]), int(form.first_row[player + 1]))
+
+
+def _places(form: SequenceForm, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    places = np.full(form.num_slots + form.num_players, -1)
+    places[slots] = np.arange(len(slots))
+    return places
+
+
+def _flow(form: SequenceForm, rows: range, place: NDArray[np.int64], count: int) -> scipy.sparse.csr_array:
+    """[rows + 1, sequences]: +1 at a row's actions, -1 at what leads to it; last, +1 at the empty one."""
+    slots = np.arange(form.first_slot[rows.start], form.first_slot[rows.stop]) if len(rows) else np.arange(0)
+    number = np.arange(len(rows))
+    row_of = np.repeat(number, np.diff(form.first_slot[rows.start : rows.stop + 1]) if len(rows) else 0)
+    parents = place[form.parent_slot[rows.start : rows.stop]]
+    where = (
+        np.concatenate([row_of, number, [len(rows)]]),
+        np.concatenate([place[slots], parents, [count - 1]]),
+    )
+    ones = np.concatenate([np.ones(len(slots)), -np.ones(len(rows)), [1.0]])
+    return scipy.sparse.csr_array((ones, where), shape=(len(rows) + 1, count))
+
+
+class SequenceLP(Solver):
+    """The exact equilibrium by linear programming."""
+
+    name: ClassVar[str] = "lp"
+    summary: ClassVar[str] = "exact equilibrium: sequence-form linear program (HiGHS)"
+    iterative: ClassVar[bool] = False
+
+    def _start(self) -> None:
+        require_zero_sum(self.tree)
+        self._plan = np.zeros(self.tree.num_slots)
+
+    def _advance(self, iterations: int) -> None:
+        program = plan_program(self.form, player=0)
+        solution = solve_program(program, self.tree.game)
+        for player, plan in ((0, solution.x[: program.num_plan]), (1, -solution.ineqlin.marginals)):
+            self._plan[sequences(self.form, player)[:-1]] = np.maximum(plan[:-1], 0.0)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        return normalised(self.tree, self._plan)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"plan": self._plan}
+
+
+def solve_program(program: PlanProgram, game: str, objective: NDArray[np.float64] | None = None) -> Any:
+    """HiGHS on a plan program; by default it maximises the last variable, q(start)."""
+    count = program.a_ub.shape[1]
+    if objective is None:
+        objective = np.zeros(count)
+        objective[-1] = -1.0
+    solution = scipy.optimize.linprog(
+        objective,
+        A_ub=program.a_ub,
+        b_ub=np.zeros(program.a_ub.shape[0]),
+        A_eq=program.a_eq,
+        b_eq=program.b_eq,
+        bounds=program.bounds,
+        method="highs-ds" if count < SIMPLEX else "highs-ipm",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solution.x is None:
+        raise FeltError(f"The linear program of {game} could not be solved: {solution.message}.")
+    return solution
+
+
+def require_zero_sum(tree: GameTree) -> None:
+    """Refuse games that are not for two players with opposite interests."""
+    if tree.players != 2:
+        raise FeltError(f"The linear program solves two-player games; {tree.game} has {tree.players} players.")
+    if (abs(tree.nodes.payoffs.sum(axis=1)) > 1e-9).any():
+        raise FeltError(f"The linear program solves zero-sum games; the payoffs of {tree.game} are not.")

@@ -1,0 +1,196 @@
+"""What all solvers share: budgets, measuring on the way, going on where one stopped, saving."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError, FileError
+from openfelt.base.files import load_folder, save_folder
+from openfelt.compile.compiler import compile_game
+from openfelt.compile.sequence_form import sequence_form
+from openfelt.policy.policy import Policy
+from openfelt.rules.game import Game
+from openfelt.traverse.sequence import evaluate_profile
+
+BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
+SPACING = 1.1  # each measurement comes after this many times the iterations of the one before
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A solver's parameters; each field's metadata["help"] says what it does. Subclasses add fields."""
+
+
+def setting(default: float, help: str) -> Any:
+    """A field of Settings."""
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How good the average policy was at a moment of the run."""
+
+    iterations: int
+    seconds: float  # spent learning, without the measuring
+    nash_conv: float
+    exploitability: float
+
+
+Progress = Callable[["Solver", Measurement | None], None]
+
+
+class Solver(ABC):
+    """Learns a policy of a game. `run` goes on from where it stopped."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    settings_type: ClassVar[type[Settings]] = Settings
+    iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
+
+    def __init__(self, game: str | Game, *, seed: int = 0, threads: int = 1, **settings: float) -> None:
+        if threads < 1:
+            raise FeltError(f"threads must be 1 or more, not {threads}.")
+        known = [field.name for field in dataclasses.fields(self.settings_type)]
+        for key in settings:
+            if key not in known:
+                allowed = f"it has {', '.join(known)}" if known else "it has none"
+                raise FeltError(f"{self.name} has no parameter '{key}' ({allowed}).")
+        self.settings = self.settings_type(**settings)
+        self.seed, self.threads = seed, threads
+        self.tree = compile_game(game)
+        self.form = sequence_form(self.tree)
+        self.iterations = 0
+        self.seconds = 0.0
+        self.measurements: list[Measurement] = []
+        self._start()
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Make the tables."""
+
+    @abstractmethod
+    def _advance(self, iterations: int) -> None:
+        """Learn for that many iterations from `self.iterations` on (which `run` counts)."""
+
+    @property
+    @abstractmethod
+    def probabilities(self) -> NDArray[np.float64]:
+        """The table of the policy learned so far (the average one), per slot."""
+
+    @abstractmethod
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """All arrays that must be kept to go on."""
+
+    def _resumed(self) -> None:  # noqa: B027 - most solvers have nothing to do here
+        """Called after the tables were filled from a checkpoint."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy learned so far."""
+        return Policy(self.tree, self.probabilities)
+
+    def run(
+        self,
+        iterations: int | None = None,
+        *,
+        seconds: float | None = None,
+        until: float | None = None,
+        progress: Progress | None = None,
+    ) -> Solver:
+        """Learn for `iterations` more, `seconds` more, or until an exploitability; the first that is met.
+
+        Measurements come at iterations spaced by a tenth, so where `until` stops does not depend on the
+        clock. `progress(solver, measurement or None)` is called about ten times a second.
+        """
+        self._check_budget(iterations, seconds, until)
+        last = math.inf if iterations is None else self.iterations + iterations
+        if not self.iterative:
+            last, seconds = 1, None
+        deadline = math.inf if seconds is None else self.seconds + seconds
+        chunk = 1
+        while self.iterations < last and self.seconds < deadline:
+            target = self._next_measurement()
+            step = int(min(chunk, target - self.iterations, last - self.iterations))
+            took = self._timed(step)
+            chunk = max(1, int(step * min(10.0, min(BREATH, deadline - self.seconds + 1e-3) / max(took, 1e-9))))
+            measured = self.measure() if self.iterations in (target, last) else None
+            if progress:
+                progress(self, measured)
+            if until is not None and measured is not None and measured.exploitability <= until:
+                break
+        if not self.measurements or self.measurements[-1].iterations < self.iterations:
+            measured = self.measure()
+            if progress:
+                progress(self, measured)
+        return self
+
+    def _check_budget(self, iterations: int | None, seconds: float | None, until: float | None) -> None:
+        if self.iterative and iterations is None and seconds is None and until is None:
+            raise FeltError("Say how long to learn: a number of iterations, seconds, or a target exploitability.")
+        for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
+            if value is not None and not (value > 0 and math.isfinite(value)):
+                raise FeltError(f"{what} must be more than 0, not {value}.")
+
+    def _timed(self, iterations: int) -> float:
+        begun = time.perf_counter()
+        self._advance(iterations)
+        took = time.perf_counter() - begun
+        self.iterations += iterations
+        self.seconds += took
+        return took
+
+    def _next_measurement(self) -> int:
+        point = 1
+        while point <= self.iterations:
+            point = max(point + 1, math.ceil(point * SPACING))
+        return point
+
+    def measure(self) -> Measurement:
+        """Exact nash_conv of the policy learned so far; kept in `measurements`."""
+        best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
+        evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
+        nash_conv = float((best - expected).sum())
+        measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
+        self.measurements.append(measured)
+        return measured
+
+    def save(self, folder: str | Path) -> None:
+        """Write a checkpoint from which `resume` goes on, to the bit."""
+        facts = {
+            "solver": self.name,
+            "settings": dataclasses.asdict(self.settings),
+            "seed": self.seed,
+            "game": self.tree.game,
+            "fingerprint": self.tree.fingerprint,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+        }
+        save_folder(Path(folder), "checkpoint", self.tables(), facts)
+
+    def resume(self, folder: str | Path) -> None:
+        """Take over a checkpoint of the same solver, game and settings."""
+        arrays, facts = load_folder(Path(folder), "checkpoint")
+        if facts.get("fingerprint") != self.tree.fingerprint:
+            raise FeltError(f"{folder} was made for {facts.get('game')}, not for {self.tree.game}.")
+        if facts.get("solver") != self.name:
+            raise FeltError(f"{folder} was made by {facts.get('solver')}, not by {self.name}.")
+        if facts.get("settings") != dataclasses.asdict(self.settings):
+            raise FeltError(f"{folder} was made with other parameters: {facts.get('settings')}.")
+        own = self.tables()
+        for name, table in own.items():
+            if name not in arrays or arrays[name].shape != table.shape:
+                raise FileError(f"{folder} is damaged: its table '{name}' is missing or of another size.")
+            table[...] = arrays[name]
+        self.iterations, self.seconds = int(facts["iterations"]), float(facts["seconds"])
+        self.seed = int(facts["seed"])
+        self._resumed()

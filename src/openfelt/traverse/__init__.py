@@ -1,0 +1,1 @@
+"""The shared traversals that solvers and measurements are small rules on."""
