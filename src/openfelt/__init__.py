@@ -1,0 +1,61 @@
+"""OpenFelt: train, measure, exploit and play agents for games of imperfect information.
+
+    import openfelt as felt
+
+    solver = felt.PCFRPlus("leduc").run(until=1e-4)
+    print(felt.exploitability("leduc", solver.policy))
+    felt.save_policy(solver.policy, "leduc-policy")
+
+Everything here is loaded when first used, so that `import openfelt` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_DOOR = {
+    "base.errors": ["FeltError", "FileError", "GameError"],
+    "rules.game": ["Game", "CHANCE", "TERMINAL"],
+    "rules.registry": ["load_game"],
+    "compile.compiler": ["compile_game"],
+    "compile.check_game": ["check_game"],
+    "compile.export_efg": ["write_efg"],
+    "policy.policy": ["Policy", "load_policy", "mixture", "random_policy", "save_policy", "uniform_policy"],
+    "solvers.cfr": ["CFR", "CFRPlus", "DCFR", "PCFRPlus"],
+    "solvers.fictitious_play": ["FictitiousPlay"],
+    "solvers.sequence_lp": ["SequenceLP"],
+    "evaluate.exploitability": ["best_response", "expected_values", "exploitability", "seat"],
+    "evaluate.dominated": ["dominated_actions"],
+    "evaluate.equilibrium_distance": ["EquilibriumSet", "closest_equilibrium"],
+}
+_PLACE = {name: module for module, names in _DOOR.items() for name in names}
+
+__all__ = ["__version__", *sorted(_PLACE)]  # noqa: PLE0604 - the names are in _DOOR
+
+if TYPE_CHECKING:
+    from openfelt.base.errors import FeltError, FileError, GameError
+    from openfelt.compile.check_game import check_game
+    from openfelt.compile.compiler import compile_game
+    from openfelt.compile.export_efg import write_efg
+    from openfelt.evaluate.dominated import dominated_actions
+    from openfelt.evaluate.equilibrium_distance import EquilibriumSet, closest_equilibrium
+    from openfelt.evaluate.exploitability import best_response, expected_values, exploitability, seat
+    from openfelt.policy.policy import Policy, load_policy, mixture, random_policy, save_policy, uniform_policy
+    from openfelt.rules.game import CHANCE, TERMINAL, Game
+    from openfelt.rules.registry import load_game
+    from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus
+    from openfelt.solvers.fictitious_play import FictitiousPlay
+    from openfelt.solvers.sequence_lp import SequenceLP
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACE:
+        raise AttributeError(f"module 'openfelt' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"openfelt.{_PLACE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

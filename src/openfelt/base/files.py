@@ -49,7 +49,8 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
         if file_checksum(path) != entry["sha256"]:
             raise FileError(f"{path} is damaged: it was cut off or changed after it was saved.")
         try:
-            arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
+            # Copy-on-write: the file stays as it is, and kernels see the type of any other array.
+            arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
         except (ValueError, OSError) as error:
             raise FileError(f"{path} cannot be read: {error}.") from None
     return arrays, manifest

@@ -10,8 +10,6 @@ import warnings
 from functools import lru_cache
 from pathlib import Path
 
-import platformdirs
-
 from openfelt.base.errors import FileError
 from openfelt.base.files import load_folder, save_folder
 from openfelt.compile import game_tree, state_graph
@@ -31,7 +29,11 @@ def compile_game(game: str | Game, *, cache: Path | None = None) -> GameTree:
 
 def default_cache() -> Path:
     """The folder named by the variable OPENFELT_CACHE, or the user's cache folder."""
-    return Path(os.environ.get("OPENFELT_CACHE") or platformdirs.user_cache_dir("openfelt"))
+    if "OPENFELT_CACHE" in os.environ:
+        return Path(os.environ["OPENFELT_CACHE"])
+    import platformdirs  # here, so that the core runs with numpy, scipy and numba alone
+
+    return Path(platformdirs.user_cache_dir("openfelt"))
 
 
 @lru_cache(maxsize=8)

@@ -108,7 +108,7 @@ def _count(game: Game, turn: list[int], edges: list[list[Edge]]) -> tuple[int, i
     for group in edges:
         for edge in group:
             entering[edge.target] += 1
-    order = [0]  # topological; grows while we go through it
+    order = [] if entering[0] else [0]  # topological; grows while we go through it
     for state in order:
         for edge in edges[state]:
             entering[edge.target] -= 1

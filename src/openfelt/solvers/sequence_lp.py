@@ -130,9 +130,19 @@ class SequenceLP(Solver):
         return {"plan": self._plan}
 
 
-def solve_program(program: PlanProgram, game: str, objective: NDArray[np.float64] | None = None) -> Any:
-    """HiGHS on a plan program; by default it maximises the last variable, q(start)."""
+def solve_program(
+    program: PlanProgram,
+    game: str,
+    objective: NDArray[np.float64] | None = None,
+    at_least: float = -np.inf,
+) -> Any:
+    """HiGHS on a plan program; by default it maximises the last variable, q(start).
+
+    With an `objective` to minimise, give the value that q(start) must keep as `at_least`.
+    """
     count = program.a_ub.shape[1]
+    bounds = program.bounds
+    bounds[-1, 0] = at_least
     if objective is None:
         objective = np.zeros(count)
         objective[-1] = -1.0
@@ -142,7 +152,7 @@ def solve_program(program: PlanProgram, game: str, objective: NDArray[np.float64
         b_ub=np.zeros(program.a_ub.shape[0]),
         A_eq=program.a_eq,
         b_eq=program.b_eq,
-        bounds=program.bounds,
+        bounds=bounds,
         method="highs-ds" if count < SIMPLEX else "highs-ipm",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )

@@ -46,7 +46,7 @@ class Measurement:
     exploitability: float
 
 
-Progress = Callable[["Solver", Measurement | None], None]
+Progress = Callable[["Solver", Measurement | None], bool | None]  # True asks to stop
 
 
 class Solver(ABC):
@@ -110,7 +110,8 @@ class Solver(ABC):
         """Learn for `iterations` more, `seconds` more, or until an exploitability; the first that is met.
 
         Measurements come at iterations spaced by a tenth, so where `until` stops does not depend on the
-        clock. `progress(solver, measurement or None)` is called about ten times a second.
+        clock. `progress(solver, measurement or None)` is called about ten times a second, and stops the run
+        by returning True.
         """
         self._check_budget(iterations, seconds, until)
         last = math.inf if iterations is None else self.iterations + iterations
@@ -124,9 +125,8 @@ class Solver(ABC):
             took = self._timed(step)
             chunk = max(1, int(step * min(10.0, min(BREATH, deadline - self.seconds + 1e-3) / max(took, 1e-9))))
             measured = self.measure() if self.iterations in (target, last) else None
-            if progress:
-                progress(self, measured)
-            if until is not None and measured is not None and measured.exploitability <= until:
+            stop = progress(self, measured) if progress else False
+            if stop or (until is not None and measured is not None and measured.exploitability <= until):
                 break
         if not self.measurements or self.measurements[-1].iterations < self.iterations:
             measured = self.measure()

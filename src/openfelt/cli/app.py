@@ -1,0 +1,83 @@
+"""`felt`: finds the command, and turns every expected fault into one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from openfelt import __version__
+from openfelt.base.errors import FeltError, unknown
+
+# Each command is a file of this folder with HELP, EXAMPLES, add_arguments(parser, argv) and run(arguments).
+COMMANDS = {
+    "games": "list the games with their sizes",
+    "train": "learn a policy of a game",
+    "exploit": "measure exactly how exploitable a policy is",
+    "play": "play a game against a policy",
+    "export": "write a game as a Gambit .efg file",
+    "bench": "measure speed against other programs",
+    "demo": "train, measure and watch a Leduc bot, in a minute",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise FeltError(f"{message[0].upper()}{message[1:]} (see {self.prog} --help).")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    warnings.showwarning = _show_warning
+    try:
+        return _dispatch(words)
+    except FeltError as error:
+        print(f"felt: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("felt: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+
+
+def _dispatch(words: list[str]) -> int:
+    if words[:1] == ["--version"]:
+        print(f"felt {__version__}")
+        return 0
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return 0
+    if words[0] not in COMMANDS:
+        raise FeltError(unknown("command", words[0], COMMANDS))
+    module: Any = importlib.import_module(f"openfelt.cli.{words[0]}")
+    parser = _Parser(
+        prog=f"felt {words[0]}",
+        description=module.HELP,
+        epilog="examples:\n" + "\n".join(f"  {example}" for example in module.EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser, words[1:])
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    return int(module.run(parser.parse_args(words[1:])) or 0)
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    return (
+        "felt: train, measure and play agents for games of imperfect information\n\n"
+        f"commands:\n{commands}\n\n"
+        "`felt COMMAND --help` explains one and shows examples; `felt --version` prints the version.\n\n"
+        "example:\n  felt train leduc --solver pcfr+ --until 1e-4"
+    )
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"felt: {message}", file=sys.stderr)

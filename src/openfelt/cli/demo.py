@@ -1,0 +1,67 @@
+"""`felt demo`: the main job from end to end, with no questions asked."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from openfelt.cli.options import print_json
+
+HELP = "Train a Leduc hold'em bot, measure exactly how exploitable it is, save it, and watch it play."
+EXAMPLES = ["felt demo"]
+GAME, SECONDS, HANDS, SEED = "leduc", 6.0, 3, 7
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from openfelt.cli.exploit import against_equilibrium, equilibrium_lines
+    from openfelt.cli.train import LearningBar
+    from openfelt.evaluate.exploitability import exploitability
+    from openfelt.play.terminal import watch
+    from openfelt.rules.registry import load_game
+    from openfelt.solvers.cfr import CFRPlus
+    from openfelt.solvers.run_folder import RunFolder, free_folder
+
+    say = (lambda *_: None) if arguments.json else print
+    solver = CFRPlus(GAME)
+    tree = solver.tree
+    say(f"1. Learning {GAME} hold'em by self-play: {tree.num_rows} information states, {tree.num_nodes:,} histories.")
+    with LearningBar(solver, None, SECONDS, None, not arguments.json) as bar:
+        solver.run(seconds=SECONDS, progress=lambda solver, measured: bar.update(solver, measured))
+
+    say("\n2. How exploitable is it, exactly?")
+    policy = solver.policy
+    measured = exploitability(GAME, policy)
+    facts = {"game": GAME, "solver": solver.name, "iterations": solver.iterations, "seconds": solver.seconds,
+             "nash_conv": measured.nash_conv, "exploitability": measured.exploitability,
+             "values": measured.values, "best_responses": measured.best_responses, "unit": measured.unit,
+             **against_equilibrium(policy)}
+    say(measured)
+    for line in equilibrium_lines(facts):
+        say(f"  {line}")
+
+    folder = RunFolder(arguments.out or free_folder(Path("runs"), GAME, "demo"))
+    folder.save(solver)
+    facts["run"] = str(folder.path)
+    say(f"\n3. Saved in {folder.path}. A few hands of it against itself:")
+    generator = np.random.default_rng(SEED)
+    for number in range(1, HANDS + 1):
+        say(f"  hand {number}")
+        for line in watch(load_game(GAME), policy, generator):
+            say(f"    {line}")
+
+    say(
+        "\nTry next:\n"
+        f"  felt play --bot {folder.path}            play against it\n"
+        "  felt games                              what else can be played and solved\n"
+        '  felt train "bluff(1,1,5)" --until 1e-3   learn another game\n'
+        f"  felt exploit {folder.path} --greedy      is it worse without its mixed actions?\n"
+        "  felt train kuhn --solver lp             an exact equilibrium"
+    )
+    if arguments.json:
+        print_json(facts)

@@ -1,0 +1,71 @@
+"""`felt play`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import count, print_json, seed
+
+if TYPE_CHECKING:
+    from openfelt.policy.policy import Policy
+
+HELP = "Play a game in the terminal against a bot: one that you trained, or one that is solved on the spot."
+EXAMPLES = ["felt play", "felt play kuhn --hands 20", "felt play --bot runs/leduc-pcfr+"]
+SECONDS = 5.0  # for solving on the spot, in games too large to be solved sooner
+TARGET = 1e-3
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("game", nargs="?", help="a game's name (default: leduc, or the bot's game)")
+    parser.add_argument("--bot", type=Path, help="the folder of a run, or of a policy")
+    parser.add_argument("--hands", type=count, help="stop after so many hands")
+    parser.add_argument("--seed", type=seed, help="deal the same cards each time")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.play.terminal import Terminal
+    from openfelt.rules.registry import load_game
+
+    policy = _bot(arguments)
+    # With --json the talk goes to stderr and the result, alone, to stdout.
+    talk = _to_stderr if arguments.json else print
+    ask = _ask_on_stderr if arguments.json else input
+    terminal = Terminal(load_game(policy.tree.game), policy, seed=arguments.seed, ask=ask, tell=talk)
+    terminal.play(arguments.hands)
+    if arguments.json:
+        print_json(
+            {"game": policy.tree.game, "hands": len(terminal.winnings), "winnings": sum(terminal.winnings),
+             "unit": policy.tree.unit}
+        )
+
+
+def _bot(arguments: argparse.Namespace) -> Policy:
+    from openfelt.rules.registry import load_game
+    from openfelt.solvers.cfr import PCFRPlus
+    from openfelt.solvers.run_folder import open_policy
+
+    if arguments.bot:
+        policy = open_policy(arguments.bot)
+        if arguments.game and load_game(arguments.game).name != policy.tree.game:
+            raise FeltError(f"The bot in {arguments.bot} plays {policy.tree.game}, not {arguments.game}.")
+        return policy
+    solver = PCFRPlus(arguments.game or "leduc")
+    if not solver.tree.num_rows:
+        raise FeltError(f"There is nothing to decide in {solver.tree.game}.")
+    return solver.run(seconds=SECONDS, until=TARGET).policy
+
+
+def _to_stderr(text: str) -> None:
+    import sys
+
+    print(text, file=sys.stderr)
+
+
+def _ask_on_stderr(text: str) -> str:
+    import sys
+
+    print(text, end="", file=sys.stderr, flush=True)
+    return input()

@@ -1,0 +1,206 @@
+"""`felt train`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import count, positive, print_json, seed
+
+if TYPE_CHECKING:
+    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.solvers.solver import Measurement, Solver
+
+HELP = (
+    "Learn a policy of a game. Give at least one of --iterations, --seconds and --until; learning stops at the\n"
+    "first that is met (the solver lp needs none). What is learned is saved in a run folder, also on Ctrl-C."
+)
+EXAMPLES = [
+    "felt train leduc --solver pcfr+ --until 1e-4",
+    "felt train kuhn --solver lp",
+    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 60 --threads 2 --out runs/bluff',
+    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 60 --out runs/bluff --resume',
+    "felt train leduc --solver dcfr --alpha 1.5 --beta 0.5 --iterations 1e4",
+    "felt train leduc --solver dcfr --help        (lists the parameters of that solver)",
+]
+CHECKPOINT_EVERY = 60.0  # seconds
+DEFAULT_SOLVER = "pcfr+"
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    from openfelt.solvers.registry import SOLVERS, solver_type
+
+    solvers = "; ".join(f"{name}: {solver.summary}" for name, solver in SOLVERS.items())
+    parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
+    parser.add_argument("--solver", default=DEFAULT_SOLVER, help=f"{solvers} (default: {DEFAULT_SOLVER})")
+    parser.add_argument("--iterations", type=count, help="how many iterations to learn")
+    parser.add_argument("--seconds", type=positive, help="how many seconds to learn")
+    parser.add_argument("--until", type=positive, help="stop at this exploitability (in the game's unit)")
+    parser.add_argument("--seed", type=seed, default=0, help="for solvers that draw at random (default: 0)")
+    parser.add_argument("--threads", type=count, default=1, help="used in large games (default: 1)")
+    parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    known, _ = _scan_solver().parse_known_args(argv)
+    fields = dataclasses.fields(solver_type(known.solver).settings_type)
+    group = parser.add_argument_group(f"parameters of {known.solver}") if fields else parser
+    for field in fields:
+        text = f"{field.metadata['help']} (default: {field.default})"
+        group.add_argument(f"--{field.name}", type=float, default=field.default, help=text)
+
+
+def _scan_solver() -> argparse.ArgumentParser:
+    """Finds the solver's name ahead of the rest, since its parameters are flags too."""
+    scan = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    scan.add_argument("--solver", nargs="?", default=DEFAULT_SOLVER)
+    return scan
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from openfelt.evaluate.exploitability import exploitability
+    from openfelt.solvers.run_folder import RunFolder, free_folder
+
+    solver = _open_solver(arguments)
+    folder = RunFolder(arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name))
+    interrupted = _learn(solver, folder, arguments)
+    measured = exploitability(solver.tree.game, solver.policy)
+    if arguments.json:
+        print_json(
+            {
+                "game": solver.tree.game,
+                "solver": solver.name,
+                "parameters": dataclasses.asdict(solver.settings),
+                "iterations": solver.iterations,
+                "seconds": solver.seconds,
+                "nash_conv": measured.nash_conv,
+                "exploitability": measured.exploitability,
+                "values": measured.values,
+                "best_responses": measured.best_responses,
+                "unit": measured.unit,
+                "run": str(folder.path),
+                "interrupted": interrupted,
+            }
+        )
+    else:
+        how = "stopped by you after" if interrupted else "learned in"
+        print(f"{solver.name}: {how} {solver.iterations:,} iterations, {solver.seconds:.2f} seconds")
+        print(measured)
+        print(f"saved in {folder.path}\n  felt exploit {folder.path}\n  felt play --bot {folder.path}")
+    return 130 if interrupted else 0
+
+
+def _open_solver(arguments: argparse.Namespace) -> Solver:
+    from openfelt.solvers.registry import solver_type
+    from openfelt.solvers.run_folder import RunFolder
+
+    solver = solver_type(arguments.solver)
+    if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
+        raise FeltError("Say how long to learn: give --iterations N, --seconds T or --until EXPLOITABILITY.")
+    if arguments.resume and not arguments.out:
+        raise FeltError("--resume needs --out, the folder of the run to go on with.")
+    if arguments.out and RunFolder(arguments.out).exists and not arguments.resume:
+        raise FeltError(f"{arguments.out} holds a run already; add --resume to go on with it, or name another folder.")
+    parameters = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)}
+    if arguments.resume:
+        return RunFolder(arguments.out).resume(arguments.game, arguments.solver, arguments.threads, parameters)
+    return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
+
+
+def _learn(solver: Solver, folder: RunFolder, arguments: argparse.Namespace) -> bool:
+    """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
+    folder.save(solver)  # first, so that a folder that cannot be written is known before hours of learning
+    last_saved = time.monotonic()
+    with (
+        LearningBar(solver, arguments.iterations, arguments.seconds, arguments.until, not arguments.json) as bar,
+        stop_signals() as stopped,
+    ):
+
+        def progress(solver: Solver, measured: Measurement | None) -> bool:
+            nonlocal last_saved
+            bar.update(solver, measured)
+            if time.monotonic() - last_saved > CHECKPOINT_EVERY:
+                folder.save(solver)
+                last_saved = time.monotonic()
+            return stopped()
+
+        solver.run(arguments.iterations, seconds=arguments.seconds, until=arguments.until, progress=progress)
+        folder.save(solver)
+        return stopped()
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C or SIGTERM be noticed between two steps, never in the midst of one."""
+    received: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, before[number])  # the second one ends the program at once
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(received)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class LearningBar:
+    """A progress bar that shows exploitability falling; on stderr, so that output can be piped."""
+
+    def __init__(
+        self, solver: Solver, iterations: int | None, seconds: float | None, until: float | None, shown: bool
+    ) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._from = (solver.iterations, solver.seconds)
+        self._budget = (iterations, seconds, until)
+        self._highest: float | None = None
+        self._text = ""
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[text]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=not shown,
+        )
+        self._task = self._bar.add_task(f"{solver.tree.game} by {solver.name}", total=1.0, text="")
+
+    def __enter__(self) -> LearningBar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._bar.stop()
+
+    def update(self, solver: Solver, measured: Measurement | None) -> None:
+        """Show where the solver stands."""
+        if measured:
+            self._highest = self._highest or measured.exploitability
+            self._text = f"exploitability {measured.exploitability:.3g} {solver.tree.unit}"
+        speed = solver.iterations / max(solver.seconds, 1e-9)
+        text = f"{self._text}  {solver.iterations:,} iterations  {speed:,.0f}/s"
+        self._bar.update(self._task, completed=self._share(solver), text=text)
+
+    def _share(self, solver: Solver) -> float:
+        """How much of the budget is used; exploitability is counted by its logarithm, as it falls."""
+        iterations, seconds, until = self._budget
+        shares = [0.0]
+        if iterations:
+            shares.append((solver.iterations - self._from[0]) / iterations)
+        if seconds:
+            shares.append((solver.seconds - self._from[1]) / seconds)
+        if until and self._highest and solver.measurements and self._highest > until:
+            now = max(solver.measurements[-1].exploitability, until)
+            shares.append(math.log(self._highest / now) / math.log(self._highest / until))
+        return min(1.0, max(shares))

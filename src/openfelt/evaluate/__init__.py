@@ -1,0 +1,1 @@
+"""Measuring policies exactly: exploitability, values, distance to equilibrium, dominated actions."""

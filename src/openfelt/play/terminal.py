@@ -1,0 +1,123 @@
+"""Playing a game in the terminal against a policy, and seeing after each hand what it thought."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from openfelt.play.hand import Hand, Step
+from openfelt.policy.policy import Policy
+from openfelt.rules.game import CHANCE, TERMINAL, Game
+
+QUIT = "q"
+
+
+class Terminal:
+    """A person in one seat, the policy in the others; seats change after every hand."""
+
+    def __init__(
+        self,
+        game: Game,
+        policy: Policy,
+        *,
+        seed: int | None = None,
+        ask: Callable[[str], str] = input,
+        tell: Callable[[str], None] = print,
+    ) -> None:
+        self._game, self._policy, self._tree = game, policy, policy.tree
+        self._generator = np.random.default_rng(seed)
+        self._ask, self._tell = ask, tell
+        self.winnings: list[float] = []
+
+    def play(self, hands: int | None = None) -> None:
+        """Play until the person has enough (or for that many hands)."""
+        self._tell(f"{self._game.summary()}\nType an action, its first letters or its number; {QUIT} quits.")
+        try:
+            while hands is None or len(self.winnings) < hands:
+                seat = len(self.winnings) % self._game.players
+                self._tell(f"\n--- hand {len(self.winnings) + 1}: you are player {seat} ---")
+                self.winnings.append(self._play_hand(seat))
+                self._tell(self.score())
+        except (EOFError, KeyboardInterrupt):
+            self._tell(f"\nGood game. {self.score()}")
+
+    def _play_hand(self, seat: int) -> float:
+        hand = Hand(self._game, self._tree)
+        while hand.mover != TERMINAL:
+            if hand.mover == CHANCE:
+                step = hand.act_for_chance(self._generator)
+            elif hand.mover == seat:
+                step = hand.act(self._choose(hand.actions))
+            else:
+                step = hand.act(self._policy.sample(hand.row, self._generator))
+            if step.seen[seat] and step.mover != seat:
+                who = "dealt" if step.mover == CHANCE else f"player {step.mover}"
+                self._tell(f"  {who}: {step.seen[seat]}")
+            elif step.mover == seat and step.seen[seat] != step.action:
+                self._tell(f"  you: {step.seen[seat]}")
+        won = hand.payoffs[seat]
+        self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
+        for line in thoughts(hand.steps, self._policy, {seat}):
+            self._tell(f"  {line}")
+        self._tell(f"  you {'win' if won > 0 else 'lose' if won < 0 else 'break even:'} "
+                   f"{abs(won):g} {self._game.unit}")
+        return won
+
+    def _choose(self, actions: tuple[str, ...]) -> int:
+        menu = "  ".join(f"{number}) {action}" for number, action in enumerate(actions, start=1))
+        while True:
+            answer = self._ask(f"  your move: {menu} > ").strip().lower()
+            if answer in (QUIT, "quit", "exit") and answer not in actions:
+                raise EOFError
+            choice = understand(answer, actions)
+            if choice is not None:
+                return choice
+            self._tell(f"  '{answer}' is not one of: {', '.join(actions)}; {QUIT} quits.")
+
+    def score(self) -> str:
+        """The winnings so far, with a 95% interval for the mean."""
+        count, total = len(self.winnings), sum(self.winnings)
+        if not count:
+            return "No hand was finished."
+        text = f"You are {total:+g} {self._game.unit} after {count} hands ({total / count:+.2f} a hand"
+        if count > 1:
+            text += f" ± {1.96 * float(np.std(self.winnings, ddof=1)) / math.sqrt(count):.2f}"
+        return text + ")."
+
+
+def understand(answer: str, actions: tuple[str, ...]) -> int | None:
+    """The action that was meant: by its word, its number in the menu, or letters that only it begins with."""
+    words = [action.lower() for action in actions]
+    if answer in words:
+        return words.index(answer)
+    if answer.isdecimal() and not any(word.isdecimal() for word in words):
+        return int(answer) - 1 if 1 <= int(answer) <= len(actions) else None
+    meant = [number for number, word in enumerate(words) if answer and word.startswith(answer)]
+    return meant[0] if len(meant) == 1 else None
+
+
+def thoughts(steps: list[Step], policy: Policy, hidden: set[int]) -> list[str]:
+    """For each decision of a bot: what it knew, and the probabilities that it drew from."""
+    lines = []
+    for step in steps:
+        if step.mover >= 0 and step.mover not in hidden:
+            words = policy.tree.actions(step.row)
+            chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in
+                                zip(words, policy.row(step.row), strict=True))
+            lines.append(f"player {step.mover} knew '{policy.tree.row_name(step.row)}': {chances}; it chose {step.action}")
+    return lines
+
+
+def watch(game: Game, policy: Policy, generator: np.random.Generator) -> list[str]:
+    """A hand of the policy against itself, told in lines."""
+    hand = Hand(game, policy.tree)
+    while hand.mover != TERMINAL:
+        if hand.mover == CHANCE:
+            hand.act_for_chance(generator)
+        else:
+            hand.act(policy.sample(hand.row, generator))
+    dealt = " ".join(step.action for step in hand.steps if step.mover == CHANCE)
+    result = ", ".join(f"player {player} {value:+g}" for player, value in enumerate(hand.payoffs))
+    return [f"dealt: {dealt}", *thoughts(hand.steps, policy, set()), f"result: {result} {game.unit}"]

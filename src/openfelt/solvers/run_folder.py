@@ -1,0 +1,149 @@
+"""A run as a folder: `run.toml` (what was asked), `metrics.csv`, `policy/`, `checkpoint/`."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import platform
+import re
+import subprocess
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from openfelt.base.errors import FeltError, FileError
+from openfelt.base.files import not_written, write_text
+from openfelt.policy.policy import Policy, load_policy, save_policy
+from openfelt.solvers.registry import solver_type
+from openfelt.solvers.solver import Measurement, Solver
+
+SETTINGS = "run.toml"
+METRICS = "metrics.csv"
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFolder:
+    """Where a run keeps what it learned."""
+
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        return (self.path / SETTINGS).exists()
+
+    def save(self, solver: Solver) -> None:
+        """Write everything; the checkpoint first, since it is what a resumed run needs."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not self.exists:
+                write_text(self.path / SETTINGS, _toml(_describe(solver)))
+        except OSError as error:
+            raise not_written(self.path, error) from error
+        solver.save(self.path / "checkpoint")
+        save_policy(solver.policy, self.path / "policy")
+        self._write_metrics(solver.measurements)
+
+    def _write_metrics(self, measurements: list[Measurement]) -> None:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(field.name for field in dataclasses.fields(Measurement))
+        writer.writerows(dataclasses.astuple(measured) for measured in measurements)
+        try:
+            write_text(self.path / METRICS, text.getvalue())
+        except OSError as error:
+            raise not_written(self.path / METRICS, error) from error
+
+    def settings(self) -> dict[str, Any]:
+        """What run.toml says."""
+        try:
+            found = tomllib.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
+        except OSError:
+            raise FileError(f"There is no run in {self.path} (it has no {SETTINGS}).") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(f"{self.path / SETTINGS} is damaged: {error}.") from None
+        if not {"game", "solver", "seed", "parameters"} <= set(found):
+            raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
+        return found
+
+    def resume(self, game: str, solver: str, threads: int, parameters: dict[str, float]) -> Solver:
+        """The solver of this run as it was last saved; refuses another game, solver or parameters."""
+        found = self.settings()
+        fresh = solver_type(solver)(game, seed=int(found["seed"]), threads=threads, **parameters)
+        asked = {"game": fresh.tree.game, "solver": solver, "parameters": dataclasses.asdict(fresh.settings)}
+        for key, value in asked.items():
+            if found[key] != value:
+                raise FeltError(f"{self.path} is a run with {key} {found[key]}, not {value}; nothing was changed.")
+        fresh.resume(self.path / "checkpoint")
+        fresh.measurements = [
+            measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
+        ]
+        return fresh
+
+    def _read_metrics(self) -> list[Measurement]:
+        try:
+            with (self.path / METRICS).open(newline="", encoding="utf-8") as file:
+                return [
+                    Measurement(int(row["iterations"]), *(float(row[key]) for key in
+                                ("seconds", "nash_conv", "exploitability")))
+                    for row in csv.DictReader(file)
+                ]
+        except FileNotFoundError:
+            return []
+        except (OSError, KeyError, TypeError, ValueError):
+            raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
+
+
+def open_policy(folder: str | Path) -> Policy:
+    """The policy of a run, or one saved by itself."""
+    folder = Path(folder)
+    if not folder.exists():
+        raise FileError(f"There is no run or policy at {folder}.")
+    return load_policy(folder / "policy" if (folder / SETTINGS).exists() else folder)
+
+
+def free_folder(parent: Path, game: str, solver: str) -> Path:
+    """A folder for a run that does not exist yet: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
+    stem = f"{re.sub(r'[^0-9a-z]+', '-', Path(game).stem.lower()).strip('-')}-{solver}"
+    number, path = 1, parent / stem
+    while path.exists():
+        number += 1
+        path = parent / f"{stem}-{number}"
+    return path
+
+
+def _describe(solver: Solver) -> dict[str, Any]:
+    return {
+        "game": solver.tree.game,
+        "solver": solver.name,
+        "seed": solver.seed,
+        "threads": solver.threads,
+        "parameters": dataclasses.asdict(solver.settings),
+        "versions": {name: version(name) for name in ("openfelt", "numpy", "numba", "scipy")}
+        | {"python": platform.python_version(), "commit": _commit()},
+    }
+
+
+def _commit() -> str:
+    """The commit of the sources, where they are a checkout."""
+    try:
+        command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def _toml(values: dict[str, Any]) -> str:
+    """Strings, numbers and tables of them as TOML."""
+    plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
+    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    for key, table in values.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{key}]", *(f"{name} = {_toml_value(value)}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: object) -> str:
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)

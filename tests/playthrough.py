@@ -1,0 +1,54 @@
+"""A game told from start to end, as text: what can be done, what is done, what each player has seen."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from openfelt.compile.compiler import compile_game
+from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.rules.registry import load_game
+
+PLAYTHROUGHS = {
+    "kuhn": "kuhn.txt",
+    "kuhn(players=3)": "kuhn-3-players.txt",
+    "one_card(10)": "one_card.txt",
+    "leduc": "leduc.txt",
+    "leduc(players=3)": "leduc-3-players.txt",
+    "goofspiel(4)": "goofspiel.txt",
+    "bluff(1,1,6)": "bluff.txt",
+    "princess_monster(3,3,5)": "princess_monster.txt",
+}
+
+
+def playthrough(name: str) -> str:
+    """Three random plays; the drawing is that of Python's own generator, which does not change."""
+    game, tree, draw = load_game(name), compile_game(name), random.Random(name)
+    lines = [f"game: {game.name}", f"players: {game.players}", f"payoffs in: {game.unit}",
+             f"rows: {tree.num_rows}", f"nodes: {tree.num_nodes}"]
+    for number in (1, 2, 3):
+        lines += ["", f"play {number}"]
+        state, node = game.start(), 0
+        knows = [[] for _ in range(game.players)]
+        while (mover := game.turn(state)) != TERMINAL:
+            actions = list(game.actions(state))
+            if mover == CHANCE:
+                chances = ", ".join(f"{a} {p:.6g}" for a, p in zip(actions, game.chance(state), strict=True))
+                lines.append(f"  chance: {chances}")
+            else:
+                lines.append(f"  player {mover} ('{tree.row_name(int(tree.nodes.row[node]))}'): {', '.join(actions)}")
+            place = draw.randrange(len(actions))
+            for player in range(game.players):
+                if seen := game.sees(state, actions[place], player):
+                    knows[player].append(seen)
+            state, node = game.play(state, actions[place]), int(tree.nodes.first_child[node]) + place
+            lines.append(f"    -> {actions[place]}")
+        for player in range(game.players):
+            lines.append(f"  player {player} saw: {' '.join(knows[player])}")
+        lines.append(f"  payoffs: {', '.join(f'{value:+g}' for value in game.payoffs(state))}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    for name, file in PLAYTHROUGHS.items():
+        (Path(__file__).parent / "playthroughs" / file).write_text(playthrough(name))

@@ -1,0 +1,199 @@
+"""The compiler: what it refuses, what it keeps on disk, and Gambit files in and out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pygambit
+import pytest
+
+import openfelt as felt
+from openfelt.compile import compiler
+from openfelt.compile.state_graph import explore
+from openfelt.rules.game import CHANCE, TERMINAL, Game
+
+
+@dataclass(frozen=True)
+class Pennies(Game):
+    """Matching pennies with a coin before it, and one fault of choice."""
+
+    key: ClassVar[str] = "pennies"
+    players: ClassVar[int] = 2
+    fault: str = ""
+
+    def start(self):
+        return ""
+
+    def turn(self, state):
+        if self.fault == "endless":
+            return 0
+        if self.fault == "stranger" and len(state) == 1:
+            return 7
+        return [CHANCE, 0, 1, 0, TERMINAL][len(state)]
+
+    def actions(self, state):
+        if self.fault == "stuck" and len(state) == 2:
+            return []
+        if self.fault == "twins" and len(state) == 2:
+            return ["h", "h"]
+        if self.fault == "telling" and len(state) == 2 and state[0] == "h":
+            return ["h", "t", "x"]
+        return ["h", "t"]
+
+    def chance(self, state):
+        return [0.5, 0.6] if self.fault == "chance" else [0.5, 0.5]
+
+    def play(self, state, action):
+        return state if self.fault == "endless" else state + action
+
+    def sees(self, state, action, player):
+        if self.fault == "forgets":
+            return ""
+        if self.fault == "names" and player == 0:
+            return {1: "a b" if action == "h" else "a", 2: "" if state[-1:] == "h" else "b"}.get(len(state), "")
+        return action if len(state) in (1, 2) and player == len(state) - 1 else ""
+
+    def payoffs(self, state):
+        won = 1.0 if state[1] == state[2] else -1.0
+        return [won, won if self.fault == "payoffs" else -won]
+
+
+def test_a_game_of_ones_own():
+    assert felt.check_game(Pennies()).rows == 4
+    assert felt.expected_values(Pennies(), felt.SequenceLP(Pennies()).run().policy)[0] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("chance", "do not sum to one"), ("payoffs", "do not sum to zero"), ("forgets", "forgets"),
+     ("telling", "does not always have the same actions"), ("stuck", "nobody can move"), ("twins", "same word"),
+     ("endless", "reached from itself"), ("stranger", "not one of its 2 players"), ("names", "have the name 'a b'")],
+)
+def test_check_game_finds_every_fault(fault, says):
+    with pytest.raises(felt.GameError, match=says):
+        felt.check_game(Pennies(fault))
+
+
+def test_too_large_a_game_is_refused_before_it_is_built():
+    with pytest.raises(felt.GameError, match="histories; at most"):
+        felt.compile_game("princess_monster(4,4,20)")
+
+
+def test_sizes_are_known_without_building():
+    graph = explore(felt.load_game("goofspiel(5)"))
+    tree = felt.compile_game("goofspiel(5)")
+    assert graph.num_histories == tree.num_nodes
+    assert graph.num_decisions == int((tree.nodes.player >= 0).sum())
+    assert explore(felt.load_game("princess_monster(3,3,13)")).num_histories == 49_353_907
+
+
+def test_large_trees_are_kept_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "LARGE", 1_000)
+    monkeypatch.setenv("OPENFELT_CACHE", str(tmp_path))
+    game = felt.load_game("leduc")
+    built = felt.compile_game(game)
+    folders = list((tmp_path / "trees").iterdir())
+    assert len(folders) == 1
+    compiler._compile.cache_clear()
+    monkeypatch.setattr(compiler, "explore", lambda _: pytest.fail("it was built again"))
+    loaded = felt.compile_game(game)
+    assert isinstance(loaded.nodes.row, np.memmap)
+    assert loaded.fingerprint == built.fingerprint
+    for ours, theirs in zip(built.nodes, loaded.nodes, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert felt.CFR(game).run(5).measurements  # kernels take mapped arrays
+
+
+def test_a_damaged_tree_is_built_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "LARGE", 1_000)
+    felt.compile_game("goofspiel(4)", cache=tmp_path)
+    path = next((tmp_path / "trees").glob("*/nodes.row-*.npy"))
+    path.write_bytes(path.read_bytes()[:-8])
+    compiler._compile.cache_clear()
+    with pytest.warns(UserWarning, match="damaged.*built again"):
+        tree = felt.compile_game("goofspiel(4)", cache=tmp_path)
+    assert tree.num_nodes == 1077
+
+
+def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "LARGE", 1_000)
+    (tmp_path / "trees").write_text("in the way")
+    with pytest.warns(UserWarning, match="not kept"):
+        assert felt.compile_game("bluff(1,1,3)", cache=tmp_path).num_nodes == 1147
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "one_card(4)", "leduc", "goofspiel(3)", "bluff(1,1,2)",
+                                  "princess_monster(2,2,3)"])
+def test_efg_there_and_back(name, tmp_path):
+    path = tmp_path / "game.efg"
+    felt.write_efg(name, path)
+    back, tree = felt.compile_game(str(path)), felt.compile_game(name)
+    assert (back.num_nodes, back.num_rows, back.players) == (tree.num_nodes, tree.num_rows, tree.players)
+    # Rows come in another order, so compare what does not depend on it.
+    ours = felt.exploitability(name, felt.uniform_policy(name))
+    theirs = felt.exploitability(str(path), felt.uniform_policy(str(path)))
+    assert theirs.values == pytest.approx(ours.values, abs=1e-12)
+    assert theirs.best_responses == pytest.approx(ours.best_responses, abs=1e-12)
+    assert felt.check_game(str(path)).nodes == tree.num_nodes
+
+
+def test_gambit_reads_what_we_write(tmp_path):
+    felt.write_efg("kuhn", tmp_path / "kuhn.efg")
+    game = pygambit.read_efg(tmp_path / "kuhn.efg")
+    assert len(game.nodes) == 58
+    equilibrium = pygambit.nash.lp_solve(game).equilibria[0]
+    values = sorted(float(equilibrium.payoff(player)) for player in game.players)
+    assert values == pytest.approx([-1 / 18, 1 / 18])
+
+
+def test_we_read_what_gambit_writes(tmp_path):
+    felt.write_efg("leduc", tmp_path / "ours.efg")
+    pygambit.read_efg(tmp_path / "ours.efg").to_efg(str(tmp_path / "theirs.efg"))
+    path = str(tmp_path / "theirs.efg")
+    assert felt.compile_game(path).num_rows == 288
+    value = felt.expected_values(path, felt.SequenceLP(path).run().policy)[0]
+    assert value == pytest.approx(-0.0856064240, abs=1e-8)
+
+
+FORGETFUL = """EFG 2 R "forgetful" { "one" "two" }
+p "" 1 1 "" { "a" "b" } 0
+p "" 1 2 "" { "c" "d" } 0
+t "" 1 "" { 1, -1 }
+t "" 2 "" { -1, 1 }
+p "" 1 2 "" { "c" "d" } 0
+t "" 1
+t "" 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(FORGETFUL, "forgets"), ("", "not a complete"), ("EFG 2 R", "not a complete"), ("hello", "not a complete"),
+     (FORGETFUL.rsplit("\n", 3)[0], "not a complete"), (FORGETFUL + 't "" 1\n', "not a complete")],
+)  # fmt: skip
+def test_bad_efg_files(text, says, tmp_path):
+    (tmp_path / "bad.efg").write_text(text)
+    with pytest.raises(felt.FeltError, match=says):
+        felt.load_game(tmp_path / "bad.efg")
+
+
+def test_missing_efg_file(tmp_path):
+    with pytest.raises(felt.FeltError, match="cannot be read"):
+        felt.load_game(tmp_path / "none.efg")
+
+
+def test_payoffs_along_the_path_add_up(tmp_path):
+    """Gambit allows payoffs at any node; nodes may refer to an outcome or an information set by number."""
+    (tmp_path / "sum.efg").write_text(
+        'EFG 2 R "sum" { "one" "two" }\n"a comment"\n'
+        'c "" 1 "coin" { "h" 1/2 "t" 0.5 } 1 "fee" { -1, 1 }\n'
+        'p "" 1 1 "" { "" "" } 0\nt "" 2 "" { 3 -3 }\nt "" 0\n'
+        'p "" 1 1 0\nt "" 2\nt "" 2\n'
+    )
+    game = felt.load_game(tmp_path / "sum.efg")
+    measured = felt.exploitability(game, felt.uniform_policy(game))
+    assert measured.values[0] == pytest.approx(0.5 * (0.5 * 2 - 0.5) + 0.5 * 2)
+    assert measured.best_responses[0] == pytest.approx(2)
+    assert felt.compile_game(game).actions(0) == ("1:", "2:")

@@ -1,0 +1,75 @@
+"""Rules, best responses, values and CFR agree with open_spiel, on the same policies, to 1e-9."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyspiel
+import pytest
+from bridge import OPEN_SPIEL, OpenSpielTwin, open_spiel_twin
+
+import openfelt as felt
+
+TWINS = [name for name in OPEN_SPIEL if name != "leduc(players=3,ranks=4)"]
+
+
+@lru_cache(maxsize=None)
+def twin_of(name: str) -> OpenSpielTwin:
+    return open_spiel_twin(name).walk()
+
+
+def their_numbers(twin: OpenSpielTwin, table: dict) -> tuple[list[float], list[float]]:
+    root = twin.theirs.new_initial_state()
+    policy = pyspiel.TabularPolicy(table)
+    expected = pyspiel.expected_returns(root, policy, -1, False)
+    best = [
+        pyspiel.TabularBestResponse(twin.theirs, player, table).value_from_state(root)
+        for player in range(twin.theirs.num_players())
+    ]
+    return best, expected
+
+
+def policies(name: str):
+    yield felt.uniform_policy(name)
+    if name == "bluff(1,1,6)":  # open_spiel takes 5 seconds for each
+        yield felt.CFRPlus(name).run(20).policy
+        return
+    yield felt.random_policy(name, seed=3)
+    yield felt.random_policy(name, seed=4).greedy()
+    yield felt.CFRPlus(name).run(20).policy
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_values_and_best_responses(name):
+    twin = twin_of(name)  # walks all histories: turns, actions, chances and payoffs are compared there
+    for policy in policies(name):
+        best, expected = their_numbers(twin, twin.policy(policy))
+        ours = felt.exploitability(name, policy)
+        np.testing.assert_allclose(ours.values, expected, atol=1e-9, rtol=0)
+        np.testing.assert_allclose(ours.best_responses, best, atol=1e-9, rtol=0)
+
+
+def test_rules_of_three_player_leduc():
+    """Three-player Leduc has four ranks in open_spiel."""
+    twin = open_spiel_twin("leduc(players=3,ranks=4)")
+    generator = np.random.default_rng(1)
+    for _ in range(3_000):
+        twin.play(generator)
+    assert len(twin.rows) > 1_000
+
+
+@pytest.mark.parametrize("solver", ["CFR", "CFRPlus"])
+@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "leduc"])
+def test_cfr_iterations_are_the_same(name, solver):
+    """The average policy after 10 iterations, row by row."""
+    twin = twin_of(name)
+    theirs = {"CFR": pyspiel.CFRSolver, "CFRPlus": pyspiel.CFRPlusSolver}[solver](twin.theirs)
+    for _ in range(10):
+        theirs.evaluate_and_update_policy()
+    ours = getattr(felt, solver)(name).run(10).policy
+    average = theirs.average_policy()
+    for row, names in twin.rows.items():
+        for information in names:
+            found = dict(average.get_state_policy(information))
+            np.testing.assert_allclose(ours.row(row), [found[a] for a in twin.order[row]], atol=1e-9)

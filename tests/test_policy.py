@@ -1,0 +1,170 @@
+"""Policies: sampling, mixing, saving, and files that are not what they should be."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bridge import as_profile
+from slow_twin import SlowGame
+
+import openfelt as felt
+from openfelt.base import files
+from openfelt.evaluate.exploitability import seat
+
+
+def test_by_words():
+    policy = felt.SequenceLP("kuhn").run().policy
+    assert policy.at(1, "K bet") == pytest.approx({"pass": 0.0, "bet": 1.0})
+    with pytest.raises(felt.GameError, match="no row 'Z'"):
+        policy.at(0, "Z")
+
+
+def test_sampling_follows_the_probabilities():
+    policy = felt.random_policy("leduc", 1)
+    generator = np.random.default_rng(2)
+    row = 100
+    drawn = np.bincount([policy.sample(row, generator) for _ in range(20_000)], minlength=len(policy.row(row)))
+    np.testing.assert_allclose(drawn / 20_000, policy.row(row), atol=0.02)
+
+
+def test_greedy():
+    policy = felt.random_policy("leduc", 1)
+    greedy = policy.greedy()
+    for row in range(policy.tree.num_rows):
+        assert greedy.row(row)[np.argmax(policy.row(row))] == 1.0
+
+
+def test_a_mixture_is_worth_the_mixed_values():
+    """Who draws one of two strategies before the game gets the mean of their values, against anyone."""
+    a, b, other = (felt.random_policy("leduc", seed) for seed in (1, 2, 3))
+    mixed = felt.mixture([a, b], [0.3, 0.7])
+    for player in (0, 1):
+        def value(policy, player=player):
+            profile = [policy, other] if player == 0 else [other, policy]
+            return felt.expected_values("leduc", seat(profile))[player]
+
+        assert value(mixed) == pytest.approx(0.3 * value(a) + 0.7 * value(b), abs=1e-12)
+
+
+def test_mixture_refuses_nonsense():
+    kuhn, leduc = felt.uniform_policy("kuhn"), felt.uniform_policy("leduc")
+    for policies, weights in (([], []), ([kuhn], [1.0, 2.0]), ([kuhn], [-1.0]), ([kuhn, leduc], [1.0, 1.0])):
+        with pytest.raises(felt.FeltError):
+            felt.mixture(policies, weights)
+
+
+def test_tables_must_be_policies():
+    tree = felt.compile_game("kuhn")
+    for table in (np.ones(3), np.full(24, 0.4), np.full(24, np.nan), np.tile([2.0, -1.0], 12)):
+        with pytest.raises(felt.FeltError):
+            felt.Policy(tree, table)
+
+
+@pytest.mark.parametrize("game", ["kuhn(pot=8)", "goofspiel(4)", "leduc(players=3)"])
+def test_save_and_load(game, tmp_path):
+    policy = felt.random_policy(game, 3)
+    felt.save_policy(policy, tmp_path / "policy")
+    loaded = felt.load_policy(tmp_path / "policy")
+    assert loaded.tree.game == game
+    assert loaded.probabilities.tobytes() == policy.probabilities.tobytes()
+
+
+def test_values_of_a_saved_policy(tmp_path):
+    policy = felt.random_policy("kuhn", 3)
+    felt.save_policy(policy, tmp_path)
+    slow = SlowGame(felt.load_game("kuhn"))
+    values = slow.values(slow.root, as_profile(felt.load_policy(tmp_path)))
+    assert felt.expected_values("kuhn", policy) == pytest.approx(values)
+
+
+def table_file(folder: Path) -> Path:
+    return next(folder.glob("probabilities-*.npy"))
+
+
+def edit_manifest(folder: Path, **changes: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def cut_off(folder):
+    path = table_file(folder)
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def edit_a_number(folder):
+    path = table_file(folder)
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+
+
+def another_game(folder):
+    edit_manifest(folder, game="leduc")
+
+
+def resealed_nonsense(folder):
+    """A table that is no policy, with a correct checksum."""
+    np.save(table_file(folder), np.full(24, 3.0))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["probabilities"]["sha256"] = files.file_checksum(table_file(folder))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+FAULTS = [
+    (cut_off, "damaged"),
+    (edit_a_number, "damaged"),
+    (lambda folder: table_file(folder).unlink(), "missing"),
+    (lambda folder: (folder / "manifest.json").write_text("{"), "damaged"),
+    (lambda folder: (folder / "manifest.json").write_text("[]"), "damaged"),
+    (lambda folder: (folder / "manifest.json").unlink(), "no policy"),
+    (lambda folder: edit_manifest(folder, version=99), "newer"),
+    (lambda folder: edit_manifest(folder, format="openfelt tree"), "not an 'openfelt policy'"),
+    (lambda folder: edit_manifest(folder, files={"probabilities": {"file": "../x.npy", "sha256": ""}}), "missing"),
+    (another_game, "does not fit leduc"),
+    (resealed_nonsense, "damaged"),
+]
+
+
+@pytest.mark.parametrize(("harm", "says"), FAULTS)
+def test_bad_files_get_one_sentence(harm, says, tmp_path):
+    folder = tmp_path / "policy"
+    felt.save_policy(felt.uniform_policy("kuhn"), folder)
+    harm(folder)
+    with pytest.raises(felt.FeltError) as caught:
+        felt.load_policy(folder)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_pickles_are_never_read(tmp_path):
+    felt.save_policy(felt.uniform_policy("kuhn"), tmp_path)
+    np.save(table_file(tmp_path), np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["files"]["probabilities"]["sha256"] = files.file_checksum(table_file(tmp_path))
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(felt.FileError, match="cannot be read"):
+        felt.load_policy(tmp_path)
+
+
+@pytest.mark.parametrize("writes", [0, 1])
+def test_a_full_disk_leaves_the_old_policy(writes, tmp_path, monkeypatch):
+    """The disk fills up while the table (0) or the manifest (1) is written."""
+    old = felt.random_policy("kuhn", 1)
+    felt.save_policy(old, tmp_path)
+    real, count = files.os.fsync, iter(range(100))
+
+    def full(descriptor):
+        if next(count) == writes:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(felt.FileError, match="No space left on device.*untouched"):
+        felt.save_policy(felt.random_policy("kuhn", 2), tmp_path)
+    monkeypatch.undo()
+    assert felt.load_policy(tmp_path).probabilities.tobytes() == old.probabilities.tobytes()
+    assert not list(tmp_path.glob("*.part"))

@@ -1,0 +1,142 @@
+"""The rules: golden playthroughs, invariants on random play, names and their faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playthrough import PLAYTHROUGHS, playthrough
+
+import openfelt as felt
+from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.rules.registry import GAMES
+
+EVERY = ["kuhn", "kuhn(pot=8)", "kuhn(players=3)", "one_card(6)", "leduc", "leduc(players=3)", "goofspiel(4)",
+         "bluff(1,1,3)", "bluff(2,2,2)", "princess_monster(2,3,5)"]
+
+
+@pytest.mark.parametrize("name", PLAYTHROUGHS)
+def test_golden_playthrough(name):
+    """Kept as text; `python tests/playthrough.py` writes them anew after a wanted change."""
+    golden = (Path(__file__).parent / "playthroughs" / PLAYTHROUGHS[name]).read_text()
+    assert playthrough(name) == golden
+
+
+def test_every_game_has_a_playthrough():
+    assert {felt.load_game(name).key for name in PLAYTHROUGHS} == set(GAMES)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_check_game(name):
+    check = felt.check_game(name)
+    assert check.game == name
+    assert check.rows == felt.compile_game(name).num_rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(name=st.sampled_from(EVERY), seed=st.integers(0, 10**6))
+def test_random_play_keeps_the_promises(name, seed):
+    """Zero-sum payoffs, chances that sum to one, an end, and everyone sees his own actions."""
+    game, generator = felt.load_game(name), np.random.default_rng(seed)
+    state = game.start()
+    for _ in range(200):
+        mover = game.turn(state)
+        if mover == TERMINAL:
+            break
+        actions = game.actions(state)
+        assert len(set(actions)) == len(actions) > 0
+        if mover == CHANCE:
+            assert sum(game.chance(state)) == pytest.approx(1)
+        action = actions[generator.integers(len(actions))]
+        if mover >= 0:
+            assert action in game.sees(state, action, mover).split()
+        state = game.play(state, action)
+    assert game.turn(state) == TERMINAL
+    assert sum(game.payoffs(state)) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "nodes"),
+    [("kuhn", 12, 58), ("leduc", 288, 1939), ("kuhn(players=3)", 48, 617), ("bluff(1,1,6)", 24576, 294883),
+     ("goofspiel(5)", 2124, 26931)],
+)
+def test_sizes(name, rows, nodes):
+    tree = felt.compile_game(name)
+    assert (tree.num_rows, tree.num_nodes) == (rows, nodes)
+
+
+def test_one_card_of_three_is_kuhn():
+    kuhn, one = felt.compile_game("kuhn"), felt.compile_game("one_card(3)")
+    assert kuhn.fingerprint == one.fingerprint
+    for ours, theirs in zip(kuhn.nodes, one.nodes, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("Kuhn", "kuhn"), ("kuhn(pot=2)", "kuhn"), (" kuhn ( pot = 8.0 ) ", "kuhn(pot=8)"), ("kuhn(pot=2.5)", "kuhn(pot=2.5)"),
+     ("kuhn(players=3, pot=3)", "kuhn(players=3)"), ("one_card(500)", "one_card(500)"),
+     ("one_card(cards=500)", "one_card(500)"), ("bluff(1,1,6)", "bluff(1,1,6)"), ("leduc(2)", "leduc")],
+)
+def test_names(written, name):
+    assert felt.load_game(written).name == name
+    assert felt.load_game(name) == felt.load_game(written)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("kuhn(pot=-1)", "pot must be more than 0"),
+        ("kuhn(pot=0)", "pot must be more than 0"),
+        ("kuhn(pot=1e999)", "pot must be a number"),
+        ("kuhn(players=4)", "players must be 2 or 3"),
+        ("goofspiel(0)", "from 2 to 13, not 0"),
+        ("goofspiel", "needs a value for cards: write goofspiel(cards)"),
+        ("goofspiel(4.5)", "whole number"),
+        ("goofspiel('4')", "whole number"),
+        ("ledoc", "did you mean 'leduc'?"),
+        ("leduc(bet=3)", "no parameter 'bet'; write leduc(players=2, ranks=3)"),
+        ("leduc(1,2,3)", "at most 2 parameters"),
+        ("leduc(2, players=2)", "given twice"),
+        ("leduc(", "not a game's name"),
+        ("leduc(__import__('os').system('true'))", "cannot be read"),
+        ("", "not a game's name"),
+        ("one_card(1)", "from 2 to 10000"),
+        ("bluff(0,1,6)", "dice1 must be"),
+        ("princess_monster(1,1,3)", "two cells"),
+        ("princess_monster(3,3,0)", "horizon"),
+    ],
+)
+def test_bad_names_get_one_sentence(name, says):
+    with pytest.raises(felt.GameError) as caught:
+        felt.load_game(name)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_kuhn_with_a_pot_of_eight_pays_the_pot():
+    """Each antes 4: an uncalled bet wins the other's ante, a called one his ante and his bet."""
+    game = felt.load_game("kuhn(pot=8)")
+    state = game.start()
+    for action in ("K", "Q", "bet", "bet"):
+        state = game.play(state, action)
+    assert list(game.payoffs(state)) == [5.0, -5.0]
+
+
+def test_princess_monster_only_the_monsters_move_catches():
+    game = felt.load_game("princess_monster(1,2,4)")
+    state = game.start()
+    for action in ("r0c0", "r0c0"):  # the same cell: no capture
+        state = game.play(state, action)
+    assert game.turn(state) == 0
+    state = game.play(state, "right")
+    caught = game.play(state, "right")  # the monster moves onto her, with his first move
+    assert game.turn(caught) == TERMINAL
+    assert list(game.payoffs(caught)) == [1.0, -1.0]
+    state = game.start()
+    for action in ("r0c0", "r0c1", "right"):  # she walks into him: no capture
+        state = game.play(state, action)
+    assert game.turn(state) == 1

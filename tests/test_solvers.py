@@ -1,0 +1,130 @@
+"""Solvers agree on the values of games, keep to their budgets, and go on where they stopped, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.solvers.registry import SOLVERS, solver_type
+
+ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
+
+
+@pytest.mark.parametrize(
+    ("game", "value"), [("kuhn", -1 / 18), ("leduc", -0.0856064240), ("one_card(3)", -1 / 18)]
+)
+def test_published_values(game, value):
+    solution = felt.SequenceLP(game).run()
+    assert felt.expected_values(game, solution.policy)[0] == pytest.approx(value, abs=1e-8)
+    assert solution.measurements[-1].nash_conv == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["kuhn", "kuhn(pot=8)", "one_card(10)", "leduc", "goofspiel(3)", "goofspiel(4)", "goofspiel(5)",
+     "bluff(1,1,2)", "bluff(1,1,3)", "bluff(1,1,4)", "bluff(1,1,5)", "bluff(1,1,6)", "princess_monster(3,3,5)"],
+)  # fmt: skip
+def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):
+    """In a zero-sum game the value lies within nash_conv of what a profile gives."""
+    solution = felt.SequenceLP(game).run()
+    assert solution.measurements[-1].nash_conv < 1e-9
+    value = felt.expected_values(game, solution.policy)[0]
+    for solver, target in ((felt.CFRPlus(game), 1e-4), (felt.FictitiousPlay(game), 0.03)):
+        learned = solver.run(iterations=20_000, until=target)
+        measured = learned.measurements[-1]
+        assert measured.exploitability <= target
+        assert abs(felt.expected_values(game, learned.policy)[0] - value) <= measured.nash_conv
+
+
+@pytest.mark.parametrize("name", ["cfr+", "pcfr+"])
+def test_leduc_below_one_in_ten_thousand(name):
+    solver = solver_type(name)("leduc").run(until=1e-4)
+    assert solver.measurements[-1].exploitability <= 1e-4
+    assert felt.expected_values("leduc", solver.policy)[0] == pytest.approx(-0.0856064, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+@pytest.mark.parametrize("game", ["kuhn(players=3)", "leduc(players=3)", "princess_monster(2,2,4)"])
+def test_every_solver_learns_every_kind_of_game(name, game):
+    solver = solver_type(name)(game).run(60)
+    assert solver.measurements[-1].nash_conv < solver.measurements[0].nash_conv
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_stop_save_resume_is_the_same_to_the_bit(name, tmp_path):
+    whole = solver_type(name)("leduc").run(50)
+    part = solver_type(name)("leduc").run(20)
+    part.save(tmp_path)
+    again = solver_type(name)("leduc")
+    again.resume(tmp_path)
+    assert again.iterations == part.iterations
+    again.run(30)
+    for key, table in whole.tables().items():
+        if whole.iterative:
+            assert table.tobytes() == again.tables()[key].tobytes()
+        else:
+            np.testing.assert_allclose(table, again.tables()[key])
+    assert whole.probabilities.tobytes() == again.probabilities.tobytes()
+
+
+@pytest.mark.parametrize("name", ["cfr", "cfr+", "dcfr", "pcfr+"])
+def test_threads_give_the_same_tables(name):
+    alone = solver_type(name)("goofspiel(6)").run(2)
+    shared = solver_type(name)("goofspiel(6)", threads=2).run(2)
+    assert shared._summer is not None
+    assert alone.probabilities.tobytes() == shared.probabilities.tobytes()
+
+
+def test_until_stops_at_the_same_iteration_each_time():
+    first = felt.PCFRPlus("leduc").run(until=1e-3)
+    second = felt.PCFRPlus("leduc").run(until=1e-3)
+    assert first.iterations == second.iterations
+    assert first.probabilities.tobytes() == second.probabilities.tobytes()
+
+
+def test_budgets():
+    assert felt.CFR("kuhn").run(7).iterations == 7
+    assert felt.CFR("kuhn").run(7).run(5).iterations == 12
+    seen = []
+    stopped = felt.CFR("kuhn").run(10**9, progress=lambda solver, _: seen.append(solver.iterations) or len(seen) > 3)
+    assert stopped.iterations == seen[-1] < 10**9
+    assert stopped.measurements[-1].iterations == stopped.iterations
+    assert felt.CFR("kuhn").run(seconds=0.05).seconds >= 0.05
+
+
+@pytest.mark.parametrize("budget", [{}, {"iterations": 0}, {"iterations": -5}, {"seconds": -1.0}, {"until": 0.0},
+                                    {"seconds": float("nan")}])
+def test_bad_budgets_are_refused(budget):
+    with pytest.raises(felt.FeltError):
+        felt.CFR("kuhn").run(**budget)
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(felt.FeltError, match="no parameter 'alpha'"):
+        felt.CFR("kuhn", alpha=1.0)
+    with pytest.raises(felt.FeltError, match="gamma must be from 0 to 10"):
+        felt.DCFR("kuhn", gamma=-1)
+    with pytest.raises(felt.FeltError, match="threads"):
+        felt.CFR("kuhn", threads=0)
+    with pytest.raises(felt.FeltError, match="did you mean 'cfr\\+'"):
+        solver_type("cfr++")
+    with pytest.raises(felt.FeltError, match="3 players"):
+        felt.SequenceLP("kuhn(players=3)")
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    felt.DCFR("kuhn").run(3).save(tmp_path)
+    for other, says in (
+        (felt.DCFR("leduc"), "made for kuhn"),
+        (felt.CFR("kuhn"), "made by dcfr"),
+        (felt.DCFR("kuhn", alpha=2.0), "other parameters"),
+    ):
+        with pytest.raises(felt.FeltError, match=says):
+            other.resume(tmp_path)
+
+
+def test_dcfr_with_the_extreme_exponents_is_cfr_plus():
+    """Keeping positive regrets, forgetting negative ones and linear averaging is CFR+."""
+    ours = felt.DCFR("leduc", alpha=float("inf"), beta=float("-inf"), gamma=1.0).run(40)
+    np.testing.assert_allclose(ours.probabilities, felt.CFRPlus("leduc").run(40).probabilities, atol=1e-12)

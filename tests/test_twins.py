@@ -1,0 +1,98 @@
+"""Every kernel equals its slow plain-Python twin on small games."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bridge import as_profile
+from slow_twin import SlowCFR, SlowGame, slow_fictitious_play
+
+import openfelt as felt
+from openfelt.compile.sequence_form import sequence_form
+from openfelt.policy.policy import realisation_plan
+from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.traverse.sequence import sum_leaves
+from openfelt.traverse.threads import LeafSummer
+
+SMALL = ["kuhn", "kuhn(pot=8)", "kuhn(players=3)", "one_card(5)", "goofspiel(3)", "bluff(1,1,2)", "bluff(2,1,2)",
+         "princess_monster(2,2,4)", "princess_monster(1,3,5)"]
+
+
+@pytest.mark.parametrize("name", [*SMALL, "leduc"])
+def test_the_tree_is_the_list_of_histories(name):
+    slow, tree = SlowGame(felt.load_game(name)), felt.compile_game(name)
+    rows: dict[int, object] = {}
+    following = 1
+    count = 0
+    for node, history in enumerate(slow.breadth_first()):
+        count += 1
+        mover = slow.mover(history)
+        row = int(tree.nodes.row[node])
+        assert tree.nodes.player[node] == mover
+        children = 0 if mover == TERMINAL else len(slow.actions(history))
+        assert tree.nodes.num_children[node] == children
+        if children:
+            assert tree.nodes.first_child[node] == following
+            following += children
+        if mover == TERMINAL:
+            assert tree.nodes.payoffs[row].tolist() == slow.payoffs(history)
+        elif mover == CHANCE:
+            assert tree.nodes.chance[row : row + children].tolist() == slow.chance(history)
+        else:
+            information = slow.information(history)
+            assert rows.setdefault(row, information) == information
+            assert tree.row_player(row) == mover
+            assert tree.actions(row) == tuple(slow.actions(history))
+            assert tree.row_name(row) == (" ".join(information[1]) or "start")
+            assert tree.find_row(mover, tree.row_name(row)) == row
+    assert count == tree.num_nodes
+    assert len(rows) == len(set(rows.values())) == tree.num_rows
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_values_and_best_responses(name, seed):
+    policy = felt.random_policy(name, seed)
+    slow, profile = SlowGame(felt.load_game(name)), as_profile(policy)
+    ours = felt.exploitability(name, policy)
+    np.testing.assert_allclose(ours.values, slow.values(slow.root, profile), atol=1e-12)
+    for player in range(policy.tree.players):
+        assert ours.best_responses[player] == pytest.approx(slow.best_response(profile, player), abs=1e-12)
+        response = felt.best_response(name, policy, player)
+        reached = slow.values(slow.root, as_profile(response.policy))[player]
+        assert reached == pytest.approx(response.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["cfr", "cfr+", "dcfr", "pcfr+"])
+@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "goofspiel(3)", "bluff(1,1,2)"])
+def test_cfr(name, rule):
+    solver = {"cfr": felt.CFR, "cfr+": felt.CFRPlus, "dcfr": felt.DCFR, "pcfr+": felt.PCFRPlus}[rule](name)
+    slow = SlowCFR(felt.load_game(name), rule)
+    for iterations in (1, 1, 5):
+        solver.run(iterations)
+        for _ in range(iterations):
+            slow.iterate()
+        found = as_profile(solver.policy)
+        for information, probabilities in slow.profile().items():
+            np.testing.assert_allclose(found[information], probabilities, atol=1e-9, err_msg=str(information))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "bluff(1,1,2)"])
+def test_fictitious_play(name):
+    solver = felt.FictitiousPlay(name).run(12)
+    found = as_profile(solver.policy)
+    for information, probabilities in slow_fictitious_play(felt.load_game(name), 12).items():
+        np.testing.assert_allclose(found[information], probabilities, atol=1e-9, err_msg=str(information))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)"])
+def test_leaves_summed_by_threads_are_the_same_to_the_bit(name):
+    tree = felt.compile_game(name)
+    form = sequence_form(tree)
+    plan = realisation_plan(form, felt.random_policy(name, 5).probabilities)
+    reach = np.append(plan, np.ones(tree.players))
+    for player in range(tree.players):
+        alone, shared = np.zeros_like(reach), np.zeros_like(reach)
+        sum_leaves(form, player, reach, alone)
+        LeafSummer(form, 3).sum_leaves(player, reach, shared)
+        assert alone.tobytes() == shared.tobytes()
