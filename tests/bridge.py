@@ -76,7 +76,7 @@ class OpenSpielTwin:
             return []
         actions = list(self.game.actions(state))
         meant = [self._action(state, action, other) for action in actions]
-        assert sorted(sum(meant, [])) == sorted(other.legal_actions())
+        assert sorted(number for group in meant for number in group) == sorted(other.legal_actions())
         if mover == CHANCE:
             assert other.is_chance_node()
             chances = dict(other.chance_outcomes())
@@ -125,7 +125,10 @@ OPEN_SPIEL = {
     "kuhn(players=3)": "kuhn_poker(players=3)",
     "leduc": "leduc_poker",
     "leduc(players=3,ranks=4)": "leduc_poker(players=3)",
-    **{f"goofspiel({n})": f"goofspiel(imp_info=True,num_cards={n},points_order=descending)" for n in (3, 4, 5)},
+    **{
+        f"goofspiel({n})": f"goofspiel(imp_info=True,num_cards={n},points_order=descending)"
+        for n in (3, 4, 5)
+    },
     **{f"bluff(1,1,{n})": f"liars_dice(numdice=1,dice_sides={n})" for n in (2, 3, 4, 5, 6)},
 }
 

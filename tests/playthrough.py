@@ -24,8 +24,13 @@ PLAYTHROUGHS = {
 def playthrough(name: str) -> str:
     """Three random plays; the drawing is that of Python's own generator, which does not change."""
     game, tree, draw = load_game(name), compile_game(name), random.Random(name)
-    lines = [f"game: {game.name}", f"players: {game.players}", f"payoffs in: {game.unit}",
-             f"rows: {tree.num_rows}", f"nodes: {tree.num_nodes}"]
+    lines = [
+        f"game: {game.name}",
+        f"players: {game.players}",
+        f"payoffs in: {game.unit}",
+        f"rows: {tree.num_rows}",
+        f"nodes: {tree.num_nodes}",
+    ]
     for number in (1, 2, 3):
         lines += ["", f"play {number}"]
         state, node = game.start(), 0
@@ -36,7 +41,9 @@ def playthrough(name: str) -> str:
                 chances = ", ".join(f"{a} {p:.6g}" for a, p in zip(actions, game.chance(state), strict=True))
                 lines.append(f"  chance: {chances}")
             else:
-                lines.append(f"  player {mover} ('{tree.row_name(int(tree.nodes.row[node]))}'): {', '.join(actions)}")
+                lines.append(
+                    f"  player {mover} ('{tree.row_name(int(tree.nodes.row[node]))}'): {', '.join(actions)}"
+                )
             place = draw.randrange(len(actions))
             for player in range(game.players):
                 if seen := game.sees(state, actions[place], player):

@@ -6,7 +6,7 @@ Everything is written from the papers' definitions and shares no code with the p
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
@@ -85,7 +85,7 @@ class SlowGame:
                 else:
                     collect(child, reach * profile[self.information(history)][place])
 
-        @lru_cache(maxsize=None)
+        @cache
         def choice(information):
             histories = members[information]
             count = len(self.actions(histories[0][0]))
@@ -147,8 +147,10 @@ class SlowCFR:
             return self.slow.payoffs(history)[player]
         children = list(self.slow.children(history))
         if mover == CHANCE:
-            return sum(p * self._walk(child, player, profile, reach, chance * p, found, own_reach)
-                       for p, child in zip(self.slow.chance(history), children, strict=True))
+            return sum(
+                p * self._walk(child, player, profile, reach, chance * p, found, own_reach)
+                for p, child in zip(self.slow.chance(history), children, strict=True)
+            )
         information = self.slow.information(history)
         values = []
         for p, child in zip(profile[information], children, strict=True):
@@ -191,7 +193,9 @@ class SlowCFR:
 def slow_fictitious_play(game: Game, iterations: int) -> Profile:
     """Brown's fictitious play with pure plans as the strategies that are averaged."""
     slow = SlowGame(game)
-    informations: dict[Information, tuple[tuple[Information, int], ...]] = {}  # with the own actions before it
+    informations: dict[
+        Information, tuple[tuple[Information, int], ...]
+    ] = {}  # with the own actions before it
     counts: dict[Information, int] = {}
 
     def collect(history, own):
@@ -260,7 +264,10 @@ def _pure_response(slow: SlowGame, profile: Profile, player: int, counts) -> dic
     def choice(information):
         if information not in chosen:
             worth = [
-                sum(reach * value(list(slow.children(history))[place]) for history, reach in members[information])
+                sum(
+                    reach * value(list(slow.children(history))[place])
+                    for history, reach in members[information]
+                )
                 for place in range(counts[information])
             ]
             # Sums in another order differ in the last digits: take the first that is as good as the best.

@@ -52,7 +52,9 @@ class Pennies(Game):
         if self.fault == "forgets":
             return ""
         if self.fault == "names" and player == 0:
-            return {1: "a b" if action == "h" else "a", 2: "" if state[-1:] == "h" else "b"}.get(len(state), "")
+            return {1: "a b" if action == "h" else "a", 2: "" if state[-1:] == "h" else "b"}.get(
+                len(state), ""
+            )
         return action if len(state) in (1, 2) and player == len(state) - 1 else ""
 
     def payoffs(self, state):
@@ -67,9 +69,17 @@ def test_a_game_of_ones_own():
 
 @pytest.mark.parametrize(
     ("fault", "says"),
-    [("chance", "do not sum to one"), ("payoffs", "do not sum to zero"), ("forgets", "forgets"),
-     ("telling", "does not always have the same actions"), ("stuck", "nobody can move"), ("twins", "same word"),
-     ("endless", "reached from itself"), ("stranger", "not one of its 2 players"), ("names", "have the name 'a b'")],
+    [
+        ("chance", "do not sum to one"),
+        ("payoffs", "do not sum to zero"),
+        ("forgets", "forgets"),
+        ("telling", "does not always have the same actions"),
+        ("stuck", "nobody can move"),
+        ("twins", "same word"),
+        ("endless", "reached from itself"),
+        ("stranger", "not one of its 2 players"),
+        ("names", "have the name 'a b'"),
+    ],
 )
 def test_check_game_finds_every_fault(fault, says):
     with pytest.raises(felt.GameError, match=says):
@@ -124,8 +134,18 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path, monkeypatch):
         assert felt.compile_game("bluff(1,1,3)", cache=tmp_path).num_nodes == 1147
 
 
-@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "one_card(4)", "leduc", "goofspiel(3)", "bluff(1,1,2)",
-                                  "princess_monster(2,2,3)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kuhn",
+        "kuhn(players=3)",
+        "one_card(4)",
+        "leduc",
+        "goofspiel(3)",
+        "bluff(1,1,2)",
+        "princess_monster(2,2,3)",
+    ],
+)
 def test_efg_there_and_back(name, tmp_path):
     path = tmp_path / "game.efg"
     felt.write_efg(name, path)
@@ -170,9 +190,15 @@ t "" 2
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [(FORGETFUL, "forgets"), ("", "not a complete"), ("EFG 2 R", "not a complete"), ("hello", "not a complete"),
-     (FORGETFUL.rsplit("\n", 3)[0], "not a complete"), (FORGETFUL + 't "" 1\n', "not a complete")],
-)  # fmt: skip
+    [
+        (FORGETFUL, "forgets"),
+        ("", "not a complete"),
+        ("EFG 2 R", "not a complete"),
+        ("hello", "not a complete"),
+        (FORGETFUL.rsplit("\n", 3)[0], "not a complete"),
+        (FORGETFUL + 't "" 1\n', "not a complete"),
+    ],
+)
 def test_bad_efg_files(text, says, tmp_path):
     (tmp_path / "bad.efg").write_text(text)
     with pytest.raises(felt.FeltError, match=says):

@@ -77,7 +77,9 @@ def test_closest_equilibrium_in_other_games(game):
         total = 0.0
         for player in range(2):
             mix = generator.dirichlet(np.full(len(equilibria.corners[player]), 0.5))
-            total += equilibria._behaviour(player, mix @ equilibria.corners[player], policy.probabilities, table)
+            total += equilibria._behaviour(
+                player, mix @ equilibria.corners[player], policy.probabilities, table
+            )
         assert distance.sum <= total + 1e-6
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pyspiel
@@ -14,7 +14,7 @@ import openfelt as felt
 TWINS = [name for name in OPEN_SPIEL if name != "leduc(players=3,ranks=4)"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def twin_of(name: str) -> OpenSpielTwin:
     return open_spiel_twin(name).walk()
 

@@ -27,7 +27,9 @@ def test_sampling_follows_the_probabilities():
     policy = felt.random_policy("leduc", 1)
     generator = np.random.default_rng(2)
     row = 100
-    drawn = np.bincount([policy.sample(row, generator) for _ in range(20_000)], minlength=len(policy.row(row)))
+    drawn = np.bincount(
+        [policy.sample(row, generator) for _ in range(20_000)], minlength=len(policy.row(row))
+    )
     np.testing.assert_allclose(drawn / 20_000, policy.row(row), atol=0.02)
 
 
@@ -43,6 +45,7 @@ def test_a_mixture_is_worth_the_mixed_values():
     a, b, other = (felt.random_policy("leduc", seed) for seed in (1, 2, 3))
     mixed = felt.mixture([a, b], [0.3, 0.7])
     for player in (0, 1):
+
         def value(policy, player=player):
             profile = [policy, other] if player == 0 else [other, policy]
             return felt.expected_values("leduc", seat(profile))[player]
@@ -123,7 +126,10 @@ FAULTS = [
     (lambda folder: (folder / "manifest.json").unlink(), "no policy"),
     (lambda folder: edit_manifest(folder, version=99), "newer"),
     (lambda folder: edit_manifest(folder, format="openfelt tree"), "not an 'openfelt policy'"),
-    (lambda folder: edit_manifest(folder, files={"probabilities": {"file": "../x.npy", "sha256": ""}}), "missing"),
+    (
+        lambda folder: edit_manifest(folder, files={"probabilities": {"file": "../x.npy", "sha256": ""}}),
+        "missing",
+    ),
     (another_game, "does not fit leduc"),
     (resealed_nonsense, "damaged"),
 ]
@@ -163,7 +169,7 @@ def test_a_full_disk_leaves_the_old_policy(writes, tmp_path, monkeypatch):
         real(descriptor)
 
     monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(felt.FileError, match="No space left on device.*untouched"):
+    with pytest.raises(felt.FileError, match=r"No space left on device.*untouched"):
         felt.save_policy(felt.random_policy("kuhn", 2), tmp_path)
     monkeypatch.undo()
     assert felt.load_policy(tmp_path).probabilities.tobytes() == old.probabilities.tobytes()

@@ -14,8 +14,18 @@ import openfelt as felt
 from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.rules.registry import GAMES
 
-EVERY = ["kuhn", "kuhn(pot=8)", "kuhn(players=3)", "one_card(6)", "leduc", "leduc(players=3)", "goofspiel(4)",
-         "bluff(1,1,3)", "bluff(2,2,2)", "princess_monster(2,3,5)"]
+EVERY = [
+    "kuhn",
+    "kuhn(pot=8)",
+    "kuhn(players=3)",
+    "one_card(6)",
+    "leduc",
+    "leduc(players=3)",
+    "goofspiel(4)",
+    "bluff(1,1,3)",
+    "bluff(2,2,2)",
+    "princess_monster(2,3,5)",
+]
 
 
 @pytest.mark.parametrize("name", PLAYTHROUGHS)
@@ -60,8 +70,13 @@ def test_random_play_keeps_the_promises(name, seed):
 
 @pytest.mark.parametrize(
     ("name", "rows", "nodes"),
-    [("kuhn", 12, 58), ("leduc", 288, 1939), ("kuhn(players=3)", 48, 617), ("bluff(1,1,6)", 24576, 294883),
-     ("goofspiel(5)", 2124, 26931)],
+    [
+        ("kuhn", 12, 58),
+        ("leduc", 288, 1939),
+        ("kuhn(players=3)", 48, 617),
+        ("bluff(1,1,6)", 24576, 294883),
+        ("goofspiel(5)", 2124, 26931),
+    ],
 )
 def test_sizes(name, rows, nodes):
     tree = felt.compile_game(name)
@@ -77,9 +92,17 @@ def test_one_card_of_three_is_kuhn():
 
 @pytest.mark.parametrize(
     ("written", "name"),
-    [("Kuhn", "kuhn"), ("kuhn(pot=2)", "kuhn"), (" kuhn ( pot = 8.0 ) ", "kuhn(pot=8)"), ("kuhn(pot=2.5)", "kuhn(pot=2.5)"),
-     ("kuhn(players=3, pot=3)", "kuhn(players=3)"), ("one_card(500)", "one_card(500)"),
-     ("one_card(cards=500)", "one_card(500)"), ("bluff(1,1,6)", "bluff(1,1,6)"), ("leduc(2)", "leduc")],
+    [
+        ("Kuhn", "kuhn"),
+        ("kuhn(pot=2)", "kuhn"),
+        (" kuhn ( pot = 8.0 ) ", "kuhn(pot=8)"),
+        ("kuhn(pot=2.5)", "kuhn(pot=2.5)"),
+        ("kuhn(players=3, pot=3)", "kuhn(players=3)"),
+        ("one_card(500)", "one_card(500)"),
+        ("one_card(cards=500)", "one_card(500)"),
+        ("bluff(1,1,6)", "bluff(1,1,6)"),
+        ("leduc(2)", "leduc"),
+    ],
 )
 def test_names(written, name):
     assert felt.load_game(written).name == name

@@ -22,9 +22,22 @@ def test_published_values(game, value):
 
 @pytest.mark.parametrize(
     "game",
-    ["kuhn", "kuhn(pot=8)", "one_card(10)", "leduc", "goofspiel(3)", "goofspiel(4)", "goofspiel(5)",
-     "bluff(1,1,2)", "bluff(1,1,3)", "bluff(1,1,4)", "bluff(1,1,5)", "bluff(1,1,6)", "princess_monster(3,3,5)"],
-)  # fmt: skip
+    [
+        "kuhn",
+        "kuhn(pot=8)",
+        "one_card(10)",
+        "leduc",
+        "goofspiel(3)",
+        "goofspiel(4)",
+        "goofspiel(5)",
+        "bluff(1,1,2)",
+        "bluff(1,1,3)",
+        "bluff(1,1,4)",
+        "bluff(1,1,5)",
+        "bluff(1,1,6)",
+        "princess_monster(3,3,5)",
+    ],
+)
 def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):
     """In a zero-sum game the value lies within nash_conv of what a profile gives."""
     solution = felt.SequenceLP(game).run()
@@ -45,7 +58,7 @@ def test_leduc_below_one_in_ten_thousand(name):
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
-@pytest.mark.parametrize("game", ["kuhn(players=3)", "leduc(players=3)", "princess_monster(2,2,4)"])
+@pytest.mark.parametrize("game", ["kuhn(players=3)", "leduc(players=3)", "princess_monster(2,3,5)"])
 def test_every_solver_learns_every_kind_of_game(name, game):
     solver = solver_type(name)(game).run(60)
     assert solver.measurements[-1].nash_conv < solver.measurements[0].nash_conv
@@ -87,14 +100,18 @@ def test_budgets():
     assert felt.CFR("kuhn").run(7).iterations == 7
     assert felt.CFR("kuhn").run(7).run(5).iterations == 12
     seen = []
-    stopped = felt.CFR("kuhn").run(10**9, progress=lambda solver, _: seen.append(solver.iterations) or len(seen) > 3)
+    stopped = felt.CFR("kuhn").run(
+        10**9, progress=lambda solver, _: seen.append(solver.iterations) or len(seen) > 3
+    )
     assert stopped.iterations == seen[-1] < 10**9
     assert stopped.measurements[-1].iterations == stopped.iterations
     assert felt.CFR("kuhn").run(seconds=0.05).seconds >= 0.05
 
 
-@pytest.mark.parametrize("budget", [{}, {"iterations": 0}, {"iterations": -5}, {"seconds": -1.0}, {"until": 0.0},
-                                    {"seconds": float("nan")}])
+@pytest.mark.parametrize(
+    "budget",
+    [{}, {"iterations": 0}, {"iterations": -5}, {"seconds": -1.0}, {"until": 0.0}, {"seconds": float("nan")}],
+)
 def test_bad_budgets_are_refused(budget):
     with pytest.raises(felt.FeltError):
         felt.CFR("kuhn").run(**budget)

@@ -14,8 +14,17 @@ from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.traverse.sequence import sum_leaves
 from openfelt.traverse.threads import LeafSummer
 
-SMALL = ["kuhn", "kuhn(pot=8)", "kuhn(players=3)", "one_card(5)", "goofspiel(3)", "bluff(1,1,2)", "bluff(2,1,2)",
-         "princess_monster(2,2,4)", "princess_monster(1,3,5)"]
+SMALL = [
+    "kuhn",
+    "kuhn(pot=8)",
+    "kuhn(players=3)",
+    "one_card(5)",
+    "goofspiel(3)",
+    "bluff(1,1,2)",
+    "bluff(2,1,2)",
+    "princess_monster(2,2,4)",
+    "princess_monster(1,3,5)",
+]
 
 
 @pytest.mark.parametrize("name", [*SMALL, "leduc"])

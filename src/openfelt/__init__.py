@@ -33,7 +33,7 @@ _DOOR = {
 }
 _PLACE = {name: module for module, names in _DOOR.items() for name in names}
 
-__all__ = ["__version__", *sorted(_PLACE)]  # noqa: PLE0604 - the names are in _DOOR
+__all__ = ["__version__", *sorted(_PLACE)]
 
 if TYPE_CHECKING:
     from openfelt.base.errors import FeltError, FileError, GameError
@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from openfelt.evaluate.dominated import dominated_actions
     from openfelt.evaluate.equilibrium_distance import EquilibriumSet, closest_equilibrium
     from openfelt.evaluate.exploitability import best_response, expected_values, exploitability, seat
-    from openfelt.policy.policy import Policy, load_policy, mixture, random_policy, save_policy, uniform_policy
+    from openfelt.policy.policy import (
+        Policy,
+        load_policy,
+        mixture,
+        random_policy,
+        save_policy,
+        uniform_policy,
+    )
     from openfelt.rules.game import CHANCE, TERMINAL, Game
     from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus

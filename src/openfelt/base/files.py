@@ -23,7 +23,9 @@ MANIFEST = "manifest.json"
 VERSION = 1
 
 
-def save_folder(folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
+def save_folder(
+    folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+) -> None:
     """Write arrays and facts as a folder of that kind ("policy", "checkpoint", "tree")."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +73,9 @@ def _read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     if found != f"openfelt {kind}":
         raise FileError(f"{folder} holds an '{found}', not an 'openfelt {kind}'.")
     if version > VERSION:
-        raise FileError(f"{folder} was written by a newer OpenFelt (format {version}, this one reads {VERSION}).")
+        raise FileError(
+            f"{folder} was written by a newer OpenFelt (format {version}, this one reads {VERSION})."
+        )
     return dict(manifest)
 
 
@@ -122,5 +126,5 @@ def file_checksum(path: Path) -> str:
 
 def not_written(path: Path, error: OSError) -> FileError:
     """The sentence for a file that could not be written."""
-    reason = error.strerror or str(error)
+    reason = error.strerror or f"is the disk full? {error}"
     return FileError(f"{path} could not be written ({reason}); what was saved there before is untouched.")

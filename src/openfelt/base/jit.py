@@ -3,19 +3,64 @@
 A kernel is compiled when it is first called, never at import; the machine code is kept on disk, so the
 second command in a row does not compile again. Kernels release the GIL, take only numbers and arrays
 (grouped in NamedTuples), and divide as numpy does instead of raising.
+
+Numba looks only at the file of a function to tell whether its machine code on disk is still good, not at
+the files of the functions that it calls. An edit to a shared traversal would go unnoticed by the solvers
+built on it. So the machine code is kept in a folder named after a checksum of all our sources.
 """
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import time
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import numba
+import numpy as np
+from numba.core import config
+from numpy.typing import NDArray
 
+from openfelt.base.folders import cache_folder
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
 F = TypeVar("F", bound=Callable[..., object])
+
+SHELF_LIFE = 14 * 24 * 3600.0  # seconds after which machine code of other sources is thrown away
 
 
 def kernel(function: F) -> F:
     """Compile `function` with numba; the plain Python version stays reachable as `.py_func`."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    flags = {"nogil": True, "error_model": "numpy"}
+    before = config.CACHE_DIR
+    try:
+        config.CACHE_DIR = str(_machine_code_folder())
+        compiled: F = numba.njit(cache=True, **flags)(function)
+    except (RuntimeError, OSError):  # no folder can be written to keep the machine code in
+        compiled = numba.njit(**flags)(function)
+    finally:
+        config.CACHE_DIR = before
     return compiled
+
+
+@cache
+def _machine_code_folder() -> Path:
+    parent = Path(config.CACHE_DIR) if config.CACHE_DIR else cache_folder() / "kernels"
+    folder = parent / sources_checksum(Path(__file__).parent.parent)
+    if not folder.exists() and parent.exists():
+        for other in parent.iterdir():
+            if time.time() - other.stat().st_mtime > SHELF_LIFE:
+                shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+def sources_checksum(package: Path) -> str:
+    """Changes whenever a source file of the package does."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

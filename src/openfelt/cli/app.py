@@ -44,6 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+    except OSError as error:  # a disk that fills up while kernels are kept, for one
+        where = error.filename or "A file"
+        print(f"felt: {where} could not be written ({error.strerror}).", file=sys.stderr)
+        return 2
 
 
 def _dispatch(words: list[str]) -> int:

@@ -30,17 +30,28 @@ def run(arguments: argparse.Namespace) -> None:
     say = (lambda *_: None) if arguments.json else print
     solver = CFRPlus(GAME)
     tree = solver.tree
-    say(f"1. Learning {GAME} hold'em by self-play: {tree.num_rows} information states, {tree.num_nodes:,} histories.")
+    say(
+        f"1. Learning {GAME} hold'em by self-play: {tree.num_rows} information states, "
+        f"{tree.num_nodes:,} histories."
+    )
     with LearningBar(solver, None, SECONDS, None, not arguments.json) as bar:
         solver.run(seconds=SECONDS, progress=lambda solver, measured: bar.update(solver, measured))
 
     say("\n2. How exploitable is it, exactly?")
     policy = solver.policy
     measured = exploitability(GAME, policy)
-    facts = {"game": GAME, "solver": solver.name, "iterations": solver.iterations, "seconds": solver.seconds,
-             "nash_conv": measured.nash_conv, "exploitability": measured.exploitability,
-             "values": measured.values, "best_responses": measured.best_responses, "unit": measured.unit,
-             **against_equilibrium(policy)}
+    facts = {
+        "game": GAME,
+        "solver": solver.name,
+        "iterations": solver.iterations,
+        "seconds": solver.seconds,
+        "nash_conv": measured.nash_conv,
+        "exploitability": measured.exploitability,
+        "values": measured.values,
+        "best_responses": measured.best_responses,
+        "unit": measured.unit,
+        **against_equilibrium(policy),
+    }
     say(measured)
     for line in equilibrium_lines(facts):
         say(f"  {line}")

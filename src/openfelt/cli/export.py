@@ -8,7 +8,9 @@ from pathlib import Path
 from openfelt.base.errors import FeltError
 from openfelt.cli.options import print_json
 
-HELP = "Write a game as a Gambit extensive-form file. (To read one, give its path where a game's name is asked.)"
+HELP = (
+    "Write a game as a Gambit extensive-form file. (To read one, give its path where a game's name is asked.)"
+)
 EXAMPLES = ["felt export kuhn kuhn.efg", "felt train kuhn.efg --solver lp"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from openfelt.cli.options import print_json
 
@@ -39,8 +40,14 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.check:
         checks = [str(check_game(game)) for game in games]
     trees = [compile_game(game) for game in games]
-    rows = [
-        {"game": tree.game, "players": tree.players, "rows": tree.num_rows, "nodes": tree.num_nodes, "unit": tree.unit}
+    rows: list[dict[str, Any]] = [
+        {
+            "game": tree.game,
+            "players": tree.players,
+            "rows": tree.num_rows,
+            "nodes": tree.num_nodes,
+            "unit": tree.unit,
+        }
         for tree in trees
     ]
     if arguments.json:
@@ -52,7 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
     console = Console()
     table = Table("game", "players", "rows", "nodes", "payoffs in")
     for row in rows:
-        table.add_row(row["game"], str(row["players"]), f"{row['rows']:,}", f"{row['nodes']:,}", str(row["unit"]))
+        table.add_row(
+            row["game"], str(row["players"]), f"{row['rows']:,}", f"{row['nodes']:,}", str(row["unit"])
+        )
     console.print(table)
     if arguments.check:
         for line in checks:

@@ -37,8 +37,12 @@ def run(arguments: argparse.Namespace) -> None:
     terminal.play(arguments.hands)
     if arguments.json:
         print_json(
-            {"game": policy.tree.game, "hands": len(terminal.winnings), "winnings": sum(terminal.winnings),
-             "unit": policy.tree.unit}
+            {
+                "game": policy.tree.game,
+                "hands": len(terminal.winnings),
+                "winnings": sum(terminal.winnings),
+                "unit": policy.tree.unit,
+            }
         )
 
 

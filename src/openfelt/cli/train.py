@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from openfelt.solvers.solver import Measurement, Solver
 
 HELP = (
-    "Learn a policy of a game. Give at least one of --iterations, --seconds and --until; learning stops at the\n"
-    "first that is met (the solver lp needs none). What is learned is saved in a run folder, also on Ctrl-C."
+    "Learn a policy of a game. Give at least one of --iterations, --seconds and --until; learning stops at\n"
+    "the first that is met (the solver lp needs none). What is learned is saved in a run folder, also on\n"
+    "Ctrl-C."
 )
 EXAMPLES = [
     "felt train leduc --solver pcfr+ --until 1e-4",
@@ -107,10 +108,16 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     if arguments.resume and not arguments.out:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")
     if arguments.out and RunFolder(arguments.out).exists and not arguments.resume:
-        raise FeltError(f"{arguments.out} holds a run already; add --resume to go on with it, or name another folder.")
-    parameters = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)}
+        raise FeltError(
+            f"{arguments.out} holds a run already; add --resume to go on with it, or name another folder."
+        )
+    parameters = {
+        field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)
+    }
     if arguments.resume:
-        return RunFolder(arguments.out).resume(arguments.game, arguments.solver, arguments.threads, parameters)
+        return RunFolder(arguments.out).resume(
+            arguments.game, arguments.solver, arguments.threads, parameters
+        )
     return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
 
 
@@ -119,7 +126,9 @@ def _learn(solver: Solver, folder: RunFolder, arguments: argparse.Namespace) -> 
     folder.save(solver)  # first, so that a folder that cannot be written is known before hours of learning
     last_saved = time.monotonic()
     with (
-        LearningBar(solver, arguments.iterations, arguments.seconds, arguments.until, not arguments.json) as bar,
+        LearningBar(
+            solver, arguments.iterations, arguments.seconds, arguments.until, not arguments.json
+        ) as bar,
         stop_signals() as stopped,
     ):
 
@@ -145,7 +154,8 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
         received.append(number)
         signal.signal(number, before[number])  # the second one ends the program at once
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, note) for number in signals}
     try:
         yield lambda: bool(received)
     finally:
@@ -160,7 +170,7 @@ class LearningBar:
         self, solver: Solver, iterations: int | None, seconds: float | None, until: float | None, shown: bool
     ) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
         self._from = (solver.iterations, solver.seconds)
         self._budget = (iterations, seconds, until)
@@ -168,9 +178,8 @@ class LearningBar:
         self._text = ""
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
+            BarColumn(bar_width=12),
             TextColumn("{task.fields[text]}"),
-            TimeElapsedColumn(),
             console=Console(stderr=True),
             disable=not shown,
         )
@@ -187,9 +196,9 @@ class LearningBar:
         """Show where the solver stands."""
         if measured:
             self._highest = self._highest or measured.exploitability
-            self._text = f"exploitability {measured.exploitability:.3g} {solver.tree.unit}"
-        speed = solver.iterations / max(solver.seconds, 1e-9)
-        text = f"{self._text}  {solver.iterations:,} iterations  {speed:,.0f}/s"
+            self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
+        done, speed = solver.iterations, solver.iterations / max(solver.seconds, 1e-9)
+        text = f"{self._text}, {done:,} iterations, {speed:,.0f}/s"
         self._bar.update(self._task, completed=self._share(solver), text=text)
 
     def _share(self, solver: Solver) -> float:

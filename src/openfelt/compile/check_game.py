@@ -62,4 +62,6 @@ def _check_states(rules: Game, graph: StateGraph) -> None:
             raise GameError(f"{rules.name}: two actions of one state have the same word.")
         chance = graph.chance[edges]
         if graph.turn[state] == CHANCE and ((chance < 0).any() or abs(chance.sum() - 1) > 1e-9):
-            raise GameError(f"{rules.name}: the probabilities of chance do not sum to one: {chance.tolist()}.")
+            raise GameError(
+                f"{rules.name}: the probabilities of chance do not sum to one: {chance.tolist()}."
+            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import os
 import re
 import warnings
 from functools import lru_cache
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from openfelt.base.errors import FileError
 from openfelt.base.files import load_folder, save_folder
+from openfelt.base.folders import cache_folder
 from openfelt.compile import game_tree, state_graph
 from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
 from openfelt.compile.state_graph import explore
@@ -24,16 +24,7 @@ LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
 def compile_game(game: str | Game, *, cache: Path | None = None) -> GameTree:
     """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
-    return _compile(load_game(game), cache or default_cache())
-
-
-def default_cache() -> Path:
-    """The folder named by the variable OPENFELT_CACHE, or the user's cache folder."""
-    if "OPENFELT_CACHE" in os.environ:
-        return Path(os.environ["OPENFELT_CACHE"])
-    import platformdirs  # here, so that the core runs with numpy, scipy and numba alone
-
-    return Path(platformdirs.user_cache_dir("openfelt"))
+    return _compile(load_game(game), cache or cache_folder())
 
 
 @lru_cache(maxsize=8)
@@ -66,8 +57,11 @@ def _cache_key(game: Game) -> str:
 
 def save_tree(folder: Path, tree: GameTree) -> None:
     """Write a tree as a folder of arrays."""
-    arrays = {f"{part}.{field}": array for part in ("nodes", "rows")
-              for field, array in getattr(tree, part)._asdict().items()}
+    arrays = {
+        f"{part}.{field}": array
+        for part in ("nodes", "rows")
+        for field, array in getattr(tree, part)._asdict().items()
+    }
     facts = {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
     save_folder(folder, "tree", arrays, facts)
 

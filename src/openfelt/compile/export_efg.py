@@ -19,7 +19,9 @@ def write_efg(game: str | Game, path: Path) -> None:
     """Write `game` to `path`; information sets carry the names of the rows."""
     tree = compile_game(game)
     if tree.num_nodes > MOST_NODES:
-        raise GameError(f"{tree.game} has {tree.num_nodes:,} nodes; at most {MOST_NODES:,} fit into a .efg file.")
+        raise GameError(
+            f"{tree.game} has {tree.num_nodes:,} nodes; at most {MOST_NODES:,} fit into a .efg file."
+        )
     try:
         write_text(path, "\n".join(_lines(tree)) + "\n")
     except OSError as error:
@@ -46,7 +48,9 @@ def _lines(tree: GameTree) -> Iterator[str]:
             chance_nodes += 1
             words = " ".join(
                 f'"{tree.labels[label]}" {_number(value)}'
-                for label, value in zip(tree.rows.chance_label[row:], nodes.chance[row : row + count], strict=False)
+                for label, value in zip(
+                    tree.rows.chance_label[row:], nodes.chance[row : row + count], strict=False
+                )
             )
             yield f'c "" {chance_nodes} "" {{ {words} }} 0'
         else:

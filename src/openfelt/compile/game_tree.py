@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import GameError
-from openfelt.base.jit import kernel
+from openfelt.base.jit import Floats, Ints, kernel
 from openfelt.compile.state_graph import StateGraph
 from openfelt.rules.game import CHANCE, TERMINAL
 
@@ -29,8 +29,8 @@ class TreeArrays(NamedTuple):
     num_children: NDArray[np.int32]  # [nodes]
     first_child: NDArray[np.int32]  # [nodes] the children are first_child, first_child + 1, ...
     row: NDArray[np.int32]  # [nodes] a decision's row, chance's place in `chance`, or a leaf's in `payoffs`
-    chance: NDArray[np.float64]  # probabilities: those of a chance node's children stand from row[node] on
-    payoffs: NDArray[np.float64]  # [different payoffs, players]
+    chance: Floats  # probabilities: those of a chance node's children stand from row[node] on
+    payoffs: Floats  # [different payoffs, players]
 
 
 class RowArrays(NamedTuple):
@@ -124,7 +124,7 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
     edges = (graph.turn, graph.first_edge, graph.target, graph.action, graph.seen, graph.payoff, chance_place)
     seen = _Seen(*(np.full(1024, -1, np.int32) for _ in _Seen._fields))
     seen.label[:players] = 0
-    node, at = 0, (1, players, 0)
+    node, at = 0, [1, players, 0]
     while True:
         node, *at = _unfold(edges, tree, state, knows, seen, node, *at)
         if node == size:
@@ -133,7 +133,8 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
             known = _words_seen(int(seen.row_information[tree.row[~node]]), seen, graph.labels)
             raise GameError(f"{game}: a player who has seen '{known}' does not always have the same actions.")
         seen = _Seen(*(np.concatenate([array, np.full_like(array, -1)]) for array in seen))
-    rows = _sorted_rows(tree, graph, seen, *at[1:], chance_label)
+    _, num_informations, num_rows = at
+    rows = _sorted_rows(tree, graph, seen, num_informations, num_rows, chance_label)
     return GameTree(game, players, unit, tree, rows, graph.labels)
 
 
@@ -157,7 +158,7 @@ def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ..
     return " ".join(word for word in reversed(words) if word) or "start"
 
 
-def _distributions(graph: StateGraph) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+def _distributions(graph: StateGraph) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
     """Where each chance state's probabilities stand; equal distributions are kept once."""
     place = np.full(len(graph.turn), -1, np.int32)
     known: dict[bytes, int] = {}
@@ -206,7 +207,17 @@ def _sorted_rows(
 
 
 @kernel
-def _unfold(edges, tree, state, knows, seen, node, free, num_informations, num_rows):  # type: ignore[no-untyped-def]
+def _unfold(
+    edges: Any,  # turn, first_edge, target, action, seen, payoff of the graph, and where its chances stand
+    tree: TreeArrays,
+    state: Ints,  # [nodes] the state at each node
+    knows: Ints,  # [nodes, players] each player's information at each node
+    seen: _Seen,
+    node: int,
+    free: int,
+    num_informations: int,
+    num_rows: int,
+) -> tuple[int, int, int, int]:
     """Breadth-first expansion from `node` on; the arrays of nodes are their own queue.
 
     Returns the node at which it stopped, the last or the one for which `seen` has no room, with the
@@ -262,13 +273,13 @@ def _unfold(edges, tree, state, knows, seen, node, free, num_informations, num_r
 
 
 @kernel
-def _same_actions(first_edge, action, state, other):  # type: ignore[no-untyped-def]
+def _same_actions(first_edge: NDArray[np.int64], action: Ints, state: int, other: int) -> bool:
     if state == other:
         return True
     start, degree = first_edge[state], first_edge[state + 1] - first_edge[state]
     if degree != first_edge[other + 1] - first_edge[other]:
         return False
-    for place in range(degree):  # noqa: SIM110 - plain loops are what a kernel is made of
+    for place in range(degree):  # noqa: SIM110
         if action[start + place] != action[first_edge[other] + place]:
             return False
     return True

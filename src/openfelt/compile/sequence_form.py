@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import GameError
-from openfelt.base.jit import kernel
-from openfelt.compile.game_tree import GameTree
+from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.compile.game_tree import GameTree, TreeArrays
 from openfelt.rules.game import TERMINAL
 
 
@@ -31,7 +31,7 @@ class SequenceForm(NamedTuple):
     first_slot: NDArray[np.int64]  # [rows + 1] the slots of a row's actions
     parent_slot: NDArray[np.int64]  # [rows] the sequence that leads to a row
     first_leaf: NDArray[np.int64]  # [slots + players + 1] a sequence's leaves stand together
-    leaf_weight: NDArray[np.float64]  # [leaves of all players] chance's probability times the owner's payoff
+    leaf_weight: Floats  # [leaves of all players] chance's probability times the owner's payoff
     leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the sequences of the others
 
     @property
@@ -66,7 +66,14 @@ def sequence_form(tree: GameTree) -> SequenceForm:
 
 
 @kernel
-def _follow(nodes, first_slot, last, reach, parent_slot, count):  # type: ignore[no-untyped-def]
+def _follow(
+    nodes: TreeArrays,
+    first_slot: NDArray[np.int64],
+    last: Ints,  # [nodes, players]
+    reach: Floats,  # [nodes]
+    parent_slot: NDArray[np.int64],
+    count: NDArray[np.int64],  # [slots + players + 1]
+) -> int:
     """Each player's last action and chance's reach at every node; how many leaves each sequence has.
 
     Returns a row that two different sequences lead to, or -1. Leaves that pay a player nothing are not
@@ -85,7 +92,7 @@ def _follow(nodes, first_slot, last, reach, parent_slot, count):  # type: ignore
             if parent_slot[row] < 0:
                 parent_slot[row] = last[node, player]
             elif parent_slot[row] != last[node, player]:
-                return row
+                return int(row)
         for place in range(nodes.num_children[node]):
             child = nodes.first_child[node] + place
             for p in range(num_players):
@@ -99,7 +106,9 @@ def _follow(nodes, first_slot, last, reach, parent_slot, count):  # type: ignore
 
 
 @kernel
-def _place(nodes, last, reach, free, weight, others):  # type: ignore[no-untyped-def]
+def _place(
+    nodes: TreeArrays, last: Ints, reach: Floats, free: NDArray[np.int64], weight: Floats, others: Ints
+) -> None:
     """Put each leaf into the list of each player's sequence; `free` is the next place of each list."""
     num_players = last.shape[1]
     for node in range(len(nodes.player)):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import GameError
+from openfelt.base.jit import Floats
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
 MOST_STATES = 20_000_000
@@ -26,11 +27,11 @@ class StateGraph:
     turn: NDArray[np.int8]  # [states] player, CHANCE or TERMINAL
     first_edge: NDArray[np.int64]  # [states + 1] edges of a state stand together, in the order of its actions
     target: NDArray[np.int32]  # [edges] the state that follows
-    chance: NDArray[np.float64]  # [edges] probability; 0 where a player moves
+    chance: Floats  # [edges] probability; 0 where a player moves
     action: NDArray[np.int32]  # [edges] label of the action
     seen: NDArray[np.int32]  # [edges, players] label of what each player sees; 0 for nothing
     payoff: NDArray[np.int32]  # [states] index into payoffs at a terminal state, else -1
-    payoffs: NDArray[np.float64]  # [different payoffs, players]
+    payoffs: Floats  # [different payoffs, players]
     labels: tuple[str, ...]  # the words behind the label numbers; labels[0] is ""
     num_histories: int  # nodes that the tree will have
     num_decisions: int  # nodes at which a player moves

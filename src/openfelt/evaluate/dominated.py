@@ -21,6 +21,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
@@ -48,8 +49,9 @@ class DominatedActions:
         """(player, row, action) of each."""
         found = []
         for row in range(self.tree.num_rows):
-            for slot, action in zip(range(*self.tree.slots(row).indices(self.tree.num_slots)),
-                                    self.tree.actions(row), strict=True):
+            for slot, action in zip(
+                range(*self.tree.slots(row).indices(self.tree.num_slots)), self.tree.actions(row), strict=True
+            ):
                 if self.slots[slot]:
                     found.append((self.tree.row_player(row), self.tree.row_name(row), action))
         return found
@@ -92,10 +94,13 @@ class _Search:
         return found
 
     def _left(self, row: int, removed: NDArray[np.bool_]) -> list[int]:
-        return [slot for slot in range(self.form.first_slot[row], self.form.first_slot[row + 1])
-                if not removed[slot]]
+        return [
+            slot
+            for slot in range(self.form.first_slot[row], self.form.first_slot[row + 1])
+            if not removed[slot]
+        ]
 
-    def _even_answers(self, removed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _even_answers(self, removed: NDArray[np.bool_]) -> Floats:
         """A plan of the other player that uses everything he has left."""
         table = (~removed).astype(float)
         counts = np.diff(self.form.first_slot)
@@ -103,9 +108,7 @@ class _Search:
         plan = realisation_plan(self.form, table)
         return np.append(plan[self.theirs[:-1]], 1.0)
 
-    def _is_dominated(
-        self, slot: int, left: list[int], removed: NDArray[np.bool_], answers: NDArray[np.float64]
-    ) -> bool:
+    def _is_dominated(self, slot: int, left: list[int], removed: NDArray[np.bool_], answers: Floats) -> bool:
         instead = [other for other in left if other != slot]
         continuations = list(self._continuations([slot], removed))
         return all(self._is_beaten(played, instead, removed, answers) for played in continuations)
@@ -124,12 +127,14 @@ class _Search:
                 yield start + rest
 
     def _is_beaten(
-        self, played: list[int], instead: list[int], removed: NDArray[np.bool_], answers: NDArray[np.float64]
+        self, played: list[int], instead: list[int], removed: NDArray[np.bool_], answers: Floats
     ) -> bool:
         """Is there a way of playing `instead` that is never worse than `played`, and sometimes better?"""
         below, flow_rows = self._below(instead, removed)
         columns = [self.place[slot] for slot in below]
-        gain = -self.program.a_ub[:, : self.program.num_plan]  # [theirs, mine]: payoffs as this player gets them
+        gain = -self.program.a_ub[
+            :, : self.program.num_plan
+        ]  # [theirs, mine]: payoffs as this player gets them
         bounds_q = self.program.a_ub[:, self.program.num_plan :]  # F'
         own = gain[:, columns]
         base = gain[:, [self.place[slot] for slot in played]].sum(axis=1)
@@ -163,7 +168,7 @@ class _Search:
 
     def _flow(
         self, below: list[int], start: list[int], rows: list[int], num_q: int
-    ) -> tuple[scipy.sparse.csr_array, NDArray[np.float64]]:
+    ) -> tuple[scipy.sparse.csr_array, Floats]:
         matrix = np.zeros((len(rows) + 1, len(below) + num_q))
         matrix[-1, : len(start)] = 1.0
         for number, row in enumerate(rows):

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.evaluate.dominated import dominated_actions
@@ -47,7 +47,9 @@ class EquilibriumSet:
         self.tree = compile_game(game)
         require_zero_sum(self.tree)
         if self.tree.num_slots > MOST_SLOTS:
-            raise FeltError(f"{self.tree.game} is too large: the distance to all its equilibria is not computed.")
+            raise FeltError(
+                f"{self.tree.game} is too large: the distance to all its equilibria is not computed."
+            )
         self.dominated = dominated_actions(game).slots
         self.form = sequence_form(self.tree)
         generator = np.random.default_rng(seed)
@@ -55,12 +57,14 @@ class EquilibriumSet:
         _, second = self._corners(1, generator)
         self.corners = (first, second)  # for each player [corners, sequences of his]
 
-    def _corners(self, player: int, generator: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
+    def _corners(self, player: int, generator: np.random.Generator) -> tuple[float, Floats]:
         program = plan_program(self.form, player)
         value = float(solve_program(program, self.tree.game).x[-1])
         count, size = program.num_plan, program.a_ub.shape[1]
-        directions = np.concatenate([np.eye(count), -np.eye(count), generator.normal(size=(DIRECTIONS, count))])
-        corners: list[NDArray[np.float64]] = []
+        directions = np.concatenate(
+            [np.eye(count), -np.eye(count), generator.normal(size=(DIRECTIONS, count))]
+        )
+        corners: list[Floats] = []
         for direction in directions:
             objective = np.concatenate([direction, np.zeros(size - count)])
             plan = solve_program(program, self.tree.game, objective, at_least=value - 1e-10).x[:count]
@@ -77,21 +81,28 @@ class EquilibriumSet:
             total += self._closest(player, policy.probabilities, table)
         return EquilibriumDistance(total, total / self.tree.num_slots, Policy(self.tree, table))
 
-    def _closest(self, player: int, wanted: NDArray[np.float64], table: NDArray[np.float64]) -> float:
+    def _closest(self, player: int, wanted: Floats, table: Floats) -> float:
         """Fill in the closest equilibrium of one player; returns the squared error."""
         corners = self.corners[player]
         count = len(corners)
 
-        def error(mix: NDArray[np.float64]) -> float:
+        def error(mix: Floats) -> float:
             return self._behaviour(player, np.abs(mix) @ corners / np.abs(mix).sum(), wanted, table)
 
-        starts = [*np.eye(count), *(np.eye(count)[:, None] + np.eye(count)).reshape(-1, count), np.ones(count)]
+        starts = [
+            *np.eye(count),
+            *(np.eye(count)[:, None] + np.eye(count)).reshape(-1, count),
+            np.ones(count),
+        ]
         if count == 2:
             starts += [np.array([1.0 - share, share]) for share in np.linspace(0.0, 1.0, 101)]
         best = min(starts, key=error)
         if count > 1:
             found = scipy.optimize.minimize(
-                error, best / best.sum(), bounds=[(0.0, 1.0)] * count, method="L-BFGS-B",
+                error,
+                best / best.sum(),
+                bounds=[(0.0, 1.0)] * count,
+                method="L-BFGS-B",
                 options={"ftol": 1e-15, "gtol": 1e-10},
             )
             if found.fun < error(best):
@@ -101,9 +112,9 @@ class EquilibriumSet:
     def _behaviour(
         self,
         player: int,
-        plan: NDArray[np.float64],
-        wanted: NDArray[np.float64],
-        table: NDArray[np.float64],
+        plan: Floats,
+        wanted: Floats,
+        table: Floats,
     ) -> float:
         """Write the probabilities that a plan stands for into `table`; returns their squared error."""
         form, total = self.form, 0.0

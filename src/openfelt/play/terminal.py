@@ -61,8 +61,10 @@ class Terminal:
         self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
         for line in thoughts(hand.steps, self._policy, {seat}):
             self._tell(f"  {line}")
-        self._tell(f"  you {'win' if won > 0 else 'lose' if won < 0 else 'break even:'} "
-                   f"{abs(won):g} {self._game.unit}")
+        self._tell(
+            f"  you {'win' if won > 0 else 'lose' if won < 0 else 'break even:'} "
+            f"{abs(won):g} {self._game.unit}"
+        )
         return won
 
     def _choose(self, actions: tuple[str, ...]) -> int:
@@ -104,9 +106,13 @@ def thoughts(steps: list[Step], policy: Policy, hidden: set[int]) -> list[str]:
     for step in steps:
         if step.mover >= 0 and step.mover not in hidden:
             words = policy.tree.actions(step.row)
-            chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in
-                                zip(words, policy.row(step.row), strict=True))
-            lines.append(f"player {step.mover} knew '{policy.tree.row_name(step.row)}': {chances}; it chose {step.action}")
+            chances = ", ".join(
+                f"{word} {100 * share:.0f}%" for word, share in zip(words, policy.row(step.row), strict=True)
+            )
+            lines.append(
+                f"player {step.mover} knew '{policy.tree.row_name(step.row)}': {chances}; "
+                f"it chose {step.action}"
+            )
     return lines
 
 

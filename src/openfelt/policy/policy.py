@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
+from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
@@ -23,12 +23,14 @@ class Policy:
     """Probabilities per row, for all players of a game (a profile)."""
 
     tree: GameTree
-    probabilities: NDArray[np.float64]  # [slots]
+    probabilities: Floats  # [slots]
 
     def __post_init__(self) -> None:
         table = self.probabilities
         if table.shape != (self.tree.num_slots,):
-            raise FeltError(f"A policy of {self.tree.game} has {self.tree.num_slots} numbers, not {table.size}.")
+            raise FeltError(
+                f"A policy of {self.tree.game} has {self.tree.num_slots} numbers, not {table.size}."
+            )
         if not (np.isfinite(table).all() and (table >= 0).all()):
             raise FeltError("A policy's probabilities must be numbers from 0 to 1.")
         if len(table) and (abs(_row_sums(self.tree, table) - 1.0) > 1e-6).any():
@@ -37,7 +39,7 @@ class Policy:
     def __repr__(self) -> str:
         return f"Policy({self.tree.game}, {self.tree.num_rows:,} rows)"
 
-    def row(self, row: int) -> NDArray[np.float64]:
+    def row(self, row: int) -> Floats:
         """The probabilities of one row's actions."""
         return self.probabilities[self.tree.slots(row)]
 
@@ -83,12 +85,14 @@ def mixture(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
     for policy in policies:
         require_game(policy, tree)
     form = sequence_form(tree)
-    plans = [weight * realisation_plan(form, policy.probabilities)
-             for policy, weight in zip(policies, weights, strict=True)]
+    plans = [
+        weight * realisation_plan(form, policy.probabilities)
+        for policy, weight in zip(policies, weights, strict=True)
+    ]
     return Policy(tree, normalised(tree, np.sum(plans, axis=0)))
 
 
-def realisation_plan(form: SequenceForm, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def realisation_plan(form: SequenceForm, probabilities: Floats) -> Floats:
     """For each slot the probability that its player plays the sequence that ends with it."""
     reach = np.empty(form.num_slots + form.num_players)
     for player in range(form.num_players):
@@ -96,7 +100,7 @@ def realisation_plan(form: SequenceForm, probabilities: NDArray[np.float64]) -> 
     return reach[: form.num_slots]
 
 
-def normalised(tree: GameTree, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(tree: GameTree, weights: Floats) -> Floats:
     """Weights per slot to probabilities; a row without weight becomes uniform."""
     if not len(weights):
         return weights
@@ -137,5 +141,5 @@ def _tree(game: str | Game | GameTree) -> GameTree:
     return game if isinstance(game, GameTree) else compile_game(game)
 
 
-def _row_sums(tree: GameTree, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _row_sums(tree: GameTree, table: Floats) -> Floats:
     return np.add.reduceat(table, tree.rows.first_slot[:-1])

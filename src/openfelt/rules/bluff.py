@@ -33,7 +33,7 @@ class Bluff(Game):
 
     key: ClassVar[str] = "bluff"
     unit: ClassVar[str] = "games"
-    players: ClassVar[int] = 2
+    players = 2
     dice1: int
     dice2: int
     faces: int

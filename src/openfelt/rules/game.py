@@ -27,11 +27,15 @@ State = Hashable
 
 
 class Game(ABC):
-    """Rules of a finite game. Subclasses are frozen dataclasses with `players` as field or property."""
+    """Rules of a finite game. Subclasses are frozen dataclasses."""
 
     key: ClassVar[str]  # the word in the game's name: "kuhn" in "kuhn(pot=8)"
     unit: ClassVar[str] = "chips"  # what payoffs are counted in
-    players: int
+
+    @property
+    @abstractmethod
+    def players(self) -> int:
+        """How many play; a field of the dataclass where it can vary."""
 
     @property
     def name(self) -> str:
@@ -42,7 +46,9 @@ class Game(ABC):
             if field.default is dataclasses.MISSING:
                 words.append(f"{value:g}" if isinstance(value, float) else str(value))
             elif value != field.default:
-                words.append(f"{field.name}={value:g}" if isinstance(value, float) else f"{field.name}={value}")
+                words.append(
+                    f"{field.name}={value:g}" if isinstance(value, float) else f"{field.name}={value}"
+                )
         return f"{self.key}({','.join(words)})" if words else self.key
 
     @abstractmethod

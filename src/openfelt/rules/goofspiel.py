@@ -26,7 +26,7 @@ class Goofspiel(Game):
 
     key: ClassVar[str] = "goofspiel"
     unit: ClassVar[str] = "games"
-    players: ClassVar[int] = 2
+    players = 2
     cards: int
 
     def __post_init__(self) -> None:

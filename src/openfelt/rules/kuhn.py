@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +19,15 @@ class KuhnState(NamedTuple):
 class OneCardBetting(Game):
     """One card each, one chip to bet, the higher card wins; a subclass names the deck and the ante."""
 
-    ante: float
+    @property
+    @abstractmethod
+    def ante(self) -> float:
+        """What each player puts in before the deal."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def deck(self) -> dict[str, int]:
         """The words for the cards, lowest first, with their numbers."""
-        raise NotImplementedError
 
     def start(self) -> KuhnState:
         return KuhnState()
@@ -82,7 +86,7 @@ class Kuhn(OneCardBetting):
         object.__setattr__(self, "pot", None if pot == self.players else pot)
 
     @property
-    def ante(self) -> float:  # type: ignore[override]
+    def ante(self) -> float:
         return (self.pot or self.players) / self.players
 
     @cached_property

@@ -105,5 +105,6 @@ class Leduc(Game):
         best = max(strength)
         share = sum(state.paid) / strength.count(best)
         return [
-            (share if strength[player] == best else 0.0) - state.paid[player] for player in range(self.players)
+            (share if strength[player] == best else 0.0) - state.paid[player]
+            for player in range(self.players)
         ]

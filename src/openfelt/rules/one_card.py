@@ -15,8 +15,8 @@ class OneCard(OneCardBetting):
     """One-Card Poker: Kuhn poker with a deck of N cards; one_card(3) is Kuhn."""
 
     key: ClassVar[str] = "one_card"
-    ante: ClassVar[float] = 1.0
-    players: ClassVar[int] = 2
+    ante = 1.0
+    players = 2
     cards: int
 
     def __post_init__(self) -> None:

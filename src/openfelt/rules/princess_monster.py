@@ -38,7 +38,7 @@ class PrincessMonster(Game):
 
     key: ClassVar[str] = "princess_monster"
     unit: ClassVar[str] = "steps"
-    players: ClassVar[int] = 2
+    players = 2
     rows: int
     columns: int
     horizon: int

@@ -36,7 +36,9 @@ def load_game(name: str | Path | Game) -> Game:
     rules = GAMES[word]
     fields = {field.name: field for field in dataclasses.fields(rules)}  # type: ignore[arg-type]
     if len(positional) > len(fields):
-        raise GameError(f"{word} takes at most {len(fields)} parameters, not {len(positional)}: {usage(rules)}.")
+        raise GameError(
+            f"{word} takes at most {len(fields)} parameters, not {len(positional)}: {usage(rules)}."
+        )
     given = dict(zip(fields, positional, strict=False))
     for key, value in keywords.items():
         if key not in fields:
@@ -80,4 +82,4 @@ def _number(word: str, key: str, value: object, whole: bool) -> int | float:
     if not number or (whole and value != int(value)):  # type: ignore[call-overload]
         kind = "a whole number" if whole else "a number"
         raise GameError(f"{word}: {key} must be {kind}, not {value!r}.")
-    return int(value) if value == int(value) else value  # type: ignore[call-overload, return-value, no-any-return]
+    return int(value) if value == int(value) else value  # type: ignore[call-overload, return-value]

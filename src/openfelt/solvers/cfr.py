@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import kernel
+from openfelt.base.jit import Floats, kernel
+from openfelt.compile.sequence_form import SequenceForm
 from openfelt.policy.policy import normalised
 from openfelt.solvers.solver import Settings, Solver, setting
 from openfelt.traverse.sequence import spread_reach, sum_leaves
@@ -38,12 +39,12 @@ class UpdateRule(NamedTuple):
 class CFRTables(NamedTuple):
     """One number per slot; `reach` and `values` have one more per player, for his empty sequence."""
 
-    regret: NDArray[np.float64]
-    instant: NDArray[np.float64]  # the regrets of the last iteration alone
-    average: NDArray[np.float64]  # weighed sum of the reach of each sequence
-    policy: NDArray[np.float64]  # what is played now
-    reach: NDArray[np.float64]
-    values: NDArray[np.float64]
+    regret: Floats
+    instant: Floats  # the regrets of the last iteration alone
+    average: Floats  # weighed sum of the reach of each sequence
+    policy: Floats  # what is played now
+    reach: Floats
+    values: Floats
 
 
 class CFR(Solver):
@@ -57,7 +58,9 @@ class CFR(Solver):
 
     def _start(self) -> None:
         slots, players = self.tree.num_slots, self.tree.players
-        self._tables = CFRTables(*(np.zeros(slots) for _ in range(4)), *(np.zeros(slots + players) for _ in range(2)))
+        self._tables = CFRTables(
+            *(np.zeros(slots) for _ in range(4)), *(np.zeros(slots + players) for _ in range(2))
+        )
         self._update_rule = self._rule()
         self._summer = LeafSummer(self.form, self.threads) if worth_threads(self.form, self.threads) else None
         self._resumed()
@@ -76,11 +79,11 @@ class CFR(Solver):
                 _update(form, rule, tables, player, iteration + 1)
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         return normalised(self.tree, self._tables.average)
 
     @property
-    def current(self) -> NDArray[np.float64]:
+    def current(self) -> Floats:
         """What is played in the next iteration, per slot; `probabilities` is the average that converges."""
         return self._tables.policy
 
@@ -137,7 +140,7 @@ class PCFRPlus(CFR):
 
 
 @kernel
-def _iterate(form, rule, tables, done, iterations):  # type: ignore[no-untyped-def]
+def _iterate(form: SequenceForm, rule: UpdateRule, tables: CFRTables, done: int, iterations: int) -> None:
     for iteration in range(done, done + iterations):
         for player in range(len(form.first_row) - 1):
             sum_leaves(form, player, tables.reach, tables.values)
@@ -145,7 +148,7 @@ def _iterate(form, rule, tables, done, iterations):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _update(form, rule, tables, player, iteration):  # type: ignore[no-untyped-def]
+def _update(form: SequenceForm, rule: UpdateRule, tables: CFRTables, player: int, iteration: int) -> None:
     """Add what `player` played to his average, update his regrets (rows last to first), then his play."""
     keep_positive = _discount(rule.alpha, iteration - 1)
     keep_negative = _discount(rule.beta, iteration - 1)
@@ -167,7 +170,7 @@ def _update(form, rule, tables, player, iteration):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _match_regrets(rule, tables, first, last):  # type: ignore[no-untyped-def]
+def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -> None:
     """Play in proportion to positive regret; evenly where there is none."""
     total = 0.0
     for slot in range(first, last):
@@ -176,22 +179,27 @@ def _match_regrets(rule, tables, first, last):  # type: ignore[no-untyped-def]
             regret = max(regret + tables.instant[slot], 0.0)
         tables.policy[slot] = regret
         total += regret
-    for slot in range(first, last):
-        tables.policy[slot] = tables.policy[slot] / total if total > 0.0 else 1.0 / (last - first)
+    if total > 0.0:
+        share = 1.0 / total
+        for slot in range(first, last):
+            tables.policy[slot] *= share
+    else:
+        for slot in range(first, last):
+            tables.policy[slot] = 1.0 / (last - first)
 
 
 @kernel
-def _discount(exponent, iteration):  # type: ignore[no-untyped-def]
+def _discount(exponent: float, iteration: int) -> float:
     if exponent == np.inf:
         return 1.0
     if exponent == -np.inf:
         return 0.0
     power = float(iteration) ** exponent
-    return power / (power + 1.0)
+    return float(power / (power + 1.0))
 
 
 @kernel
-def _play_regrets(form, rule, tables):  # type: ignore[no-untyped-def]
+def _play_regrets(form: SequenceForm, rule: UpdateRule, tables: CFRTables) -> None:
     """Play and reach of all players, from the regrets."""
     for row in range(len(form.first_slot) - 1):
         _match_regrets(rule, tables, form.first_slot[row], form.first_slot[row + 1])

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import kernel
+from openfelt.base.jit import Floats, kernel
+from openfelt.compile.sequence_form import SequenceForm
 from openfelt.policy.policy import normalised, realisation_plan, uniform_policy
 from openfelt.solvers.solver import Solver
 from openfelt.traverse.sequence import best_response, spread_reach, sum_leaves
@@ -34,7 +35,7 @@ class FictitiousPlay(Solver):
         _iterate(self.form, self._sum, iterations)
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         return normalised(self.tree, self._sum[: self.tree.num_slots])
 
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -42,7 +43,7 @@ class FictitiousPlay(Solver):
 
 
 @kernel
-def _iterate(form, plan_sum, iterations):  # type: ignore[no-untyped-def]
+def _iterate(form: SequenceForm, plan_sum: Floats, iterations: int) -> None:
     num_players = len(form.first_row) - 1
     values, plan = np.empty_like(plan_sum), np.empty_like(plan_sum)
     response = np.empty(form.first_slot[-1])

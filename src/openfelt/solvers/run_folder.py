@@ -75,7 +75,9 @@ class RunFolder:
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": dataclasses.asdict(fresh.settings)}
         for key, value in asked.items():
             if found[key] != value:
-                raise FeltError(f"{self.path} is a run with {key} {found[key]}, not {value}; nothing was changed.")
+                raise FeltError(
+                    f"{self.path} is a run with {key} {found[key]}, not {value}; nothing was changed."
+                )
         fresh.resume(self.path / "checkpoint")
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
@@ -86,8 +88,10 @@ class RunFolder:
         try:
             with (self.path / METRICS).open(newline="", encoding="utf-8") as file:
                 return [
-                    Measurement(int(row["iterations"]), *(float(row[key]) for key in
-                                ("seconds", "nash_conv", "exploitability")))
+                    Measurement(
+                        int(row["iterations"]),
+                        *(float(row[key]) for key in ("seconds", "nash_conv", "exploitability")),
+                    )
                     for row in csv.DictReader(file)
                 ]
         except FileNotFoundError:

@@ -19,6 +19,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm
 from openfelt.policy.policy import normalised
@@ -36,12 +37,12 @@ class PlanProgram:
 
     a_ub: scipy.sparse.csr_array  # [sequences of the other, variables], <= 0
     a_eq: scipy.sparse.csr_array  # [own rows + 1, variables], = b_eq
-    b_eq: NDArray[np.float64]
+    b_eq: Floats
     num_plan: int  # how many variables are the plan's
 
     @property
-    def bounds(self) -> NDArray[np.float64]:
-        """x >= 0; q is free."""
+    def bounds(self) -> Floats:
+        """X >= 0; q is free."""
         count = self.a_ub.shape[1]
         low = np.where(np.arange(count) < self.num_plan, 0.0, -np.inf)
         return np.column_stack([low, np.full(count, np.inf)])
@@ -67,7 +68,9 @@ def plan_program(form: SequenceForm, player: int) -> PlanProgram:
     weight = np.concatenate([form.leaf_weight[leaves] for leaves in entries])
     column = np.concatenate([form.leaf_others[leaves, 0] for leaves in entries])
     shape = (len(theirs), num_plan)
-    leaves_matrix = scipy.sparse.csr_array((weight, (other_place[column], np.concatenate(owner))), shape=shape)
+    leaves_matrix = scipy.sparse.csr_array(
+        (weight, (other_place[column], np.concatenate(owner))), shape=shape
+    )
     a_ub = scipy.sparse.hstack([-leaves_matrix, f.T], format="csr")
     padding = scipy.sparse.csr_array((e.shape[0], num_q))
     a_eq = scipy.sparse.hstack([e, padding], format="csr")
@@ -123,7 +126,7 @@ class SequenceLP(Solver):
             self._plan[sequences(self.form, player)[:-1]] = np.maximum(plan[:-1], 0.0)
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         return normalised(self.tree, self._plan)
 
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -133,7 +136,7 @@ class SequenceLP(Solver):
 def solve_program(
     program: PlanProgram,
     game: str,
-    objective: NDArray[np.float64] | None = None,
+    objective: Floats | None = None,
     at_least: float = -np.inf,
 ) -> Any:
     """HiGHS on a plan program; by default it maximises the last variable, q(start).
@@ -164,6 +167,8 @@ def solve_program(
 def require_zero_sum(tree: GameTree) -> None:
     """Refuse games that are not for two players with opposite interests."""
     if tree.players != 2:
-        raise FeltError(f"The linear program solves two-player games; {tree.game} has {tree.players} players.")
+        raise FeltError(
+            f"The linear program solves two-player games; {tree.game} has {tree.players} players."
+        )
     if (abs(tree.nodes.payoffs.sum(axis=1)) > 1e-9).any():
         raise FeltError(f"The linear program solves zero-sum games; the payoffs of {tree.game} are not.")

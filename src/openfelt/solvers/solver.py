@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
+from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.policy.policy import Policy
@@ -84,7 +85,7 @@ class Solver(ABC):
 
     @property
     @abstractmethod
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """The table of the policy learned so far (the average one), per slot."""
 
     @abstractmethod
@@ -123,7 +124,9 @@ class Solver(ABC):
             target = self._next_measurement()
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
-            chunk = max(1, int(step * min(10.0, min(BREATH, deadline - self.seconds + 1e-3) / max(took, 1e-9))))
+            chunk = max(
+                1, int(step * min(10.0, min(BREATH, deadline - self.seconds + 1e-3) / max(took, 1e-9)))
+            )
             measured = self.measure() if self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
@@ -136,7 +139,9 @@ class Solver(ABC):
 
     def _check_budget(self, iterations: int | None, seconds: float | None, until: float | None) -> None:
         if self.iterative and iterations is None and seconds is None and until is None:
-            raise FeltError("Say how long to learn: a number of iterations, seconds, or a target exploitability.")
+            raise FeltError(
+                "Say how long to learn: a number of iterations, seconds, or a target exploitability."
+            )
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
             if value is not None and not (value > 0 and math.isfinite(value)):
                 raise FeltError(f"{what} must be more than 0, not {value}.")

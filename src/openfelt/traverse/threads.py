@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from openfelt.base.jit import Floats
 from openfelt.compile.sequence_form import SequenceForm
 from openfelt.traverse.sequence import sum_slots
 
@@ -26,7 +27,7 @@ class LeafSummer:
         self._pool = ThreadPoolExecutor(threads)
         self._parts = [_even_parts(form, player, threads) for player in range(form.num_players)]
 
-    def sum_leaves(self, player: int, reach: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    def sum_leaves(self, player: int, reach: Floats, values: Floats) -> None:
         """As `traverse.sequence.sum_leaves`."""
         empty = self._form.num_slots + player
         work = [
@@ -43,4 +44,4 @@ def _even_parts(form: SequenceForm, player: int, parts: int) -> list[tuple[int, 
     leaves = np.linspace(form.first_leaf[first], form.first_leaf[last], parts + 1)
     cuts = np.clip(np.searchsorted(form.first_leaf[: last + 1], leaves), first, last)
     cuts[0], cuts[-1] = first, last
-    return [(int(start), int(end)) for start, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [(int(start), int(end)) for start, end in pairwise(cuts)]

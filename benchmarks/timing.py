@@ -1,0 +1,43 @@
+"""How the benchmarks measure: the same way for us and for the peers."""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+
+SECONDS = 2.0  # for one figure
+
+
+@dataclass
+class Result:
+    """A speed of ours beside those of peers, in the same unit; higher is better."""
+
+    what: str
+    unit: str
+    ours: float
+    peers: dict[str, float]
+    goals: dict[str, float] = field(default_factory=dict)  # how many times as fast we want to be
+    note: str = ""
+
+
+def per_call(function: Callable[[], object], least: int = 5) -> float:
+    """Seconds a call: the median, over two seconds and at least so many calls."""
+    taken: list[float] = []
+    begun = time.perf_counter()
+    while len(taken) < least or time.perf_counter() - begun < SECONDS:
+        start = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def peer(name: str) -> ModuleType | None:
+    """Another library, where it is installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,96 @@
+"""`felt bench`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import print_json
+
+HELP = (
+    "Measure speed on one core, as ratios to other programs in the same run (pip install openfelt[bench] for\n"
+    "the peers). The benchmarks are files of the folder benchmarks/ of the repository. Let nothing else run."
+)
+EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("name", nargs="?", default="full_width", help="which benchmark (default: full_width)")
+    parser.add_argument("--folder", type=Path, help="where the benchmarks are (default: the checkout's)")
+    parser.add_argument("--out", type=Path, help="write the results to this JSON file too")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    folder = arguments.folder or Path(__file__).parents[3] / "benchmarks"
+    known = sorted(
+        path.stem for path in folder.glob("*.py") if "def run(" in path.read_text(encoding="utf-8")
+    )
+    if not known:
+        raise FeltError(
+            f"There are no benchmarks in {folder}; run felt bench in a checkout of the repository."
+        )
+    if arguments.name not in known:
+        raise FeltError(f"There is no benchmark '{arguments.name}' (known: {', '.join(known)}).")
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    sys.path.insert(0, str(folder))
+    results = []
+    for result in importlib.import_module(arguments.name).run():
+        row = dataclasses.asdict(result)
+        row["ratios"] = {name: row["ours"] / speed for name, speed in row["peers"].items()}
+        results.append(row)
+        if not arguments.json:
+            _tell(row)
+    facts = {"benchmark": arguments.name, "machine": _machine(), "results": results}
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    if arguments.json:
+        print_json(facts)
+
+
+def _tell(row: dict[str, Any]) -> None:
+    print(f"{row['what']}: {row['ours']:,.0f} {row['unit']}")
+    if row["note"]:
+        print(f"  {row['note']}")
+    for name in sorted(row["peers"].keys() | row["goals"].keys()):
+        if name not in row["peers"]:
+            print(f"  {name}: not installed")
+            continue
+        goal = row["goals"].get(name)
+        met = (
+            ""
+            if goal is None
+            else f" (wanted: {goal:,.0f}, {'met' if row['ratios'][name] >= goal else 'MISSED'})"
+        )
+        print(
+            f"  {row['ratios'][name]:,.0f} times {name}, which does {row['peers'][name]:,.4g} {row['unit']}{met}"
+        )
+
+
+def _machine() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    facts = {"python": platform.python_version(), "processor": _processor()}
+    for name in ("openfelt", "numpy", "numba", "scipy", "open_spiel", "LiteEFG"):
+        try:
+            facts[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return facts
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

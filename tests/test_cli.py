@@ -1,0 +1,322 @@
+"""The command `felt`: what it prints, what it writes, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.cli.app import COMMANDS, main
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "openfelt", *words]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_overview_names_every_command(capsys):
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in COMMANDS)
+    assert main(["--version"]) == 0
+    assert felt.__version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert "examples:" in text
+    assert f"felt {name}" in text
+    assert "--json" in text
+
+
+def test_help_of_train_lists_the_parameters_of_the_solver(capsys):
+    for solver, there in (("dcfr", True), ("cfr+", False)):
+        with pytest.raises(SystemExit):
+            main(["train", "leduc", "--solver", solver, "--help"])
+        assert ("--alpha" in capsys.readouterr().out.split("examples:")[0]) == there
+
+
+def test_games(capsys):
+    assert main(["games", "kuhn", "leduc", "--json"]) == 0
+    games = json.loads(capsys.readouterr().out)["games"]
+    assert games[1] == {"game": "leduc", "players": 2, "rows": 288, "nodes": 1939, "unit": "chips"}
+    assert main(["games", "kuhn", "--check"]) == 0
+    assert "nobody forgets" in " ".join(capsys.readouterr().out.split())
+    assert main(["games"]) == 0
+    assert "princess_monster(rows, columns, horizon)" in capsys.readouterr().out
+
+
+def test_train_exploit_and_resume(capsys, tmp_path):
+    assert main(["train", "leduc", "--solver", "pcfr+", "--until", "1e-4", "--out", "run", "--json"]) == 0
+    learned = json.loads(capsys.readouterr().out)
+    assert learned["exploitability"] <= 1e-4
+    assert learned["nash_conv"] == pytest.approx(2 * learned["exploitability"])
+    assert learned["values"][0] == pytest.approx(-0.0856064, abs=1e-4)
+    assert {"seconds", "iterations", "unit", "game", "solver"} <= set(learned)
+
+    assert main(["exploit", "run", "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["nash_conv"] == pytest.approx(learned["nash_conv"], abs=1e-12)
+    assert measured["equilibrium_values"][0] == pytest.approx(-0.0856064240, abs=1e-8)
+
+    settings = tomllib.loads((tmp_path / "run" / "run.toml").read_text())
+    assert (settings["game"], settings["solver"]) == ("leduc", "pcfr+")
+    assert {"openfelt", "numba", "commit"} <= set(settings["versions"])
+    with (tmp_path / "run" / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[-1]["nash_conv"]) == pytest.approx(learned["nash_conv"])
+    assert float(rows[0]["nash_conv"]) > 1
+
+    assert (
+        main(
+            [
+                "train",
+                "leduc",
+                "--solver",
+                "pcfr+",
+                "--iterations",
+                "10",
+                "--out",
+                "run",
+                "--resume",
+                "--json",
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["iterations"] == learned["iterations"] + 10
+    whole = felt.PCFRPlus("leduc").run(learned["iterations"] + 10)
+    np.testing.assert_array_equal(felt.load_policy("run/policy").probabilities, whole.probabilities)
+    with (tmp_path / "run" / "metrics.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(rows) + 1
+
+
+def test_text_carries_units_and_definitions(capsys):
+    assert main(["train", "kuhn", "--solver", "lp"]) == 0
+    text = capsys.readouterr().out
+    assert "nash_conv / 2 players" in text
+    assert "chips per game" in text
+    assert "saved in runs/kuhn-lp" in text
+    assert main(["exploit", "runs/kuhn-lp", "--greedy"]) == 0
+    text = capsys.readouterr().out
+    assert "-0.0555556 chips per game (exact, by linear program)" in text
+    assert "dominated actions" in text
+    assert main(["train", "kuhn", "--solver", "lp"]) == 0
+    assert "saved in runs/kuhn-lp-2" in capsys.readouterr().out
+
+
+def test_three_players_and_other_units(capsys):
+    assert main(["train", "kuhn(players=3)", "--iterations", "50", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["values"]) == 3
+    assert main(["train", "princess_monster(2,2,3)", "--iterations", "50", "--out", "pm"]) == 0
+    assert "steps per game" in capsys.readouterr().out
+    assert main(["exploit", "pm"]) == 0
+
+
+def test_export(capsys):
+    assert main(["export", "kuhn", "kuhn.efg"]) == 0
+    assert "58 nodes" in capsys.readouterr().out
+    assert main(["train", "kuhn.efg", "--solver", "lp", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["values"][0] == pytest.approx(-1 / 18)
+
+
+def test_demo(capsys, monkeypatch):
+    from openfelt.cli import demo
+
+    monkeypatch.setattr(demo, "SECONDS", 0.2)
+    assert main(["demo"]) == 0
+    text = capsys.readouterr().out
+    for words in ("equilibrium value of player 0: -0.0856064", "hand 3", "felt play --bot runs/leduc-demo"):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["trane"], "did you mean 'train'"),
+        (["train"], "required: game"),
+        (["train", "ledoc", "--iterations", "5"], "did you mean 'leduc'"),
+        (["train", "kuhn(pot=-1)", "--iterations", "5"], "pot must be more than 0"),
+        (["train", "leduc", "--solver", "pcfr++", "--iterations", "5"], "did you mean 'pcfr+'"),
+        (["train", "leduc"], "Say how long to learn"),
+        (["train", "leduc", "--iterations", "-5"], "whole number of 1 or more"),
+        (["train", "leduc", "--iterations", "2.5"], "whole number of 1 or more"),
+        (["train", "leduc", "--seconds", "-1"], "number above 0"),
+        (["train", "leduc", "--until", "nan"], "number above 0"),
+        (["train", "leduc", "--seed", "x", "--iterations", "5"], "whole number of 0 or more"),
+        (["train", "leduc", "--iterations", "5", "--alpha", "2"], "nrecognized arguments: --alpha"),
+        (["train", "leduc", "--solver", "dcfr", "--gamma", "-2", "--iterations", "5"], "gamma must be"),
+        (["train", "leduc", "--iterations", "5", "--resume"], "--resume needs --out"),
+        (["train", "leduc", "--iterations", "5", "--resume", "--out", "none"], "no run in none"),
+        (["train", "kuhn(players=3)", "--solver", "lp"], "two-player"),
+        (["exploit", "nowhere"], "no run or policy at nowhere"),
+        (["exploit", "."], "no policy in ."),
+        (["export", "kuhn", "kuhn.txt"], "must end in .efg"),
+        (["export", "kuhn", "no/such/folder/kuhn.efg"], "could not be written"),
+        (["play", "kuhn", "--bot", "nowhere"], "no run or policy"),
+        (["games", "princess_monster(4,4,20)"], "histories; at most"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_code_2(words, says, capsys):
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert says in captured.err
+    assert captured.err.startswith("felt: ")
+    assert captured.err.count("\n") == 1
+    assert not os.path.exists("runs")
+
+
+def test_a_game_too_large_for_efg(capsys, monkeypatch):
+    from openfelt.compile import export_efg
+
+    monkeypatch.setattr(export_efg, "MOST_NODES", 50)
+    assert main(["export", "kuhn", "kuhn.efg"]) == 2
+    assert "at most 50 fit" in capsys.readouterr().err
+
+
+def test_a_run_is_never_overwritten(capsys):
+    assert main(["train", "kuhn", "--solver", "dcfr", "--iterations", "20", "--out", "run"]) == 0
+    before = {path: path.read_bytes() for path in sorted(os_walk("run"))}
+    for words, says in (
+        (["kuhn", "--solver", "dcfr"], "holds a run already"),
+        (["leduc", "--solver", "dcfr", "--resume"], "game kuhn, not leduc"),
+        (["kuhn", "--solver", "cfr+", "--resume"], "solver dcfr, not cfr+"),
+        (["kuhn", "--solver", "dcfr", "--alpha", "2", "--resume"], "parameters"),
+    ):
+        capsys.readouterr()
+        assert main(["train", *words, "--iterations", "5", "--out", "run"]) == 2
+        assert says in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in sorted(os_walk("run"))}
+
+
+def os_walk(folder):
+    from pathlib import Path
+
+    return [path for path in Path(folder).rglob("*") if path.is_file()]
+
+
+def test_a_damaged_run_says_so(capsys, tmp_path):
+    assert main(["train", "kuhn", "--iterations", "20", "--out", "run"]) == 0
+    capsys.readouterr()
+    (tmp_path / "run" / "run.toml").write_text("game = ")
+    assert main(["exploit", "run"]) == 2
+    assert "damaged" in capsys.readouterr().err
+    (tmp_path / "run" / "run.toml").write_text("")
+    assert main(["train", "kuhn", "--iterations", "20", "--out", "run", "--resume"]) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_in_the_middle_saves_what_was_learned(number, tmp_path):
+    process = subprocess.Popen(
+        command("train", "leduc", "--solver", "cfr+", "--iterations", "1e9", "--out", "run"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(tmp_path / "run" / "metrics.csv")
+    time.sleep(1.0)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "stopped by you after" in out
+    assert "saved in run" in out
+    assert "Traceback" not in err
+    again = felt.CFRPlus("leduc")
+    again.resume(tmp_path / "run" / "checkpoint")
+    assert again.iterations > 0
+    assert (
+        again.probabilities.tobytes() == felt.CFRPlus("leduc").run(again.iterations).probabilities.tobytes()
+    )
+
+
+def test_sigkill_leaves_the_last_checkpoint(tmp_path):
+    """Checkpoints are written all the time here, and the process is killed somewhere in between."""
+    script = (
+        "import openfelt as felt\n"
+        "solver = felt.CFRPlus('leduc')\n"
+        "while True:\n    solver.run(10)\n    solver.save('checkpoint')\n"
+    )
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", script])
+        wait_for(tmp_path / "checkpoint" / "manifest.json")
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        solver = felt.CFRPlus("leduc")
+        solver.resume(tmp_path / "checkpoint")
+        assert (
+            solver.probabilities.tobytes()
+            == felt.CFRPlus("leduc").run(solver.iterations).probabilities.tobytes()
+        )
+
+
+def wait_for(path, seconds=60.0):
+    begun = time.monotonic()
+    while not path.exists():
+        assert time.monotonic() - begun < seconds
+        time.sleep(0.05)
+
+
+def test_a_disk_without_room(tmp_path):
+    """The system refuses files of over 2 kB: one sentence, and nothing half-written."""
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+    def train(kernels, preexec_fn=None):
+        return subprocess.run(
+            command("train", "leduc", "--iterations", "10", "--out", "run"),
+            capture_output=True, text=True, preexec_fn=preexec_fn, timeout=120,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / kernels)},
+        )  # fmt: skip
+
+    assert train("kernels").returncode == 0
+    shutil.rmtree(tmp_path / "run")
+    for kernels in ("kernels", "none-yet"):  # the policy has no room; not even the compiled kernels have
+        done = train(kernels, limit)
+        assert done.returncode == 2, done.stderr
+        assert "could not be written (File too large)" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert not list(tmp_path.rglob("*.part"))
+
+
+def test_import_brings_nothing_heavy():
+    """`import openfelt` and `felt --help` load neither numba nor scipy."""
+    script = (
+        "import sys, openfelt; from openfelt.cli.app import main; main(['--help'])\n"
+        "assert not {'numba', 'scipy', 'numpy', 'rich'} & set(sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def test_the_second_command_does_not_compile_again(tmp_path):
+    """The compiled kernels are kept: a second process finds all of them."""
+    words = ["train", "kuhn", "--solver", "pcfr+", "--iterations", "50"]
+    folder = tmp_path / "numba"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "NUMBA_DEBUG_CACHE": "1"}
+    first = subprocess.run(command(*words), env=environment, capture_output=True, text=True)
+    second = subprocess.run(command(*words), env=environment, capture_output=True, text=True)
+    assert first.returncode == second.returncode == 0
+    assert "data saved" in first.stdout
+    assert "data loaded" in second.stdout
+    assert "data saved" not in second.stdout

@@ -1,0 +1,155 @@
+"""Playing in the terminal: every game to its end, answers understood, the bot's cards not told too soon."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.cli.app import main
+from openfelt.play.hand import Hand
+from openfelt.play.terminal import Terminal, understand, watch
+from openfelt.rules.game import CHANCE, TERMINAL
+
+
+def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
+    told: list[str] = []
+    answer = iter(answers)
+
+    def ask(prompt):
+        told.append(prompt)
+        try:
+            return next(answer)
+        except StopIteration:
+            raise EOFError from None
+
+    terminal = Terminal(felt.load_game(name), felt.uniform_policy(name), seed=seed, ask=ask, tell=told.append)
+    terminal.play(hands)
+    return terminal, told
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kuhn",
+        "kuhn(players=3)",
+        "leduc",
+        "leduc(players=3)",
+        "goofspiel(4)",
+        "bluff(1,1,3)",
+        "princess_monster(2,2,4)",
+        "one_card(9)",
+    ],
+)
+def test_every_game_can_be_played(name):
+    menus = [
+        "check",
+        "call",
+        "1",
+        "c",
+        "p",
+        "pass",
+        "2",
+        "3",
+        "4",
+        "left",
+        "right",
+        "up",
+        "down",
+        "1x1",
+        "liar",
+    ] * 200
+    terminal, told = play(name, menus, hands=4)
+    assert len(terminal.winnings) == 4
+    assert told[-1].startswith("You are")
+
+
+def test_the_others_cards_are_told_only_after_the_hand():
+    for seed in range(20):
+        _, told = play("leduc", ["check", "call"] * 9, seed=seed)
+        end = next(n for n, line in enumerate(told) if "all that happened" in line)
+        dealt = [line for line in told[:end] if "dealt:" in line]
+        assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in told[end])
+        assert not any("knew" in line for line in told[:end])
+
+
+def test_winnings_are_those_of_the_rules():
+    terminal, told = play("kuhn", ["bet"] * 30, hands=10)
+    for won, line in zip(
+        terminal.winnings, [line for line in told if "  you win" in line or "  you lose" in line], strict=True
+    ):
+        assert float(re.search(r"[\d.]+", line)[0]) == abs(won)
+    assert set(terminal.winnings) <= {-2.0, -1.0, 1.0, 2.0}
+    assert "± " in terminal.score()
+
+
+def test_quitting_and_nonsense():
+    terminal, told = play("kuhn", ["what", "", "9", "q"])
+    assert terminal.winnings == []
+    assert sum("is not one of" in line for line in told) == 3
+    assert "No hand was finished" in told[-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "actions", "meant"),
+    [
+        ("fold", ("fold", "call", "raise"), 0),
+        ("c", ("fold", "call", "raise"), 1),
+        ("3", ("fold", "call", "raise"), 2),
+        ("0", ("fold", "call"), None),
+        ("4", ("fold", "call"), None),
+        ("", ("fold",), None),
+        ("2", ("2", "3", "4"), 0),
+        ("5", ("2", "3", "4"), None),
+        ("c", ("call", "check"), None),
+        ("RAISE".lower(), ("raise",), 0),
+    ],
+)
+def test_understand(answer, actions, meant):
+    assert understand(answer, actions) == meant
+
+
+def test_a_hand_follows_rules_and_tree():
+    game, tree = felt.load_game("leduc"), felt.compile_game("leduc")
+    generator = np.random.default_rng(4)
+    for _ in range(50):
+        hand = Hand(game, tree)
+        with pytest.raises(felt.FeltError):
+            _ = hand.payoffs
+        while hand.mover != TERMINAL:
+            if hand.mover == CHANCE:
+                hand.act_for_chance(generator)
+            else:
+                assert hand.actions == tree.actions(hand.row)
+                seen = [step.seen[hand.mover] for step in hand.steps if step.seen[hand.mover]]
+                assert tree.row_name(hand.row) == " ".join(seen)
+                with pytest.raises(felt.FeltError):
+                    hand.act_for_chance(generator)
+                hand.act(int(generator.integers(len(hand.actions))))
+        assert sum(hand.payoffs) == 0
+
+
+def test_watch():
+    lines = watch(felt.load_game("kuhn"), felt.uniform_policy("kuhn"), np.random.default_rng(1))
+    assert lines[0].startswith("dealt: ")
+    assert "pass 50%, bet 50%" in lines[1]
+    assert lines[-1].startswith("result: player 0")
+
+
+def test_felt_play(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("bet\n" * 5))
+    assert main(["play", "kuhn", "--hands", "2", "--seed", "1"]) == 0
+    assert "after 2 hands" in capsys.readouterr().out
+    assert main(["train", "kuhn", "--iterations", "9", "--out", "run"]) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("bet\n" * 5))
+    capsys.readouterr()
+    assert main(["play", "--bot", "run", "--hands", "2", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert '"hands": 2' in captured.out
+    assert "your move" in captured.err
+    assert main(["play", "leduc", "--bot", "run"]) == 2
+    assert "plays kuhn, not leduc" in capsys.readouterr().err
