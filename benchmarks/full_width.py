@@ -33,14 +33,14 @@ def cfr_iterations() -> Result:
         theirs = pyspiel.CFRPlusSolver(pyspiel.load_game("leduc_poker"))
         theirs.evaluate_and_update_policy()
         peers["open_spiel"] = 1 / per_call(theirs.evaluate_and_update_policy)
-    if environment := lite_efg_leduc():
+    if environment := LiteEFGLeduc():
         peers["LiteEFG"] = 1 / per_call(environment.iterate)
     return Result("CFR+ on Leduc", "iterations/s", ours, peers, LEDUC_GOALS)
 
 
 def leduc_exploitability() -> Result:
     result = exploitability_of("leduc", "leduc_poker", {"open_spiel": 500.0, "LiteEFG": 4.0})
-    if environment := lite_efg_leduc():
+    if environment := LiteEFGLeduc():
         environment.iterate()
         result.peers["LiteEFG"] = 1 / per_call(environment.exploitability)
     return result
@@ -60,8 +60,8 @@ def exploitability_of(name: str, theirs: str, goals: dict[str, float]) -> Result
     return Result(f"exploitability of {name}", "per second", ours, peers, goals)
 
 
-class lite_efg_leduc:  # noqa: N801 - used like a function; false where LiteEFG is not installed
-    """LiteEFG's CFR+ on Leduc, averaged as it goes, as in its own training loop."""
+class LiteEFGLeduc:
+    """LiteEFG's CFR+ on Leduc, averaged as it goes, as in its own training loop; false where it is not installed."""
 
     def __init__(self) -> None:
         self.library, pyspiel = peer("LiteEFG"), peer("pyspiel")

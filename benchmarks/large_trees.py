@@ -1,4 +1,4 @@
-"""The largest games: how long compiling and one exploitability take, and how much memory, each in a new process."""
+"""The largest games: time and memory of compiling and of one exploitability, each in a new process."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import print_json
 
 HELP = (
-    "Measure speed on one core, as ratios to other programs in the same run (pip install openfelt[bench] for\n"
-    "the peers). The benchmarks are files of the folder benchmarks/ of the repository. Let nothing else run."
+    "Measure speed on one core, as ratios to other programs in the same run (`make bench` installs them).\n"
+    "The benchmarks are files of the folder benchmarks/ of the repository. Let nothing else run meanwhile."
 )
 EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
 
@@ -65,15 +65,9 @@ def _tell(row: dict[str, Any]) -> None:
         if name not in row["peers"]:
             print(f"  {name}: not installed")
             continue
-        goal = row["goals"].get(name)
-        met = (
-            ""
-            if goal is None
-            else f" (wanted: {goal:,.0f}, {'met' if row['ratios'][name] >= goal else 'MISSED'})"
-        )
-        print(
-            f"  {row['ratios'][name]:,.0f} times {name}, which does {row['peers'][name]:,.4g} {row['unit']}{met}"
-        )
+        ratio, goal, speed = row["ratios"][name], row["goals"].get(name), row["peers"][name]
+        met = f" (wanted: {goal:,.0f}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
+        print(f"  {ratio:,.0f} times {name}, which does {speed:,.4g} {row['unit']}{met}")
 
 
 def _machine() -> dict[str, str]:
