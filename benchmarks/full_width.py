@@ -61,7 +61,7 @@ def exploitability_of(name: str, theirs: str, goals: dict[str, float]) -> Result
 
 
 class LiteEFGLeduc:
-    """LiteEFG's CFR+ on Leduc, averaged as it goes, as in its own training loop; false where it is not installed."""
+    """LiteEFG's CFR+ on Leduc, averaged as it goes, as in its own loop; false where not installed."""
 
     def __init__(self) -> None:
         self.library, pyspiel = peer("LiteEFG"), peer("pyspiel")

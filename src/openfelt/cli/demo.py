@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import sys
 from pathlib import Path
 
 from openfelt.cli.options import print_json
@@ -66,13 +69,14 @@ def run(arguments: argparse.Namespace) -> None:
         for line in watch(load_game(GAME), policy, generator):
             say(f"    {line}")
 
+    felt = "felt" if shutil.which("felt") else os.path.relpath(sys.argv[0])
     say(
         "\nTry next:\n"
-        f"  felt play --bot {folder.path}            play against it\n"
-        "  felt games                              what else can be played and solved\n"
-        '  felt train "bluff(1,1,5)" --until 1e-3   learn another game\n'
-        f"  felt exploit {folder.path} --greedy      is it worse without its mixed actions?\n"
-        "  felt train kuhn --solver lp             an exact equilibrium"
+        f"  {felt} play --bot {folder.path}\n      play against it\n"
+        f"  {felt} games\n      what else can be played and solved\n"
+        f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
+        f"  {felt} exploit {folder.path} --greedy\n      how much worse is it without mixed actions?\n"
+        f"  {felt} train kuhn --solver lp\n      an exact equilibrium"
     )
     if arguments.json:
         print_json(facts)
