@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import pygambit
+import pyspiel
 import pytest
+from open_spiel.python.algorithms.gambit import export_gambit
 
 import openfelt as felt
 from openfelt.compile import compiler
@@ -159,7 +160,23 @@ def test_efg_there_and_back(name, tmp_path):
     assert felt.check_game(str(path)).nodes == tree.num_nodes
 
 
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel(3)", "bluff(1,1,2)"])
+def test_open_spiel_reads_what_we_write(name, tmp_path):
+    felt.write_efg(name, tmp_path / "game.efg")
+    game = pyspiel.load_game(f"efg_game(filename={tmp_path / 'game.efg'})")
+    theirs = pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game))
+    assert theirs == pytest.approx(felt.exploitability(name, felt.uniform_policy(name)).nash_conv, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "value"), [("kuhn_poker", -1 / 18), ("leduc_poker", -0.0856064240)])
+def test_we_read_what_open_spiel_writes(name, value, tmp_path):
+    path = tmp_path / "game.efg"
+    path.write_text(export_gambit(pyspiel.load_game(name)))
+    assert felt.expected_values(path, felt.SequenceLP(path).run().policy)[0] == pytest.approx(value, abs=1e-8)
+
+
 def test_gambit_reads_what_we_write(tmp_path):
+    pygambit = pytest.importorskip("pygambit")
     felt.write_efg("kuhn", tmp_path / "kuhn.efg")
     game = pygambit.read_efg(tmp_path / "kuhn.efg")
     assert len(game.nodes) == 58
@@ -169,6 +186,7 @@ def test_gambit_reads_what_we_write(tmp_path):
 
 
 def test_we_read_what_gambit_writes(tmp_path):
+    pygambit = pytest.importorskip("pygambit")
     felt.write_efg("leduc", tmp_path / "ours.efg")
     pygambit.read_efg(tmp_path / "ours.efg").to_efg(str(tmp_path / "theirs.efg"))
     path = str(tmp_path / "theirs.efg")

@@ -10,7 +10,7 @@ from openfelt.base.errors import GameError
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.compile.state_graph import StateGraph, explore
-from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.rules.game import CHANCE, TERMINAL, AnyGame, Game
 from openfelt.rules.registry import load_game
 
 
@@ -32,7 +32,7 @@ class GameCheck:
         )
 
 
-def check_game(game: str | Game) -> GameCheck:
+def check_game(game: AnyGame) -> GameCheck:
     """Verify a game, or raise GameError with the first promise that it breaks."""
     rules = load_game(game)
     graph = explore(rules)

@@ -16,13 +16,13 @@ from openfelt.compile import game_tree, state_graph
 from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
 from openfelt.compile.state_graph import explore
 from openfelt.rules.efg import EfgGame
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.registry import load_game
 
 LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
 
-def compile_game(game: str | Game, *, cache: Path | None = None) -> GameTree:
+def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
     """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
     return _compile(load_game(game), cache or cache_folder())
 

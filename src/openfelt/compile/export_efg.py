@@ -10,12 +10,12 @@ from openfelt.base.errors import GameError
 from openfelt.base.files import not_written, write_text
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
-from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.rules.game import CHANCE, TERMINAL, AnyGame
 
 MOST_NODES = 5_000_000  # a .efg file takes about 60 bytes a node
 
 
-def write_efg(game: str | Game, path: Path) -> None:
+def write_efg(game: AnyGame, path: Path) -> None:
     """Write `game` to `path`; information sets carry the names of the rows."""
     tree = compile_game(game)
     if tree.num_nodes > MOST_NODES:

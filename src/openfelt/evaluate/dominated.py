@@ -26,7 +26,7 @@ from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
 from openfelt.policy.policy import Policy, realisation_plan, require_game
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame
 from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequences
 
 MOST_CONTINUATIONS = 500
@@ -57,7 +57,7 @@ class DominatedActions:
         return found
 
 
-def dominated_actions(game: str | Game) -> DominatedActions:
+def dominated_actions(game: AnyGame) -> DominatedActions:
     """Find the dominated actions of a two-player zero-sum game (a small one, such as Kuhn's)."""
     tree = compile_game(game)
     require_zero_sum(tree)

@@ -23,7 +23,7 @@ from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.evaluate.dominated import dominated_actions
 from openfelt.policy.policy import Policy, require_game
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame
 from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequences, solve_program
 
 MOST_SLOTS = 2_000
@@ -43,7 +43,7 @@ class EquilibriumDistance:
 class EquilibriumSet:
     """The equilibria of a small two-player zero-sum game; find them once, measure many policies."""
 
-    def __init__(self, game: str | Game, *, seed: int = 0) -> None:
+    def __init__(self, game: AnyGame, *, seed: int = 0) -> None:
         self.tree = compile_game(game)
         require_zero_sum(self.tree)
         if self.tree.num_slots > MOST_SLOTS:
@@ -133,6 +133,6 @@ class EquilibriumSet:
         return total
 
 
-def closest_equilibrium(game: str | Game, policy: Policy) -> EquilibriumDistance:
+def closest_equilibrium(game: AnyGame, policy: Policy) -> EquilibriumDistance:
     """Squared error to the closest equilibrium; for many policies make an `EquilibriumSet` once."""
     return EquilibriumSet(game).distance(policy)

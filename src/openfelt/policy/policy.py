@@ -14,7 +14,7 @@ from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import spread_reach
 
 
@@ -60,14 +60,14 @@ class Policy:
         return Policy(self.tree, table)
 
 
-def uniform_policy(game: str | Game | GameTree) -> Policy:
+def uniform_policy(game: AnyGame | GameTree) -> Policy:
     """All actions alike."""
     tree = _tree(game)
     counts = np.diff(tree.rows.first_slot)
     return Policy(tree, np.repeat(1.0 / counts, counts))
 
 
-def random_policy(game: str | Game | GameTree, seed: int = 0) -> Policy:
+def random_policy(game: AnyGame | GameTree, seed: int = 0) -> Policy:
     """Each row drawn evenly from all distributions over its actions."""
     tree = _tree(game)
     return Policy(tree, normalised(tree, np.random.default_rng(seed).exponential(size=tree.num_slots)))
@@ -137,7 +137,7 @@ def load_policy(folder: str | Path) -> Policy:
         raise FileError(f"{folder} is damaged: {error}") from None
 
 
-def _tree(game: str | Game | GameTree) -> GameTree:
+def _tree(game: AnyGame | GameTree) -> GameTree:
     return game if isinstance(game, GameTree) else compile_game(game)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -77,6 +78,16 @@ class EfgGame(Game):
 
 def read_efg(path: Path) -> EfgGame:
     """Read a .efg file; refuse one that is damaged or in which a player forgets."""
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read as a Gambit file: {error.strerror}.") from None
+    return _read(path.resolve(), facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, size: int) -> EfgGame:
+    """The same object for the same file, as long as it does not change."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -16,7 +16,8 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from openfelt.base.errors import GameError
 
@@ -32,10 +33,11 @@ class Game(ABC):
     key: ClassVar[str]  # the word in the game's name: "kuhn" in "kuhn(pot=8)"
     unit: ClassVar[str] = "chips"  # what payoffs are counted in
 
-    @property
-    @abstractmethod
-    def players(self) -> int:
-        """How many play; a field of the dataclass where it can vary."""
+    if TYPE_CHECKING:  # a subclass has it as an attribute, or as a field where it can vary
+
+        @property
+        def players(self) -> int:
+            """How many play."""
 
     @property
     def name(self) -> str:
@@ -89,3 +91,6 @@ def require(condition: bool, game: str, parameter: str, allowed: str, given: obj
     """Refuse a parameter with one sentence that says what is allowed."""
     if not condition:
         raise GameError(f"{game}: {parameter} must be {allowed}, not {given}.")
+
+
+AnyGame: TypeAlias = "str | Path | Game"  # a game, its name, or the path of a Gambit file

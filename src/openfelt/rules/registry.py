@@ -12,7 +12,7 @@ from typing import Any
 from openfelt.base.errors import GameError, unknown
 from openfelt.rules.bluff import Bluff
 from openfelt.rules.efg import read_efg
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.goofspiel import Goofspiel
 from openfelt.rules.kuhn import Kuhn
 from openfelt.rules.leduc import Leduc
@@ -24,7 +24,7 @@ GAMES: dict[str, type[Game]] = {
 }
 
 
-def load_game(name: str | Path | Game) -> Game:
+def load_game(name: AnyGame) -> Game:
     """The game called `name`: "leduc", "kuhn(pot=8)", "goofspiel(4)", or the path of a Gambit .efg file."""
     if isinstance(name, Game):
         return name

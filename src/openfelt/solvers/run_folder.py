@@ -110,7 +110,8 @@ def open_policy(folder: str | Path) -> Policy:
 
 def free_folder(parent: Path, game: str, solver: str) -> Path:
     """A folder for a run that does not exist yet: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
-    stem = f"{re.sub(r'[^0-9a-z]+', '-', Path(game).stem.lower()).strip('-')}-{solver}"
+    word = Path(game).stem if game.endswith(".efg") else game
+    stem = f"{re.sub(r'[^0-9a-z]+', '-', word.lower()).strip('-')}-{solver}"
     number, path = 1, parent / stem
     while path.exists():
         number += 1

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.policy.policy import Policy
-from openfelt.rules.game import Game
+from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import evaluate_profile
 
 BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
@@ -58,7 +58,7 @@ class Solver(ABC):
     settings_type: ClassVar[type[Settings]] = Settings
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
 
-    def __init__(self, game: str | Game, *, seed: int = 0, threads: int = 1, **settings: float) -> None:
+    def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: float) -> None:
         if threads < 1:
             raise FeltError(f"threads must be 1 or more, not {threads}.")
         known = [field.name for field in dataclasses.fields(self.settings_type)]
@@ -107,7 +107,7 @@ class Solver(ABC):
         seconds: float | None = None,
         until: float | None = None,
         progress: Progress | None = None,
-    ) -> Solver:
+    ) -> Self:
         """Learn for `iterations` more, `seconds` more, or until an exploitability; the first that is met.
 
         Measurements come at iterations spaced by a tenth, so where `until` stops does not depend on the
@@ -116,9 +116,11 @@ class Solver(ABC):
         """
         self._check_budget(iterations, seconds, until)
         last = math.inf if iterations is None else self.iterations + iterations
-        if not self.iterative:
-            last, seconds = 1, None
-        deadline = math.inf if seconds is None else self.seconds + seconds
+        if self.iterative:
+            self._advance(0)  # compiles the kernels, so that the first second is a second of learning
+        else:
+            last = 1
+        deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
         chunk = 1
         while self.iterations < last and self.seconds < deadline:
             target = self._next_measurement()
