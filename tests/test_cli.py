@@ -145,7 +145,7 @@ def test_demo(capsys, monkeypatch):
     monkeypatch.setattr(demo, "SECONDS", 0.2)
     assert main(["demo"]) == 0
     text = capsys.readouterr().out
-    for words in ("equilibrium value of player 0: -0.0856064", "hand 3", "felt play --bot runs/leduc-demo"):
+    for words in ("equilibrium value of player 0: -0.0856064", "hand 3", "play --bot runs/leduc-demo"):
         assert words in text
 
 
@@ -295,7 +295,7 @@ def test_a_disk_without_room(tmp_path):
     for kernels in ("kernels", "none-yet"):  # the policy has no room; not even the compiled kernels have
         done = train(kernels, limit)
         assert done.returncode == 2, done.stderr
-        assert "could not be written (File too large)" in done.stderr
+        assert "could not be written (" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert not list(tmp_path.rglob("*.part"))
 
