@@ -35,26 +35,18 @@ class RunFolder:
         return (self.path / SETTINGS).exists()
 
     def save(self, solver: Solver) -> None:
-        """Write everything; the checkpoint first, since it is what a resumed run needs."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            if not self.exists:
-                write_text(self.path / SETTINGS, _toml(_describe(solver)))
-        except OSError as error:
-            raise not_written(self.path, error) from error
+        """Write everything; run.toml last, so that a folder without room for it all is no run."""
         solver.save(self.path / "checkpoint")
         save_policy(solver.policy, self.path / "policy")
-        self._write_metrics(solver.measurements)
+        self._write(METRICS, _csv(solver.measurements))
+        if not self.exists:
+            self._write(SETTINGS, _toml(_describe(solver)))
 
-    def _write_metrics(self, measurements: list[Measurement]) -> None:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(field.name for field in dataclasses.fields(Measurement))
-        writer.writerows(dataclasses.astuple(measured) for measured in measurements)
+    def _write(self, name: str, text: str) -> None:
         try:
-            write_text(self.path / METRICS, text.getvalue())
+            write_text(self.path / name, text)
         except OSError as error:
-            raise not_written(self.path / METRICS, error) from error
+            raise not_written(self.path / name, error) from error
 
     def settings(self) -> dict[str, Any]:
         """What run.toml says."""
@@ -138,6 +130,14 @@ def _commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return "unknown"
+
+
+def _csv(measurements: list[Measurement]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in dataclasses.fields(Measurement))
+    writer.writerows(dataclasses.astuple(measured) for measured in measurements)
+    return text.getvalue()
 
 
 def _toml(values: dict[str, Any]) -> str:
