@@ -6,7 +6,6 @@ Everything is written from the papers' definitions and shares no code with the p
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
@@ -68,7 +67,15 @@ class SlowGame:
         return total
 
     def best_response(self, profile: Profile, player: int) -> float:
-        """By information sets: the action with the highest value, weighed by the others' reach."""
+        """The value of the best answer of one player."""
+        chosen = self.best_actions(profile, player)
+        answer = dict(profile)
+        for information, action in chosen.items():
+            answer[information] = [float(place == action) for place in range(len(profile[information]))]
+        return self.values(self.root, answer)[player]
+
+    def best_actions(self, profile: Profile, player: int) -> dict[Information, int]:
+        """By information sets: the action of highest value, the members weighed by the others' reach."""
         members = defaultdict(list)
 
         def collect(history, reach):
@@ -77,23 +84,24 @@ class SlowGame:
                 return
             if mover == player:
                 members[self.information(history)].append((history, reach))
-            for place, child in enumerate(self.children(history)):
-                if mover == CHANCE:
-                    collect(child, reach * self.chance(history)[place])
-                elif mover == player:
-                    collect(child, reach)
-                else:
-                    collect(child, reach * profile[self.information(history)][place])
+            chances = self.chance(history) if mover == CHANCE else profile[self.information(history)]
+            for p, child in zip(chances, self.children(history), strict=True):
+                collect(child, reach if mover == player else reach * p)
 
-        @cache
-        def choice(information):
-            histories = members[information]
-            count = len(self.actions(histories[0][0]))
-            worth = [
-                sum(reach * value(list(self.children(history))[action]) for history, reach in histories)
-                for action in range(count)
-            ]
-            return worth.index(max(worth))
+        chosen: dict[Information, int] = {}
+
+        def choose(information):
+            if information not in chosen:
+                worth = [
+                    sum(
+                        reach * value(list(self.children(history))[place])
+                        for history, reach in members[information]
+                    )
+                    for place in range(len(profile[information]))
+                ]
+                # Sums in another order differ in the last digits: take the first that is as good as the best.
+                chosen[information] = next(p for p, w in enumerate(worth) if w > max(worth) - 1e-12)
+            return chosen[information]
 
         def value(history):
             mover = self.mover(history)
@@ -101,12 +109,14 @@ class SlowGame:
                 return self.payoffs(history)[player]
             children = list(self.children(history))
             if mover == player:
-                return value(children[choice(self.information(history))])
+                return value(children[choose(self.information(history))])
             chances = self.chance(history) if mover == CHANCE else profile[self.information(history)]
-            return sum(p * value(child) for p, child in zip(chances, children, strict=True) if p > 0)
+            return sum(p * value(child) for p, child in zip(chances, children, strict=True))
 
         collect(self.root, 1.0)
-        return value(self.root)
+        for information in members:
+            choose(information)
+        return chosen
 
 
 class SlowCFR:
@@ -227,53 +237,8 @@ def slow_fictitious_play(game: Game, iterations: int) -> Profile:
         now = profile()
         chosen = {}
         for player in range(game.players):
-            chosen.update(_pure_response(slow, now, player, counts))
+            chosen.update(slow.best_actions(now, player))
         for information, own in informations.items():
             if all(chosen[before] == action for before, action in own):
                 sums[information][chosen[information]] += 1.0
     return profile()
-
-
-def _pure_response(slow: SlowGame, profile: Profile, player: int, counts) -> dict[Information, int]:
-    """A best response at every information set, also where it does not go itself."""
-    members = defaultdict(list)
-
-    def collect(history, reach):
-        mover = slow.mover(history)
-        if mover == TERMINAL:
-            return
-        if mover == player:
-            members[slow.information(history)].append((history, reach))
-        chances = slow.chance(history) if mover == CHANCE else profile[slow.information(history)]
-        for p, child in zip(chances, slow.children(history), strict=True):
-            collect(child, reach if mover == player else reach * p)
-
-    collect(slow.root, 1.0)
-    chosen: dict[Information, int] = {}
-
-    def value(history):
-        mover = slow.mover(history)
-        if mover == TERMINAL:
-            return slow.payoffs(history)[player]
-        children = list(slow.children(history))
-        if mover == player:
-            return value(children[choice(slow.information(history))])
-        chances = slow.chance(history) if mover == CHANCE else profile[slow.information(history)]
-        return sum(p * value(child) for p, child in zip(chances, children, strict=True))
-
-    def choice(information):
-        if information not in chosen:
-            worth = [
-                sum(
-                    reach * value(list(slow.children(history))[place])
-                    for history, reach in members[information]
-                )
-                for place in range(counts[information])
-            ]
-            # Sums in another order differ in the last digits: take the first that is as good as the best.
-            chosen[information] = next(p for p, w in enumerate(worth) if w > max(worth) - 1e-12)
-        return chosen[information]
-
-    for information in members:
-        choice(information)
-    return chosen

@@ -44,15 +44,10 @@ def run(arguments: argparse.Namespace) -> None:
     policy = solver.policy
     measured = exploitability(GAME, policy)
     facts = {
-        "game": GAME,
+        **measured.as_dict(),
         "solver": solver.name,
         "iterations": solver.iterations,
         "seconds": solver.seconds,
-        "nash_conv": measured.nash_conv,
-        "exploitability": measured.exploitability,
-        "values": measured.values,
-        "best_responses": measured.best_responses,
-        "unit": measured.unit,
         **against_equilibrium(policy),
     }
     say(measured)

@@ -76,16 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(
             {
-                "game": solver.tree.game,
+                **measured.as_dict(),
                 "solver": solver.name,
                 "parameters": dataclasses.asdict(solver.settings),
                 "iterations": solver.iterations,
                 "seconds": solver.seconds,
-                "nash_conv": measured.nash_conv,
-                "exploitability": measured.exploitability,
-                "values": measured.values,
-                "best_responses": measured.best_responses,
-                "unit": measured.unit,
                 "run": str(folder.path),
                 "interrupted": interrupted,
             }
