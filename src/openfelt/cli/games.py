@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         for line in checks:
             console.print(line, highlight=False)
     elif not arguments.game:
-        console.print("Names are written like this (N, ... are numbers of yours):", highlight=False)
+        console.print("How names are written, with numbers in place of the words:", highlight=False)
         for rules in GAMES.values():
             summary = (rules.__doc__ or "").strip().splitlines()[0]
             console.print(f"  {usage(rules)}\n    {summary}", highlight=False, markup=False, soft_wrap=True)

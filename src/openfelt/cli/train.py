@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         how = "stopped by you after" if interrupted else "learned in"
-        print(f"{solver.name}: {how} {solver.iterations:,} iterations, {solver.seconds:.2f} seconds")
+        work = f"{solver.iterations:,} iterations, " if solver.iterative else ""
+        print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print(measured)
         print(f"saved in {folder.path}\n  felt exploit {folder.path}\n  felt play --bot {folder.path}")
     return 130 if interrupted else 0

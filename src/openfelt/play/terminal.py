@@ -83,7 +83,8 @@ class Terminal:
         count, total = len(self.winnings), sum(self.winnings)
         if not count:
             return "No hand was finished."
-        text = f"You are {total:+g} {self._game.unit} after {count} hands ({total / count:+.2f} a hand"
+        noun = "hand" if count == 1 else "hands"
+        text = f"You are {total:+g} {self._game.unit} after {count} {noun} ({total / count:+.2f} a hand"
         if count > 1:
             text += f" ± {1.96 * float(np.std(self.winnings, ddof=1)) / math.sqrt(count):.2f}"
         return text + ")."

@@ -32,7 +32,7 @@ class Bluff(Game):
     """
 
     key: ClassVar[str] = "bluff"
-    unit: ClassVar[str] = "games"
+    unit: ClassVar[str] = "points"
     players = 2
     dice1: int
     dice2: int

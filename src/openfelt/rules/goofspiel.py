@@ -25,7 +25,7 @@ class Goofspiel(Game):
     """
 
     key: ClassVar[str] = "goofspiel"
-    unit: ClassVar[str] = "games"
+    unit: ClassVar[str] = "points"
     players = 2
     cards: int
 
