@@ -6,6 +6,7 @@ Everything is written from the papers' definitions and shares no code with the p
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
@@ -122,8 +123,9 @@ class SlowGame:
 class SlowCFR:
     """CFR and its children as their papers write them, with the players updated in turn."""
 
-    def __init__(self, game: Game, rule: str) -> None:
+    def __init__(self, game: Game, rule: str, exponents: tuple[float, ...] = (1.5, 0.0, 2.0)) -> None:
         self.slow, self.rule = SlowGame(game), rule
+        self.alpha, self.beta, self.gamma = exponents  # of dcfr
         self.regret: Profile = {}
         self.instant: Profile = {}
         self.average: Profile = {}
@@ -179,7 +181,9 @@ class SlowCFR:
 
     def _learn(self, player, profile, found, own_reach) -> None:
         t = self.t
-        weight = {"cfr": 1.0, "cfr+": float(t), "dcfr": float(t) ** 2, "pcfr+": float(t) ** 2}[self.rule]
+        weight = {"cfr": 1.0, "cfr+": float(t), "dcfr": float(t) ** self.gamma, "pcfr+": float(t) ** 2}[
+            self.rule
+        ]
         for information, play in profile.items():
             if information[0] != player:
                 continue
@@ -188,8 +192,9 @@ class SlowCFR:
                 regret = self.regret[information][place] + found[information][place]
                 if self.rule in ("cfr+", "pcfr+"):
                     regret = max(regret, 0.0)
-                elif self.rule == "dcfr":  # alpha 1.5, beta 0
-                    regret *= t**1.5 / (t**1.5 + 1) if regret > 0 else 0.5
+                elif self.rule == "dcfr":
+                    fade = Fraction(t) ** int(2 * (self.alpha if regret > 0 else self.beta))
+                    regret *= float(fade) ** 0.5 / (float(fade) ** 0.5 + 1) if fade < 1e300 else 1.0
                 self.regret[information][place] = regret
             self.instant[information] = found[information]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from open_spiel.python.algorithms.gambit import export_gambit
 
 import openfelt as felt
+from openfelt.base import jit
 from openfelt.compile import compiler
 from openfelt.compile.state_graph import explore
 from openfelt.rules.game import CHANCE, TERMINAL, Game
@@ -47,11 +50,15 @@ class Pennies(Game):
         return [0.5, 0.6] if self.fault == "chance" else [0.5, 0.5]
 
     def play(self, state, action):
+        if self.fault == "unhashable" and state:
+            return [state]
         return state if self.fault == "endless" else state + action
 
     def sees(self, state, action, player):
         if self.fault == "forgets":
             return ""
+        if self.fault == "silent":
+            return None
         if self.fault == "names" and player == 0:
             return {1: "a b" if action == "h" else "a", 2: "" if state[-1:] == "h" else "b"}.get(
                 len(state), ""
@@ -59,6 +66,8 @@ class Pennies(Game):
         return action if len(state) in (1, 2) and player == len(state) - 1 else ""
 
     def payoffs(self, state):
+        if self.fault in ("few", "unlimited"):
+            return [1.0] if self.fault == "few" else [float("inf"), 0.0]
         won = 1.0 if state[1] == state[2] else -1.0
         return [won, won if self.fault == "payoffs" else -won]
 
@@ -78,7 +87,11 @@ def test_a_game_of_ones_own():
         ("stuck", "nobody can move"),
         ("twins", "same word"),
         ("endless", "reached from itself"),
-        ("stranger", "not one of its 2 players"),
+        ("stranger", "none of its 2 players"),
+        ("few", "not a number for each of 2 players"),
+        ("unlimited", "not a number for each of 2 players"),
+        ("unhashable", "must be hashable"),
+        ("silent", "must be texts"),
         ("names", "have the name 'a b'"),
     ],
 )
@@ -90,6 +103,70 @@ def test_check_game_finds_every_fault(fault, says):
 def test_too_large_a_game_is_refused_before_it_is_built():
     with pytest.raises(felt.GameError, match="histories; at most"):
         felt.compile_game("princess_monster(4,4,20)")
+
+
+def test_a_game_too_large_for_the_memory(monkeypatch):
+    from openfelt.compile import game_tree
+
+    monkeypatch.setattr(game_tree, "_memory", lambda: 1_000.0)
+    with pytest.raises(felt.GameError, match=r"needs 0\.0 GB to be compiled; this machine has 0\.0"):
+        felt.compile_game("kuhn(pot=5)")
+
+
+def test_a_game_written_in_a_notebook():
+    """Without a source file there is no cache on disk, but the game works."""
+    source = Path(__file__).read_text()
+    start, end = source.index("@dataclass(frozen=True)"), source.index("def test_a_game_of_ones_own")
+    space = {
+        "dataclass": dataclass,
+        "Game": Game,
+        "ClassVar": ClassVar,
+        "CHANCE": CHANCE,
+        "TERMINAL": TERMINAL,
+    }
+    exec(source[start:end], space | {"__name__": "__main__"}, space)
+    assert felt.check_game(space["Pennies"]()).rows == 4
+
+
+def test_games_with_similar_names_have_trees_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "LARGE", 1)
+    for pot in (2.5, 25):
+        felt.compile_game(f"kuhn(pot={pot})", cache=tmp_path)
+    compiler._compile.cache_clear()
+    tree = felt.compile_game("kuhn(pot=2.5)", cache=tmp_path)
+    assert tree.nodes.payoffs.max() == 2.25
+    assert len(list((tmp_path / "trees").iterdir())) == 2
+
+
+def test_trees_of_earlier_sources_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "LARGE", 1)
+    felt.compile_game("kuhn(pot=6)", cache=tmp_path)
+    folder = next((tmp_path / "trees").iterdir())
+    folder.rename(folder.with_name(folder.name[:-12] + "0" * 12))
+    (tmp_path / "trees" / (folder.name[:-12] + "notes")).mkdir()
+    compiler._compile.cache_clear()
+    felt.compile_game("kuhn(pot=6)", cache=tmp_path)
+    assert {path.name[-5:] for path in (tmp_path / "trees").iterdir()} == {folder.name[-5:], "notes"}
+
+
+def test_machine_code_is_kept_by_the_checksum_of_all_sources(tmp_path):
+    (tmp_path / "a.py").write_text("one")
+    before = jit.sources_checksum(tmp_path)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.py").write_text("two")
+    assert jit.sources_checksum(tmp_path) != before
+
+
+def test_only_our_own_old_machine_code_is_thrown_away(tmp_path, monkeypatch):
+    parent = tmp_path / "openfelt-kernels"
+    for name in ("other", "0123456789abcdef"):
+        (parent / name).mkdir(parents=True)
+        os.utime(parent / name, (0, 0))
+    monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
+    jit._machine_code_folder.cache_clear()
+    jit._machine_code_folder()
+    jit._machine_code_folder.cache_clear()
+    assert [path.name for path in parent.iterdir()] == ["other"]
 
 
 def test_sizes_are_known_without_building():
@@ -221,6 +298,51 @@ def test_bad_efg_files(text, says, tmp_path):
     (tmp_path / "bad.efg").write_text(text)
     with pytest.raises(felt.FeltError, match=says):
         felt.load_game(tmp_path / "bad.efg")
+
+
+HEAD = 'EFG 2 R "x" { "one" "two" }\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'EFG 2 R "x" { }\nt "" 1 "" { }\n',
+        HEAD + 't "" 1 "" { 1 }\n',
+        HEAD + 't "" 1 "" { 1e999, 0 }\n',
+        HEAD + 't "" 1 "" { 1/0, 0 }\n',
+        HEAD + 'p "" 0 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
+        HEAD + 'p "" 3 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
+        HEAD + 'c "" 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
+        HEAD + 'p "" 1 1 "" { } 0\n',
+        HEAD + 'p "" 1 1 0\n',
+    ],
+)
+def test_odd_efg_files(text, tmp_path):
+    (tmp_path / "odd.efg").write_text(text)
+    with pytest.raises(felt.FileError, match="not a complete"):
+        felt.load_game(tmp_path / "odd.efg")
+
+
+def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):
+    (tmp_path / "odd.efg").write_text(HEAD + 'c "" 1 "" { "a" 0.9 "b" 0.9 } 0\nt "" 0\nt "" 0\n')
+    with pytest.raises(felt.GameError, match="sum to one"):
+        felt.uniform_policy(tmp_path / "odd.efg")
+
+
+@pytest.mark.parametrize("labels", [("", "5"), ("a", "a"), ("", ""), ("#7", "")])
+def test_efg_labels_that_look_alike(labels, tmp_path):
+    """Player 2 sees the coin in two information sets, 5 and 7, whatever their labels: he can always win."""
+    sets = [
+        f'p "" 2 {number} "{label}" {{ "h" "t" }} 0\n' for number, label in zip((5, 7), labels, strict=True)
+    ]
+    leaves = 't "" 1 "" { -1, 1 }\n', 't "" 2 "" { 1, -1 }\n'
+    coin = 'c "" 1 "" { "h" 1/2 "t" 1/2 } 0\n'
+    (tmp_path / "coin.efg").write_text(
+        HEAD + coin + sets[0] + leaves[0] + leaves[1] + sets[1] + leaves[1] + leaves[0]
+    )
+    game = felt.load_game(tmp_path / "coin.efg")
+    assert felt.compile_game(game).num_rows == 2
+    assert felt.exploitability(game, felt.uniform_policy(game)).best_responses[1] == pytest.approx(1)
 
 
 def test_missing_efg_file(tmp_path):

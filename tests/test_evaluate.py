@@ -46,6 +46,15 @@ def test_kuhns_equilibria(gamma):
     assert measured.values == pytest.approx((-1 / 18, 1 / 18))
     distance = felt.closest_equilibrium("kuhn", policy)
     assert distance.sum == pytest.approx(0, abs=1e-9)
+    assert distance.exact
+
+
+def kuhn_error(gamma: float, policy: felt.Policy) -> float:
+    """Squared error to one equilibrium; who always bets his king is free at a row he never reaches."""
+    errors = (kuhn_policy(gamma).probabilities - policy.probabilities) ** 2
+    if gamma == 1:
+        errors[policy.tree.slots(policy.tree.find_row(0, "K pass bet"))] = 0
+    return float(errors.sum())
 
 
 def test_closest_equilibrium_is_the_closest():
@@ -53,34 +62,61 @@ def test_closest_equilibrium_is_the_closest():
     equilibria = felt.EquilibriumSet("kuhn")
     for seed in range(5):
         policy = felt.random_policy("kuhn", seed)
-        closed_form = min(
-            ((kuhn_policy(gamma).probabilities - policy.probabilities) ** 2).sum()
-            for gamma in np.linspace(0, 1, 2001)
-        )
+        closed_form = min(kuhn_error(gamma, policy) for gamma in np.linspace(0, 1, 2001))
         distance = equilibria.distance(policy)
         assert distance.sum == pytest.approx(closed_form, abs=1e-6)
         assert distance.mean == pytest.approx(distance.sum / 24)
         assert felt.exploitability("kuhn", distance.closest).nash_conv < 1e-8
 
 
-@pytest.mark.parametrize("game", ["kuhn(pot=8)", "kuhn(pot=1)", "one_card(4)", "one_card(6)"])
+@pytest.mark.parametrize(
+    "game",
+    ["kuhn(pot=8)", "kuhn(pot=3)", "kuhn(pot=1)", "one_card(4)", "goofspiel(3)", "princess_monster(2,2,3)"],
+)
 def test_closest_equilibrium_in_other_games(game):
-    """It is an equilibrium, and none of many others that solvers and mixtures give is closer."""
+    """It is an equilibrium; an equilibrium is its own closest one; and no sampled equilibrium is closer."""
     equilibria = felt.EquilibriumSet(game)
+    solution = felt.SequenceLP(game).run().policy
+    assert equilibria.distance(solution).sum == pytest.approx(0, abs=1e-6)
     policy = felt.random_policy(game, 8)
     distance = equilibria.distance(policy)
     assert felt.exploitability(game, distance.closest).nash_conv < 1e-7
-    tree = felt.compile_game(game)
-    generator = np.random.default_rng(0)
-    for _ in range(200):
-        table = np.empty(tree.num_slots)
-        total = 0.0
-        for player in range(2):
-            mix = generator.dirichlet(np.full(len(equilibria.corners[player]), 0.5))
-            total += equilibria._behaviour(
-                player, mix @ equilibria.corners[player], policy.probabilities, table
-            )
-        assert distance.sum <= total + 1e-6
+    if distance.exact:
+        assert distance.sum <= sampled_error(game, policy) + 1e-6
+
+
+def sampled_error(game: str, policy: felt.Policy) -> float:
+    """The least squared error among equilibria that linear programs with random objectives give."""
+    form, generator = sequence_form(policy.tree), np.random.default_rng(5)
+    total = 0.0
+    for player in range(2):
+        program, slots = plan_program(form, player), sequences(form, player)
+        value = solve_program(program, game).x[-1]
+        plans = []
+        for _ in range(30):
+            objective = np.zeros(program.a_ub.shape[1])
+            objective[: len(slots)] = generator.normal(size=len(slots))
+            plans.append(solve_program(program, game, objective, at_least=value - 1e-10).x[: len(slots)])
+        mixed = [
+            share * a + (1 - share) * b for a in plans[:6] for b in plans[6:] for share in (0.2, 0.5, 1.0)
+        ]
+        total += min(plan_error(form, player, plan, policy.probabilities) for plan in mixed)
+    return total
+
+
+def plan_error(form, player, plan, wanted) -> float:
+    weight = np.zeros(form.num_slots + 2)
+    weight[sequences(form, player)] = plan
+    total = 0.0
+    for row in range(form.first_row[player], form.first_row[player + 1]):
+        here = slice(form.first_slot[row], form.first_slot[row + 1])
+        if weight[form.parent_slot[row]] > 1e-7:
+            total += float(((weight[here] / weight[here].sum() - wanted[here]) ** 2).sum())
+    return total
+
+
+def test_an_upper_bound_says_so():
+    assert not felt.EquilibriumSet("one_card(5)").distance(felt.uniform_policy("one_card(5)")).exact
 
 
 def test_dominated_actions_of_kuhn():
@@ -92,6 +128,14 @@ def test_dominated_actions_of_kuhn():
     }  # fmt: skip
     assert dominated.error(felt.uniform_policy("kuhn")) == pytest.approx(3.5)
     assert dominated.error(kuhn_policy(0.5)) == 0
+
+
+def test_equal_actions_are_not_dominated(tmp_path):
+    (tmp_path / "equal.efg").write_text(
+        'EFG 2 R "equal" { "one" "two" }\np "" 1 1 "" { "a" "b" "c" } 0\n'
+        't "" 1 "" { 1, -1 }\nt "" 1\nt "" 2 "" { 0, 0 }\n'
+    )
+    assert felt.dominated_actions(tmp_path / "equal.efg").names() == [(0, "start", "c")]
 
 
 @pytest.mark.parametrize("game", ["one_card(4)", "one_card(6)", "kuhn(pot=8)", "kuhn(pot=1)"])
@@ -122,10 +166,14 @@ def test_seats_of_different_policies():
     assert felt.expected_values("kuhn", seat([bad, good]))[0] <= -1 / 18
     with pytest.raises(felt.FeltError, match="2 seats"):
         seat([good])
+    with pytest.raises(felt.FeltError, match="a policy for each seat"):
+        seat([])
     with pytest.raises(felt.FeltError, match="players 0 to 1"):
         felt.best_response("kuhn", good, 2)
 
 
 def test_a_policy_of_another_game_is_refused():
-    with pytest.raises(felt.FeltError, match="made for kuhn, not for leduc"):
-        felt.exploitability("leduc", felt.uniform_policy("kuhn"))
+    for other in ("leduc", "kuhn(pot=8)"):  # the second has the same rows, and other payoffs
+        with pytest.raises(felt.FeltError, match="made for kuhn, not for"):
+            felt.exploitability(other, felt.uniform_policy("kuhn"))
+    assert felt.exploitability("one_card(3)", felt.uniform_policy("kuhn")).game == "one_card(3)"

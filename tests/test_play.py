@@ -83,7 +83,15 @@ def test_winnings_are_those_of_the_rules():
     ):
         assert float(re.search(r"[\d.]+", line)[0]) == abs(won)
     assert set(terminal.winnings) <= {-2.0, -1.0, 1.0, 2.0}
-    assert "± " in terminal.score()
+    assert "95% interval" in terminal.score()
+
+
+def test_goofspiel_tells_each_seat_who_won():
+    """Seat 0 bids the 4 for the prize of 4: he cannot lose it."""
+    for seed in range(5):
+        _, told = play("goofspiel(4)", ["4"], seed=seed)
+        assert any(line in ("  you see: won", "  you see: tied") for line in told)
+        assert not any("player 1: won" in line for line in told)
 
 
 def test_quitting_and_nonsense():
@@ -150,6 +158,9 @@ def test_felt_play(capsys, monkeypatch, tmp_path):
     assert main(["play", "--bot", "run", "--hands", "2", "--json"]) == 0
     captured = capsys.readouterr()
     assert '"hands": 2' in captured.out
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["play", "kuhn"]) == 0
+    assert "Good game" in capsys.readouterr().out
     assert "your move" in captured.err
     assert main(["play", "leduc", "--bot", "run"]) == 2
     assert "plays kuhn, not leduc" in capsys.readouterr().err

@@ -88,9 +88,19 @@ def table_file(folder: Path) -> Path:
     return next(folder.glob("probabilities-*.npy"))
 
 
-def edit_manifest(folder: Path, **changes: object) -> None:
+def edit_manifest(folder: Path, reseal: bool = False, **changes: object) -> None:
     path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    manifest = json.loads(path.read_text()) | changes
+    if reseal:
+        manifest["seal"] = files._seal(manifest)
+    path.write_text(json.dumps(manifest))
+
+
+def replace_table(folder: Path, table: np.ndarray) -> None:
+    """Another table with correct checksums all over."""
+    np.save(table_file(folder), table, allow_pickle=True)
+    entry = {"file": table_file(folder).name, "sha256": files.file_checksum(table_file(folder))}
+    edit_manifest(folder, reseal=True, files={"probabilities": entry})
 
 
 def cut_off(folder):
@@ -105,18 +115,6 @@ def edit_a_number(folder):
     path.write_bytes(data)
 
 
-def another_game(folder):
-    edit_manifest(folder, game="leduc")
-
-
-def resealed_nonsense(folder):
-    """A table that is no policy, with a correct checksum."""
-    np.save(table_file(folder), np.full(24, 3.0))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["probabilities"]["sha256"] = files.file_checksum(table_file(folder))
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 FAULTS = [
     (cut_off, "damaged"),
     (edit_a_number, "damaged"),
@@ -126,12 +124,14 @@ FAULTS = [
     (lambda folder: (folder / "manifest.json").unlink(), "no policy"),
     (lambda folder: edit_manifest(folder, version=99), "newer"),
     (lambda folder: edit_manifest(folder, format="openfelt tree"), "not an 'openfelt policy'"),
-    (
-        lambda folder: edit_manifest(folder, files={"probabilities": {"file": "../x.npy", "sha256": ""}}),
-        "missing",
-    ),
-    (another_game, "does not fit leduc"),
-    (resealed_nonsense, "damaged"),
+    (lambda folder: edit_manifest(folder, game="leduc"), "changed after it was saved"),
+    (lambda folder: edit_manifest(folder, reseal=True, game="leduc"), "does not fit leduc"),
+    (lambda folder: edit_manifest(folder, reseal=True, game="kuhn(pot=8)"), "does not fit kuhn(pot=8)"),
+    (lambda folder: edit_manifest(folder, reseal=True, game="kohn"), "did you mean 'kuhn'"),
+    (lambda folder: edit_manifest(folder, reseal=True, files={}), "not a complete policy"),
+    (lambda folder: replace_table(folder, np.full(24, 3.0)), "damaged"),
+    (lambda folder: replace_table(folder, np.ones(3)), "damaged"),
+    (lambda folder: replace_table(folder, np.array([{"a": 1}], dtype=object)), "cannot be read"),
 ]
 
 
@@ -146,14 +146,35 @@ def test_bad_files_get_one_sentence(harm, says, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_pickles_are_never_read(tmp_path):
+def test_files_of_others_are_never_touched(tmp_path):
+    (tmp_path / "mine.npy").write_text("mine")
+    with pytest.raises(felt.FileError, match="holds other files"):
+        felt.save_policy(felt.uniform_policy("kuhn"), tmp_path)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+    felt.save_policy(felt.uniform_policy("kuhn"), tmp_path / "policy")
+    (tmp_path / "policy" / "mine.npy").write_text("mine")
+    felt.save_policy(felt.random_policy("kuhn", 1), tmp_path / "policy")
+    assert (tmp_path / "policy" / "mine.npy").read_text() == "mine"
+    assert len(list((tmp_path / "policy").glob("probabilities-*.npy"))) == 1
+    with pytest.raises(felt.FileError, match="is a file"):
+        felt.save_policy(felt.uniform_policy("kuhn"), tmp_path / "mine.npy")
+    with pytest.raises(felt.FileError, match="not overwritten"):
+        felt.CFR("kuhn").save(tmp_path / "policy")
+
+
+def test_what_a_killed_save_left_is_cleared(tmp_path):
+    (tmp_path / "probabilities-0123456789ab.npy").write_text("half")
+    (tmp_path / "probabilities.npy.part").write_text("half")
     felt.save_policy(felt.uniform_policy("kuhn"), tmp_path)
-    np.save(table_file(tmp_path), np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    manifest = json.loads((tmp_path / "manifest.json").read_text())
-    manifest["files"]["probabilities"]["sha256"] = files.file_checksum(table_file(tmp_path))
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(felt.FileError, match="cannot be read"):
-        felt.load_policy(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_policy_of_ones_own_game(tmp_path):
+    tree = felt.compile_game("kuhn(pot=8)")
+    felt.save_policy(felt.uniform_policy("kuhn(pot=8)"), tmp_path)
+    assert felt.load_policy(tmp_path, game=felt.load_game("kuhn(pot=8)")).tree is tree
+    with pytest.raises(felt.FileError, match="does not fit kuhn"):
+        felt.load_policy(tmp_path, game="kuhn")
 
 
 @pytest.mark.parametrize("writes", [0, 1])

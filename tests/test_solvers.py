@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import openfelt as felt
+from openfelt.policy.policy import normalised
 from openfelt.solvers.registry import SOLVERS, solver_type
+from openfelt.traverse import threads
 
 ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
 
@@ -39,15 +41,17 @@ def test_published_values(game, value):
     ],
 )
 def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):
-    """In a zero-sum game the value lies within nash_conv of what a profile gives."""
     solution = felt.SequenceLP(game).run()
     assert solution.measurements[-1].nash_conv < 1e-9
     value = felt.expected_values(game, solution.policy)[0]
-    for solver, target in ((felt.CFRPlus(game), 1e-4), (felt.FictitiousPlay(game), 0.03)):
-        learned = solver.run(iterations=20_000, until=target)
-        measured = learned.measurements[-1]
-        assert measured.exploitability <= target
-        assert abs(felt.expected_values(game, learned.policy)[0] - value) <= measured.nash_conv
+    close = {"bluff(1,1,6)": 0.03, "bluff(1,1,5)": 0.01, "goofspiel(5)": 0.02}.get(game, 0.005)
+    for solver, target, digits in (
+        (felt.CFRPlus(game), 1e-4, 2e-4),
+        (felt.FictitiousPlay(game), close, 0.01),
+    ):
+        learned = solver.run(iterations=200_000, until=target)
+        assert learned.measurements[-1].exploitability <= target
+        assert felt.expected_values(game, learned.policy)[0] == pytest.approx(value, abs=digits)
 
 
 @pytest.mark.parametrize("name", ["cfr+", "pcfr+"])
@@ -61,7 +65,7 @@ def test_leduc_below_one_in_ten_thousand(name):
 @pytest.mark.parametrize("game", ["kuhn(players=3)", "leduc(players=3)", "princess_monster(2,3,5)"])
 def test_every_solver_learns_every_kind_of_game(name, game):
     solver = solver_type(name)(game).run(60)
-    assert solver.measurements[-1].nash_conv < solver.measurements[0].nash_conv
+    assert solver.measurements[-1].nash_conv < 0.5 * solver.measurements[0].nash_conv
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -82,9 +86,10 @@ def test_stop_save_resume_is_the_same_to_the_bit(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "dcfr", "pcfr+"])
-def test_threads_give_the_same_tables(name):
-    alone = solver_type(name)("goofspiel(6)").run(2)
-    shared = solver_type(name)("goofspiel(6)", threads=2).run(2)
+def test_threads_give_the_same_tables(name, monkeypatch):
+    monkeypatch.setattr(threads, "WORTH", 1_000)
+    alone = solver_type(name)("goofspiel(5)").run(2)
+    shared = solver_type(name)("goofspiel(5)", threads=2).run(2)
     assert shared._summer is not None
     assert alone.probabilities.tobytes() == shared.probabilities.tobytes()
 
@@ -124,9 +129,13 @@ def test_bad_settings_are_refused():
         felt.DCFR("kuhn", gamma=-1)
     with pytest.raises(felt.FeltError, match="threads"):
         felt.CFR("kuhn", threads=0)
+    with pytest.raises(felt.FeltError, match="whole number"):
+        felt.CFR("kuhn").run(2.5)
+    with pytest.raises(felt.FeltError, match="a number above 0"):
+        felt.CFR("kuhn").run("5")
     with pytest.raises(felt.FeltError, match="did you mean 'cfr\\+'"):
         solver_type("cfr++")
-    with pytest.raises(felt.FeltError, match="3 players"):
+    with pytest.raises(felt.FeltError, match="two-player zero-sum"):
         felt.SequenceLP("kuhn(players=3)")
 
 
@@ -134,11 +143,33 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     felt.DCFR("kuhn").run(3).save(tmp_path)
     for other, says in (
         (felt.DCFR("leduc"), "made for kuhn"),
+        (felt.DCFR("kuhn(pot=8)"), "made for kuhn"),
         (felt.CFR("kuhn"), "made by dcfr"),
         (felt.DCFR("kuhn", alpha=2.0), "other parameters"),
     ):
         with pytest.raises(felt.FeltError, match=says):
             other.resume(tmp_path)
+
+
+def test_numbers_that_overflow_are_never_a_policy():
+    tree = felt.compile_game("kuhn")
+    with pytest.raises(felt.FeltError, match="overflowed"):
+        normalised(tree, np.full(tree.num_slots, np.nan))
+
+
+def test_a_resumed_checkpoint_believes_no_edit(tmp_path):
+    felt.CFR("kuhn").run(3).save(tmp_path)
+    text = (tmp_path / "manifest.json").read_text()
+    (tmp_path / "manifest.json").write_text(text.replace('"iterations": 3', '"iterations": 4'))
+    with pytest.raises(felt.FileError, match="changed after it was saved"):
+        felt.CFR("kuhn").resume(tmp_path)
+
+
+def test_the_program_answers_best_where_it_never_goes():
+    """In kuhn(pot=8) the first player always bets his king; should he pass by mistake, he still calls."""
+    policy = felt.SequenceLP("kuhn(pot=8)").run().policy
+    assert policy.at(0, "K")["bet"] == pytest.approx(1)
+    assert policy.at(0, "K pass bet")["bet"] == pytest.approx(1)
 
 
 def test_dcfr_with_the_extreme_exponents_is_cfr_plus():

@@ -1,8 +1,9 @@
 """Folders of arrays that survive a kill, tell damage from health, and never need pickle.
 
 A folder holds `.npy` files and a `manifest.json` that names them with their checksums. The arrays carry
-their checksum in their name and are written and synced first; then the manifest is replaced in one step.
-A kill at any moment leaves the old folder or the new one, never a mixture.
+their checksum in their name and are written and synced first; then the manifest, which is sealed with a
+checksum of its own, is replaced in one step. A kill at any moment leaves the old folder or the new one,
+never a mixture.
 """
 
 from __future__ import annotations
@@ -26,16 +27,19 @@ VERSION = 1
 def save_folder(
     folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> None:
-    """Write arrays and facts as a folder of that kind ("policy", "checkpoint", "tree")."""
+    """Write arrays and facts as a folder of that kind ("policy", "checkpoint", "tree").
+
+    Replaces an earlier folder of the same kind; never touches what it did not write itself.
+    """
+    before = _files_before(folder, kind)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
         manifest = {"format": f"openfelt {kind}", "version": VERSION, **facts, "files": files}
+        manifest["seal"] = _seal(manifest)
         write_text(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
-        keep = {entry["file"] for entry in files.values()}
-        for path in folder.glob("*.npy*"):
-            if path.name not in keep:
-                path.unlink(missing_ok=True)
+        for name in before - {entry["file"] for entry in files.values()}:
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise not_written(folder, error) from error
 
@@ -45,8 +49,8 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
     manifest = _read_manifest(folder, kind)
     arrays = {}
     for name, entry in manifest["files"].items():
-        path = folder / str(entry["file"])
-        if path.parent != folder or not path.is_file():
+        path = folder / entry["file"]
+        if not path.is_file():
             raise FileError(f"{folder} is incomplete: the file {entry['file']} is missing.")
         if file_checksum(path) != entry["sha256"]:
             raise FileError(f"{path} is damaged: it was cut off or changed after it was saved.")
@@ -58,24 +62,53 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
     return arrays, manifest
 
 
+def _files_before(folder: Path, kind: str) -> set[str]:
+    """The files of the folder that is about to be replaced; refuses a folder that is not ours."""
+    if not folder.exists():
+        return set()
+    if not folder.is_dir():
+        raise FileError(f"{folder} is a file, where a folder for the {kind} is needed.")
+    if (folder / MANIFEST).exists():
+        try:
+            return {entry["file"] for entry in _read_manifest(folder, kind)["files"].values()}
+        except FileError as error:
+            raise FileError(f"{error} It is not overwritten; remove it or name another folder.") from None
+    if any(not _unfinished(path) for path in folder.iterdir()):
+        raise FileError(f"{folder} holds other files; name an empty or new folder for the {kind}.")
+    return {path.name for path in folder.iterdir()}
+
+
+def _unfinished(path: Path) -> bool:
+    """A file that a save left behind when it was killed before its manifest was written."""
+    stem, dash, rest = path.name.rpartition("-")
+    return path.name.endswith(".npy.part") or bool(
+        stem and dash and len(rest) == 16 and rest.endswith(".npy")
+    )
+
+
+def _seal(manifest: Mapping[str, Any]) -> str:
+    """A checksum of everything in the manifest but itself."""
+    content = {key: value for key, value in manifest.items() if key != "seal"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def _read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():
         raise FileError(f"There is no {kind} in {folder} (it has no {MANIFEST}).")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        found, version, files = str(manifest["format"]), int(manifest["version"]), manifest["files"]
-        well_formed = all({"file", "sha256"} <= set(entry) for entry in files.values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        well_formed = False
-    if not well_formed:
-        raise FileError(f"{path} is damaged: it is not the manifest of an OpenFelt folder.")
+        found, version, sealed = str(manifest["format"]), int(manifest["version"]), manifest["seal"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise FileError(f"{path} is damaged: it is not the manifest of an OpenFelt folder.") from None
     if found != f"openfelt {kind}":
         raise FileError(f"{folder} holds an '{found}', not an 'openfelt {kind}'.")
     if version > VERSION:
         raise FileError(
             f"{folder} was written by a newer OpenFelt (format {version}, this one reads {VERSION})."
         )
+    if sealed != _seal(manifest):
+        raise FileError(f"{path} is damaged: it was changed after it was saved.")
     return dict(manifest)
 
 

@@ -12,6 +12,7 @@ built on it. So the machine code is kept in a folder named after a checksum of a
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -49,11 +50,12 @@ def kernel(function: F) -> F:
 
 @cache
 def _machine_code_folder() -> Path:
-    parent = Path(config.CACHE_DIR) if config.CACHE_DIR else cache_folder() / "kernels"
+    parent = (Path(config.CACHE_DIR) if config.CACHE_DIR else cache_folder()) / "openfelt-kernels"
     folder = parent / sources_checksum(Path(__file__).parent.parent)
     if not folder.exists() and parent.exists():
         for other in parent.iterdir():
-            if time.time() - other.stat().st_mtime > SHELF_LIFE:
+            ours = re.fullmatch("[0-9a-f]{16}", other.name)
+            if ours and time.time() - other.stat().st_mtime > SHELF_LIFE:
                 shutil.rmtree(other, ignore_errors=True)
     return folder
 

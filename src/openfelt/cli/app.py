@@ -46,7 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:  # a disk that fills up while kernels are kept, for one
         where = error.filename or "A file"
-        print(f"felt: {where} could not be written ({error.strerror}).", file=sys.stderr)
+        print(f"felt: {where} could not be read or written ({error.strerror}).", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("felt: there is not enough memory for that.", file=sys.stderr)
         return 2
 
 

@@ -19,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from openfelt.cli.exploit import against_equilibrium, equilibrium_lines
-    from openfelt.cli.train import LearningBar
+    from openfelt.cli.train import learn
     from openfelt.evaluate.exploitability import exploitability
     from openfelt.play.terminal import watch
     from openfelt.rules.registry import load_game
@@ -33,12 +33,15 @@ def run(arguments: argparse.Namespace) -> None:
     say = (lambda *_: None) if arguments.json else print
     solver = CFRPlus(GAME)
     tree = solver.tree
+    folder = RunFolder(arguments.out or free_folder(Path("runs"), GAME, "demo"))
+    folder.require_new()
     say(
         f"1. Learning {GAME} hold'em by self-play: {tree.num_rows} information states, "
         f"{tree.num_nodes:,} histories."
     )
-    with LearningBar(solver, None, SECONDS, None, not arguments.json) as bar:
-        solver.run(seconds=SECONDS, progress=lambda solver, measured: bar.update(solver, measured))
+    if learn(solver, folder, seconds=SECONDS, shown=not arguments.json):
+        say(f"Stopped by you; what was learned is saved in {folder.path}.")
+        return 130
 
     say("\n2. How exploitable is it, exactly?")
     policy = solver.policy
@@ -54,8 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
     for line in equilibrium_lines(facts):
         say(f"  {line}")
 
-    folder = RunFolder(arguments.out or free_folder(Path("runs"), GAME, "demo"))
-    folder.save(solver)
     facts["run"] = str(folder.path)
     say(f"\n3. Saved in {folder.path}. A few hands of it against itself:")
     generator = np.random.default_rng(SEED)
@@ -64,14 +65,22 @@ def run(arguments: argparse.Namespace) -> None:
         for line in watch(load_game(GAME), policy, generator):
             say(f"    {line}")
 
-    felt = "felt" if shutil.which("felt") else os.path.relpath(sys.argv[0])
-    say(
-        "\nTry next:\n"
-        f"  {felt} play --bot {folder.path}\n      play against it\n"
-        f"  {felt} games\n      what else can be played and solved\n"
-        f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
-        f"  {felt} exploit {folder.path} --greedy\n      how much worse is it without mixed actions?\n"
-        f"  {felt} train kuhn --solver lp\n      an exact equilibrium"
-    )
+    say(_try_next(folder.path))
     if arguments.json:
         print_json(facts)
+    return 0
+
+
+def _try_next(run: Path) -> str:
+    felt = "felt"
+    if not shutil.which(felt):
+        module = Path(sys.argv[0]).name != felt
+        felt = "python -m openfelt" if module else os.path.relpath(sys.argv[0])
+    return (
+        "\nTry next:\n"
+        f"  {felt} play --bot {run}\n      play against it\n"
+        f"  {felt} games\n      what else can be played and solved\n"
+        f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
+        f"  {felt} exploit {run} --greedy\n      how much worse is it without mixed actions?\n"
+        f"  {felt} train kuhn --solver lp\n      an exact equilibrium"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from openfelt.cli.options import print_json
+from openfelt.cli.options import busy, print_json
 
 HELP = "List the games with players, rows (information states) and nodes (histories), or those that you name."
 EXAMPLES = [
@@ -34,40 +34,43 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.compile.check_game import check_game
     from openfelt.compile.compiler import compile_game
-    from openfelt.rules.registry import GAMES, load_game, usage
+    from openfelt.rules.registry import load_game
 
-    games = [load_game(name) for name in arguments.game or SHOWN]
-    if arguments.check:
-        checks = [str(check_game(game)) for game in games]
-    trees = [compile_game(game) for game in games]
-    rows: list[dict[str, Any]] = [
-        {
-            "game": tree.game,
-            "players": tree.players,
-            "rows": tree.num_rows,
-            "nodes": tree.num_nodes,
-            "unit": tree.unit,
-        }
-        for tree in trees
-    ]
+    rows: list[dict[str, Any]] = []
+    checks: list[str] = []
+    for name in arguments.game or SHOWN:
+        game = load_game(name)
+        with busy(f"compiling {game.name}"):
+            if arguments.check:
+                checks.append(str(check_game(game)))
+            tree = compile_game(game)
+        sizes = {"players": tree.players, "rows": tree.num_rows, "nodes": tree.num_nodes}
+        rows.append({"game": tree.game, **sizes, "unit": tree.unit, "checked": arguments.check})
     if arguments.json:
         print_json({"games": rows})
         return
+    _print_table(rows)
+    if arguments.check:
+        print("\n".join(checks))
+    elif not arguments.game:
+        _print_names()
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
     table = Table("game", "players", "rows", "nodes", "payoffs in")
     for row in rows:
-        table.add_row(
-            row["game"], str(row["players"]), f"{row['rows']:,}", f"{row['nodes']:,}", str(row["unit"])
-        )
-    console.print(table)
-    if arguments.check:
-        for line in checks:
-            console.print(line, highlight=False)
-    elif not arguments.game:
-        console.print("How names are written, with numbers in place of the words:", highlight=False)
-        for rules in GAMES.values():
-            summary = (rules.__doc__ or "").strip().splitlines()[0]
-            console.print(f"  {usage(rules)}\n    {summary}", highlight=False, markup=False, soft_wrap=True)
+        sizes = [f"{row[key]:,}" for key in ("players", "rows", "nodes")]
+        table.add_row(escape(row["game"]), *sizes, row["unit"])
+    Console().print(table)
+
+
+def _print_names() -> None:
+    from openfelt.rules.registry import GAMES, usage
+
+    print("How names are written, with numbers in place of the words:")
+    for rules in GAMES.values():
+        print(f"  {usage(rules)}\n    {(rules.__doc__ or '').strip().splitlines()[0]}")

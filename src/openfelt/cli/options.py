@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -39,4 +41,27 @@ def seed(text: str) -> int:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """One JSON object."""
-    print(json.dumps(values, indent=2))
+    print(json.dumps(_json_safe(values), indent=2))
+
+
+def _json_safe(value: Any) -> Any:
+    """Infinities as texts, for JSON has no word for them."""
+    if isinstance(value, Mapping):
+        return {key: _json_safe(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_safe(inner) for inner in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextmanager
+def busy(text: str) -> Iterator[None]:
+    """Show on a terminal that something is being done, while it may take more than a moment."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(escape(text)):
+        yield

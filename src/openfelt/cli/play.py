@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from openfelt.base.errors import FeltError
-from openfelt.cli.options import count, print_json, seed
+from openfelt.cli.options import busy, count, print_json, seed
 
 if TYPE_CHECKING:
     from openfelt.policy.policy import Policy
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     policy = _bot(arguments)
     # With --json the talk goes to stderr and the result, alone, to stdout.
     talk = _to_stderr if arguments.json else print
-    ask = _ask_on_stderr if arguments.json else input
+    ask = _ask_on_stderr if arguments.json else _ask
     terminal = Terminal(load_game(policy.tree.game), policy, seed=arguments.seed, ask=ask, tell=talk)
     terminal.play(arguments.hands)
     if arguments.json:
@@ -56,20 +57,25 @@ def _bot(arguments: argparse.Namespace) -> Policy:
         if arguments.game and load_game(arguments.game).name != policy.tree.game:
             raise FeltError(f"The bot in {arguments.bot} plays {policy.tree.game}, not {arguments.game}.")
         return policy
-    solver = PCFRPlus(arguments.game or "leduc")
+    with busy(f"compiling {arguments.game or 'leduc'}"):
+        solver = PCFRPlus(arguments.game or "leduc")
     if not solver.tree.num_rows:
         raise FeltError(f"There is nothing to decide in {solver.tree.game}.")
-    return solver.run(seconds=SECONDS, until=TARGET).policy
+    with busy(f"solving {solver.tree.game}"):
+        return solver.run(seconds=SECONDS, until=TARGET).policy
+
+
+def _ask(text: str) -> str:
+    try:
+        return input(text)
+    except RuntimeError:  # there is no input at all
+        raise EOFError from None
 
 
 def _to_stderr(text: str) -> None:
-    import sys
-
     print(text, file=sys.stderr)
 
 
 def _ask_on_stderr(text: str) -> str:
-    import sys
-
     print(text, end="", file=sys.stderr, flush=True)
-    return input()
+    return _ask("")

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from openfelt.base.errors import FeltError
-from openfelt.cli.options import count, positive, print_json, seed
+from openfelt.cli.options import busy, count, positive, print_json, seed
 
 if TYPE_CHECKING:
     from openfelt.solvers.run_folder import RunFolder
@@ -28,8 +29,9 @@ HELP = (
 EXAMPLES = [
     "felt train leduc --solver pcfr+ --until 1e-4",
     "felt train kuhn --solver lp",
-    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 60 --threads 2 --out runs/bluff',
-    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 60 --out runs/bluff --resume',
+    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 10 --out runs/bluff',
+    'felt train "bluff(1,1,6)" --solver cfr+ --seconds 10 --out runs/bluff --resume',
+    'felt train "one_card(500)" --solver cfr+ --until 1e-4 --threads 2',
     "felt train leduc --solver dcfr --alpha 1.5 --beta 0.5 --iterations 1e4",
     "felt train leduc --solver dcfr --help        (lists the parameters of that solver)",
 ]
@@ -47,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--seconds", type=positive, help="how many seconds to learn")
     parser.add_argument("--until", type=positive, help="stop at this exploitability (in the game's unit)")
     parser.add_argument("--seed", type=seed, default=0, help="for solvers that draw at random (default: 0)")
-    parser.add_argument("--threads", type=count, default=1, help="used in large games (default: 1)")
+    parser.add_argument(
+        "--threads", type=count, default=1, help="for CFR solvers in large games (default: 1)"
+    )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     known, _ = _scan_solver().parse_known_args(argv)
@@ -61,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 def _scan_solver() -> argparse.ArgumentParser:
     """Finds the solver's name ahead of the rest, since its parameters are flags too."""
     scan = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    scan.add_argument("--solver", nargs="?", default=DEFAULT_SOLVER)
+    scan.add_argument("--solver", nargs="?", default=DEFAULT_SOLVER, const=DEFAULT_SOLVER)
     return scan
 
 
@@ -71,8 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     solver = _open_solver(arguments)
     folder = RunFolder(arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name))
-    interrupted = _learn(solver, folder, arguments)
-    measured = exploitability(solver.tree.game, solver.policy)
+    budget = {key: getattr(arguments, key) for key in ("iterations", "seconds", "until")}
+    interrupted = learn(solver, folder, shown=not arguments.json, **budget)
+    measured = exploitability(arguments.game, solver.policy)
     if arguments.json:
         print_json(
             {
@@ -103,42 +108,62 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         raise FeltError("Say how long to learn: give --iterations N, --seconds T or --until EXPLOITABILITY.")
     if arguments.resume and not arguments.out:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")
-    if arguments.out and RunFolder(arguments.out).exists and not arguments.resume:
-        raise FeltError(
-            f"{arguments.out} holds a run already; add --resume to go on with it, or name another folder."
-        )
+    if arguments.out and not arguments.resume:
+        RunFolder(arguments.out).require_new()
     parameters = {
         field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)
     }
-    if arguments.resume:
-        return RunFolder(arguments.out).resume(
-            arguments.game, arguments.solver, arguments.threads, parameters
-        )
-    return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
+    with busy(f"compiling {arguments.game}"):
+        if arguments.resume:
+            folder = RunFolder(arguments.out)
+            return folder.resume(arguments.game, arguments.solver, arguments.threads, parameters)
+        return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
 
 
-def _learn(solver: Solver, folder: RunFolder, arguments: argparse.Namespace) -> bool:
+def learn(
+    solver: Solver,
+    folder: RunFolder,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    until: float | None = None,
+    shown: bool = True,
+) -> bool:
     """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
-    folder.save(solver)  # first, so that a folder that cannot be written is known before hours of learning
+    budget = {"iterations": iterations, "seconds": seconds, "until": until}
+    if not solver.iterative:
+        with busy(f"solving {solver.tree.game}"), die_at_once():
+            solver.run()
+        folder.save(solver, budget)
+        return False
+    folder.save(solver, budget)  # a folder that cannot be written is known before hours of learning
     last_saved = time.monotonic()
-    with (
-        LearningBar(
-            solver, arguments.iterations, arguments.seconds, arguments.until, not arguments.json
-        ) as bar,
-        stop_signals() as stopped,
-    ):
+    with LearningBar(solver, iterations, seconds, until, shown) as bar, stop_signals() as stopped:
 
         def progress(solver: Solver, measured: Measurement | None) -> bool:
             nonlocal last_saved
             bar.update(solver, measured)
             if time.monotonic() - last_saved > CHECKPOINT_EVERY:
-                folder.save(solver)
                 last_saved = time.monotonic()
+                try:
+                    folder.save(solver)
+                except FeltError as error:  # there may be room again the next time
+                    warnings.warn(str(error), stacklevel=1)
             return stopped()
 
-        solver.run(arguments.iterations, seconds=arguments.seconds, until=arguments.until, progress=progress)
+        solver.run(iterations, seconds=seconds, until=until, progress=progress)
         folder.save(solver)
         return stopped()
+
+
+@contextmanager
+def die_at_once() -> Iterator[None]:
+    """While a library works without a look at Python, Ctrl-C ends the program; nothing is lost by it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -166,6 +191,7 @@ class LearningBar:
         self, solver: Solver, iterations: int | None, seconds: float | None, until: float | None, shown: bool
     ) -> None:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, Progress, TextColumn
 
         self._from = (solver.iterations, solver.seconds)
@@ -179,7 +205,7 @@ class LearningBar:
             console=Console(stderr=True),
             disable=not shown,
         )
-        self._task = self._bar.add_task(f"{solver.tree.game} by {solver.name}", total=1.0, text="")
+        self._task = self._bar.add_task(escape(f"{solver.tree.game} by {solver.name}"), total=1.0, text="")
 
     def __enter__(self) -> LearningBar:
         self._bar.start()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import inspect
 import re
+import shutil
 import warnings
 from functools import lru_cache
 from pathlib import Path
 
 from openfelt.base.errors import FileError
-from openfelt.base.files import load_folder, save_folder
+from openfelt.base.files import MANIFEST, load_folder, save_folder
 from openfelt.base.folders import cache_folder
 from openfelt.compile import game_tree, state_graph
 from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
@@ -27,32 +29,48 @@ def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
     return _compile(load_game(game), cache or cache_folder())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _compile(game: Game, cache: Path) -> GameTree:
-    if isinstance(game, EfgGame):
-        return unfold(explore(game), game.name, game.unit)
-    folder = cache / "trees" / _cache_key(game)
-    if (folder / "manifest.json").exists():
+    name = None if isinstance(game, EfgGame) else _cache_name(game)
+    folder = cache / "trees" / name if name else None
+    if folder and (folder / MANIFEST).exists():
         try:
-            return load_tree(folder)
+            return load_tree(folder, game.name)
         except FileError as error:
             warnings.warn(f"{error} It is built again.", stacklevel=3)
+            shutil.rmtree(folder, ignore_errors=True)
     tree = unfold(explore(game), game.name, game.unit)
-    if tree.num_nodes > LARGE:
+    if folder and tree.num_nodes > LARGE:
         try:
+            _remove_outdated(folder)
             save_tree(folder, tree)
-        except FileError as error:
+        except (FileError, OSError) as error:
             warnings.warn(f"The compiled {game.name} is not kept: {error}", stacklevel=3)
     return tree
 
 
-def _cache_key(game: Game) -> str:
-    """Name and a checksum of the sources that the tree depends on: the rules and the compiler."""
+def _cache_name(game: Game) -> str | None:
+    """A readable word, a checksum of the name, and one of the sources that the tree depends on.
+
+    None where the sources are not to be had (a game written in a notebook); its tree is not kept.
+    """
     digest = hashlib.sha256()
-    for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
-        if module is not None and module.__name__ not in ("abc", "builtins"):
-            digest.update(inspect.getsource(module).encode())
-    return f"{re.sub(r'[^0-9a-z]+', '-', game.name).strip('-')}-{digest.hexdigest()[:12]}"
+    try:
+        for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
+            if module is not None and module.__name__ not in ("abc", "builtins"):
+                digest.update(inspect.getsource(module).encode())
+    except (OSError, TypeError):
+        return None
+    word = re.sub(r"[^0-9a-z]+", "-", game.name.lower()).strip("-")
+    return f"{word}-{hashlib.sha256(game.name.encode()).hexdigest()[:8]}-{digest.hexdigest()[:12]}"
+
+
+def _remove_outdated(folder: Path) -> None:
+    """Remove the trees that were made of the same game by earlier sources."""
+    stem = folder.name.rpartition("-")[0]
+    for other in folder.parent.glob(f"{glob.escape(stem)}-*"):
+        if re.fullmatch("[0-9a-f]{12}", other.name.removeprefix(f"{stem}-")):
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def save_tree(folder: Path, tree: GameTree) -> None:
@@ -66,9 +84,11 @@ def save_tree(folder: Path, tree: GameTree) -> None:
     save_folder(folder, "tree", arrays, facts)
 
 
-def load_tree(folder: Path) -> GameTree:
-    """Read a tree, memory-mapped."""
+def load_tree(folder: Path, game: str) -> GameTree:
+    """Read the tree of that game, memory-mapped."""
     arrays, facts = load_folder(folder, "tree")
+    if facts.get("game") != game:
+        raise FileError(f"{folder} holds the tree of {facts.get('game')}, not of {game}.")
     try:
         nodes = TreeArrays(*(arrays[f"nodes.{field}"] for field in TreeArrays._fields))
         rows = RowArrays(*(arrays[f"rows.{field}"] for field in RowArrays._fields))

@@ -15,9 +15,9 @@ from openfelt.rules.game import CHANCE, TERMINAL, AnyGame
 MOST_NODES = 5_000_000  # a .efg file takes about 60 bytes a node
 
 
-def write_efg(game: AnyGame, path: Path) -> None:
+def write_efg(game: AnyGame, path: str | Path) -> None:
     """Write `game` to `path`; information sets carry the names of the rows."""
-    tree = compile_game(game)
+    tree, path = compile_game(game), Path(path)
     if tree.num_nodes > MOST_NODES:
         raise GameError(
             f"{tree.game} has {tree.num_nodes:,} nodes; at most {MOST_NODES:,} fit into a .efg file."

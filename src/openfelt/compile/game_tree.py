@@ -7,6 +7,8 @@ forwards visits parents first, a loop backwards children first. A node weighs 13
 from __future__ import annotations
 
 import hashlib
+import math
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,10 +18,10 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import GameError
 from openfelt.base.jit import Floats, Ints, kernel
-from openfelt.compile.state_graph import StateGraph
+from openfelt.compile.state_graph import MOST_NODES, StateGraph
 from openfelt.rules.game import CHANCE, TERMINAL
 
-MOST_NODES = 2**31 - 1
+NODE_BYTES = 13
 
 
 class TreeArrays(NamedTuple):
@@ -68,6 +70,10 @@ class GameTree:
     def num_slots(self) -> int:
         return len(self.rows.slot_label)
 
+    @property
+    def two_player_zero_sum(self) -> bool:
+        return self.players == 2 and bool((abs(self.nodes.payoffs.sum(axis=1)) < 1e-9).all())
+
     def row_player(self, row: int) -> int:
         """Whose information state a row is."""
         return int(np.searchsorted(self.rows.first_row, row, side="right")) - 1
@@ -97,10 +103,10 @@ class GameTree:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for two trees just if their tables mean the same: same rows, same actions, same names."""
+        """Equal for two trees just if all is the same: nodes, chances, payoffs, rows, actions, names."""
         digest = hashlib.sha256("\0".join(self.labels).encode())
-        for array in self.rows:
-            digest.update(np.ascontiguousarray(array).tobytes())
+        for array in (*self.nodes, *self.rows):
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:32]
 
 
@@ -110,6 +116,11 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
     if size > MOST_NODES:
         raise GameError(f"{game} has {size:.3g} histories; at most {MOST_NODES:.3g} can be compiled.")
     players = graph.seen.shape[1]
+    needed, there = size * (NODE_BYTES + 4 + 4 * players), _memory()
+    if needed > there:
+        raise GameError(
+            f"{game} needs {needed / 1e9:.1f} GB to be compiled; this machine has {there / 1e9:.1f}."
+        )
     chance_place, chance, chance_label = _distributions(graph)
     tree = TreeArrays(
         player=np.empty(size, np.int8),
@@ -148,6 +159,14 @@ class _Seen(NamedTuple):
     row: NDArray[np.int32]  # the row that an information has, or -1
     row_information: NDArray[np.int32]  # and back
     row_state: NDArray[np.int32]  # the state at the first node of a row
+
+
+def _memory() -> float:
+    """Bytes of memory that the machine has, where the system tells."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ class SequenceForm(NamedTuple):
         return int(self.first_slot[-1])
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def sequence_form(tree: GameTree) -> SequenceForm:
     """Build the sequence form of a tree; refuses a game in which a player forgets what he did."""
     rows, players = tree.rows, tree.players

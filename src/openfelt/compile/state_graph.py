@@ -1,12 +1,15 @@
 """The first step of compiling: every distinct state of a game, asked once.
 
 Histories that lead to equal states share their future, so the states form an acyclic graph that is far
-smaller than the tree of histories: goofspiel(7) has 47 million histories but only thousands of states.
+smaller than the tree of histories: goofspiel(7) has 47 million histories but 219 thousand states.
 All calls into the Python rules happen here; what comes after works on arrays.
 """
 
 from __future__ import annotations
 
+import math
+import random
+import statistics
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +20,9 @@ from openfelt.base.errors import GameError
 from openfelt.base.jit import Floats
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
-MOST_STATES = 20_000_000
+MOST_EDGES = 10_000_000  # each takes some 300 bytes while the rules are asked
+MOST_NODES = 2**31 - 1  # of the tree
+PROBES, PROBE_DEPTH = 40, 1_000
 
 
 @dataclass(frozen=True)
@@ -53,21 +58,26 @@ class _Words(dict[Any, int]):
 
 
 def explore(game: Game) -> StateGraph:
-    """Ask the rules for everything, state by state from the start."""
+    """Ask the rules for everything, state by state from the start; refuses rules that make no sense."""
+    _refuse_hopeless(game)
     labels, payoffs, number = _Words({"": 0}), _Words(), _Words()
     turn: list[int] = []
     payoff: list[int] = []
     edges: list[list[Edge]] = []
+    num_edges = 0
     states = [game.start()]  # in the order of their numbers; grows while we go through it
-    number[states[0]] = 0
+    number[_hashable(game, states[0])] = 0
     for state in states:
         mover = game.turn(state)
+        if not TERMINAL <= mover < game.players:
+            raise GameError(f"{game.name}: {mover} moves, who is none of its {game.players} players.")
         turn.append(mover)
         over = mover == TERMINAL
-        payoff.append(payoffs[tuple(float(value) for value in game.payoffs(state))] if over else -1)
+        payoff.append(payoffs[_payoffs(game, state)] if over else -1)
         edges.append([] if over else _edges(game, state, mover, labels, number, states))
-        if len(states) > MOST_STATES:
-            raise GameError(f"{game.name} has over {MOST_STATES:,} different states, too many to compile.")
+        num_edges += len(edges[-1])
+        if num_edges > MOST_EDGES:
+            raise GameError(f"{game.name} is too large to compile: over {MOST_EDGES:,} ways between states.")
     histories, decisions = _count(game, turn, edges)
 
     flat = [edge for group in edges for edge in group]
@@ -93,14 +103,64 @@ def _edges(
     if not actions:
         raise GameError(f"{game.name}: nobody can move at {state}, yet the game is not over.")
     chance = game.chance(state) if mover == CHANCE else [0.0] * len(actions)
+    if mover == CHANCE and (min(chance) < 0 or abs(sum(chance) - 1) > 1e-9):
+        raise GameError(f"{game.name}: the probabilities of chance do not sum to one: {list(chance)}.")
     edges = []
     for action, probability in zip(actions, chance, strict=True):
-        after = game.play(state, action)
+        after = _hashable(game, game.play(state, action))
         if number[after] == len(states):
             states.append(after)
-        seen = tuple(labels[game.sees(state, action, player)] for player in range(game.players))
-        edges.append(Edge(number[after], float(probability), labels[action], seen))
+        seen = tuple(game.sees(state, action, player) for player in range(game.players))
+        if not all(isinstance(word, str) for word in (action, *seen)):
+            raise GameError(f"{game.name}: actions and what is seen of them must be texts, at {state}.")
+        words = tuple(labels[word] for word in seen)
+        edges.append(Edge(number[after], float(probability), labels[action], words))
     return edges
+
+
+def _payoffs(game: Game, state: Any) -> tuple[float, ...]:
+    payoffs = tuple(float(value) for value in game.payoffs(state))
+    if len(payoffs) != game.players or not all(map(math.isfinite, payoffs)):
+        raise GameError(
+            f"{game.name}: the payoffs {payoffs} are not a number for each of {game.players} players."
+        )
+    return payoffs
+
+
+def _hashable(game: Game, state: Any) -> Any:
+    try:
+        hash(state)
+    except TypeError:
+        raise GameError(f"{game.name}: a state must be hashable, such as a tuple, not {state!r}.") from None
+    return state
+
+
+def _refuse_hopeless(game: Game) -> None:
+    """Refuse at once a tree that cannot fit, by Knuth's estimate of its size (1975).
+
+    The product of the branching factors down to a depth of a random play is an unbiased estimate of the
+    number of nodes there, and their sum one of the size. It is refused if the mean is far above the limit,
+    or if half of the estimates are ten times the limit: by Markov's inequality at most one in ten would be.
+    """
+    draw = random.Random(1)
+    estimates = []
+    for _ in range(PROBES):
+        state, width, nodes = game.start(), 1.0, 1.0
+        for _ in range(PROBE_DEPTH):
+            actions = [] if game.turn(state) == TERMINAL else game.actions(state)
+            if not actions:
+                break
+            width *= len(actions)
+            nodes += width
+            state = game.play(state, actions[draw.randrange(len(actions))])
+        else:
+            return  # the game may have no end; that is found out elsewhere
+        estimates.append(nodes)
+    mean, error = statistics.fmean(estimates), statistics.stdev(estimates) / math.sqrt(PROBES)
+    if mean - 5 * error > MOST_NODES or statistics.median(estimates) > 10 * MOST_NODES:
+        raise GameError(
+            f"{game.name} has about {mean:.0e} histories; at most {MOST_NODES:.2g} can be compiled."
+        )
 
 
 def _count(game: Game, turn: list[int], edges: list[list[Edge]]) -> tuple[int, int]:

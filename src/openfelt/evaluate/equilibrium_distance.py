@@ -3,11 +3,12 @@
 A two-player zero-sum game may have many equilibria; each player's form a polytope of realisation plans
 (in Kuhn poker a segment for the first player, PJL11 2.2). Its corners are found by the linear program
 with q(start) held at the game's value, in many directions; the closest equilibrium is then searched among
-their mixtures. The distance is between probabilities at rows, not between plans.
+their mixtures. The distance is between probabilities at rows, not between plans. What a player does at a
+row that his own plan never lets him reach is free in a Nash equilibrium, and so counts nothing.
 
-A row that an equilibrium never lets its player reach puts no condition on him there as far as Nash is
-concerned; we count what he does at such a row against the nearest distribution over actions that are not
-dominated (in Kuhn poker: a first player who always bets his king should still call with it).
+With one or two corners a player (as in Kuhn poker) the search is along a segment and finds the closest.
+With more, the error is not convex in the mixture and the search may miss the closest equilibrium: the
+result is then an upper bound, and says so (`exact` is False).
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
-from openfelt.evaluate.dominated import dominated_actions
 from openfelt.policy.policy import Policy, require_game
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequences, solve_program
@@ -29,6 +29,7 @@ from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequenc
 MOST_SLOTS = 2_000
 DIRECTIONS = 60
 UNREACHED = 1e-7
+SEARCHES = 6  # from the best of many starting points
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class EquilibriumDistance:
     sum: float  # over all rows and actions, of the squared difference of probabilities (PJL11)
     mean: float  # the same divided by the number of probabilities (HS14's mean-squared error)
     closest: Policy
+    exact: bool  # False: there may be a closer one
 
 
 class EquilibriumSet:
@@ -46,19 +48,19 @@ class EquilibriumSet:
     def __init__(self, game: AnyGame, *, seed: int = 0) -> None:
         self.tree = compile_game(game)
         require_zero_sum(self.tree)
+        if not self.tree.num_rows:
+            raise FeltError(f"There is nothing to decide in {self.tree.game}.")
         if self.tree.num_slots > MOST_SLOTS:
             raise FeltError(
                 f"{self.tree.game} is too large: the distance to all its equilibria is not computed."
             )
-        self.dominated = dominated_actions(game).slots
-        self.form = sequence_form(self.tree)
+        self._form = sequence_form(self.tree)
         generator = np.random.default_rng(seed)
-        self.value, first = self._corners(0, generator)
-        _, second = self._corners(1, generator)
-        self.corners = (first, second)  # for each player [corners, sequences of his]
+        self.corners = tuple(self._corners(player, generator) for player in range(2))
 
-    def _corners(self, player: int, generator: np.random.Generator) -> tuple[float, Floats]:
-        program = plan_program(self.form, player)
+    def _corners(self, player: int, generator: np.random.Generator) -> Floats:
+        """[corners, sequences]: the plans that are extreme among the player's equilibria."""
+        program = plan_program(self._form, player)
         value = float(solve_program(program, self.tree.game).x[-1])
         count, size = program.num_plan, program.a_ub.shape[1]
         directions = np.concatenate(
@@ -70,67 +72,55 @@ class EquilibriumSet:
             plan = solve_program(program, self.tree.game, objective, at_least=value - 1e-10).x[:count]
             if all(abs(plan - corner).max() > 1e-6 for corner in corners):
                 corners.append(np.maximum(plan, 0.0))
-        return value, np.array(corners)
+        return np.array(corners)
 
     def distance(self, policy: Policy) -> EquilibriumDistance:
         """The squared error of `policy` to the closest equilibrium."""
         require_game(policy, self.tree)
-        table = np.empty(self.tree.num_slots)
-        total = 0.0
-        for player in range(2):
-            total += self._closest(player, policy.probabilities, table)
-        return EquilibriumDistance(total, total / self.tree.num_slots, Policy(self.tree, table))
+        table = np.concatenate([self._closest(player, policy.probabilities) for player in range(2)])
+        total = float(((table - policy.probabilities) ** 2).sum())
+        exact = max(map(len, self.corners)) <= 2
+        return EquilibriumDistance(total, total / len(table), Policy(self.tree, table), exact)
 
-    def _closest(self, player: int, wanted: Floats, table: Floats) -> float:
-        """Fill in the closest equilibrium of one player; returns the squared error."""
+    def _closest(self, player: int, policy: Floats) -> Floats:
+        """The player's part of the closest equilibrium, per slot of his."""
         corners = self.corners[player]
         count = len(corners)
+        wanted = policy[sequences(self._form, player)[:-1]]
+
+        def behaviour(mix: Floats) -> Floats:
+            return self._behaviour(player, np.abs(mix) @ corners / np.abs(mix).sum(), wanted)
 
         def error(mix: Floats) -> float:
-            return self._behaviour(player, np.abs(mix) @ corners / np.abs(mix).sum(), wanted, table)
+            return float(((behaviour(mix) - wanted) ** 2).sum())
 
-        starts = [
-            *np.eye(count),
-            *(np.eye(count)[:, None] + np.eye(count)).reshape(-1, count),
-            np.ones(count),
-        ]
         if count == 2:
-            starts += [np.array([1.0 - share, share]) for share in np.linspace(0.0, 1.0, 101)]
-        best = min(starts, key=error)
+            starts = [np.array([1.0 - share, share]) for share in np.linspace(0.0, 1.0, 201)]
+        else:
+            generator = np.random.default_rng(0)
+            starts = [*np.eye(count), *generator.dirichlet(np.ones(count), 50)]
+        found = sorted(starts, key=error)[: SEARCHES if count > 1 else 1]
         if count > 1:
-            found = scipy.optimize.minimize(
-                error,
-                best / best.sum(),
-                bounds=[(0.0, 1.0)] * count,
-                method="L-BFGS-B",
-                options={"ftol": 1e-15, "gtol": 1e-10},
-            )
-            if found.fun < error(best):
-                best = found.x
-        return error(best)
+            limits = [(0.0, 1.0)] * count
+            options = {"ftol": 1e-15, "gtol": 1e-10}
+            found += [
+                scipy.optimize.minimize(error, start, bounds=limits, method="L-BFGS-B", options=options).x
+                for start in found
+            ]
+        return behaviour(min(found, key=error))
 
-    def _behaviour(
-        self,
-        player: int,
-        plan: Floats,
-        wanted: Floats,
-        table: Floats,
-    ) -> float:
-        """Write the probabilities that a plan stands for into `table`; returns their squared error."""
-        form, total = self.form, 0.0
-        weight = np.zeros(form.num_slots + 2)
-        weight[sequences(form, player)] = plan
-        for row in range(form.first_row[player], form.first_row[player + 1]):
-            here = slice(form.first_slot[row], form.first_slot[row + 1])
-            reach = weight[form.parent_slot[row]]
-            if reach > UNREACHED:
-                table[here] = weight[here] / weight[here].sum()
-            else:
-                allowed = ~self.dominated[here]
-                missing = 1.0 - wanted[here][allowed].sum()
-                table[here] = np.where(allowed, wanted[here] + missing / allowed.sum(), 0.0)
-            total += float(((table[here] - wanted[here]) ** 2).sum())
-        return total
+    def _behaviour(self, player: int, plan: Floats, wanted: Floats) -> Floats:
+        """The probabilities that a plan stands for; as `wanted` at rows that it never reaches."""
+        form = self._form
+        rows = slice(int(form.first_row[player]), int(form.first_row[player + 1]))
+        slots, own = sequences(form, player), plan[:-1]
+        starts = form.first_slot[rows] - slots[0]
+        weight = np.zeros(form.num_slots + form.num_players)
+        weight[slots] = plan
+        counts = np.diff(form.first_slot[rows.start : rows.stop + 1])
+        reached = np.repeat(weight[form.parent_slot[rows]] > UNREACHED, counts)
+        sums = np.repeat(np.add.reduceat(own, starts), counts) if len(starts) else own
+        return np.divide(own, sums, out=wanted.copy(), where=reached)
 
 
 def closest_equilibrium(game: AnyGame, policy: Policy) -> EquilibriumDistance:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy.stats
 
 from openfelt.play.hand import Hand, Step
 from openfelt.policy.policy import Policy
@@ -52,23 +53,19 @@ class Terminal:
                 step = hand.act(self._choose(hand.actions))
             else:
                 step = hand.act(self._policy.sample(hand.row, self._generator))
-            if step.seen[seat] and step.mover != seat:
-                who = "dealt" if step.mover == CHANCE else f"player {step.mover}"
-                self._tell(f"  {who}: {step.seen[seat]}")
-            elif step.mover == seat and step.seen[seat] != step.action:
-                self._tell(f"  you: {step.seen[seat]}")
+            if line := _told(step, seat):
+                self._tell(f"  {line}")
         won = hand.payoffs[seat]
         self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
         for line in thoughts(hand.steps, self._policy, {seat}):
             self._tell(f"  {line}")
-        self._tell(
-            f"  you {'win' if won > 0 else 'lose' if won < 0 else 'break even:'} "
-            f"{abs(won):g} {self._game.unit}"
-        )
+        verb = "win" if won > 0 else "lose"
+        self._tell(f"  you {verb} {_amount(abs(won), self._game.unit)}" if won else "  you break even")
         return won
 
     def _choose(self, actions: tuple[str, ...]) -> int:
-        menu = "  ".join(f"{number}) {action}" for number, action in enumerate(actions, start=1))
+        numbered = not any(action.isdecimal() for action in actions)
+        menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(actions, 1))
         while True:
             answer = self._ask(f"  your move: {menu} > ").strip().lower()
             if answer in (QUIT, "quit", "exit") and answer not in actions:
@@ -83,11 +80,28 @@ class Terminal:
         count, total = len(self.winnings), sum(self.winnings)
         if not count:
             return "No hand was finished."
-        noun = "hand" if count == 1 else "hands"
-        text = f"You are {total:+g} {self._game.unit} after {count} {noun} ({total / count:+.2f} a hand"
-        if count > 1:
-            text += f" ± {1.96 * float(np.std(self.winnings, ddof=1)) / math.sqrt(count):.2f}"
+        played, mean = _amount(count, "hands"), total / count
+        text = f"You are {total:+g} {self._game.unit} after {played} ({mean:+.2f} a hand"
+        spread = float(np.std(self.winnings, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+        if spread:
+            low, high = scipy.stats.t.interval(0.95, count - 1, loc=mean, scale=spread)
+            text += f"; 95% interval {low:+.2f} to {high:+.2f}"
         return text + ")."
+
+
+def _amount(number: float, unit: str) -> str:
+    """1 chip, 2 chips."""
+    return f"{number:g} {unit.removesuffix('s') if number == 1 else unit}"
+
+
+def _told(step: Step, seat: int) -> str:
+    """What the person in `seat` is told of a step; nothing of what he chose himself or cannot see."""
+    seen = step.seen[seat]
+    if not seen or (step.mover == seat and seen == step.action):
+        return ""
+    if step.mover == CHANCE:
+        return f"dealt: {seen}"
+    return f"player {step.mover}: {seen}" if seen == step.action else f"you see: {seen}"
 
 
 def understand(answer: str, actions: tuple[str, ...]) -> int | None:

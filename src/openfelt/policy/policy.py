@@ -26,7 +26,8 @@ class Policy:
     probabilities: Floats  # [slots]
 
     def __post_init__(self) -> None:
-        table = self.probabilities
+        table = np.asarray(self.probabilities, np.float64)
+        object.__setattr__(self, "probabilities", table)
         if table.shape != (self.tree.num_slots,):
             raise FeltError(
                 f"A policy of {self.tree.game} has {self.tree.num_slots} numbers, not {table.size}."
@@ -104,6 +105,8 @@ def normalised(tree: GameTree, weights: Floats) -> Floats:
     """Weights per slot to probabilities; a row without weight becomes uniform."""
     if not len(weights):
         return weights
+    if not np.isfinite(weights).all():
+        raise FeltError(f"The numbers of {tree.game} have overflowed; nothing sound was learned.")
     counts = np.diff(tree.rows.first_slot)
     sums = np.repeat(_row_sums(tree, weights), counts)
     even = np.repeat(1.0 / counts, counts)
@@ -122,15 +125,15 @@ def save_policy(policy: Policy, folder: str | Path) -> None:
     save_folder(Path(folder), "policy", {"probabilities": policy.probabilities}, facts)
 
 
-def load_policy(folder: str | Path) -> Policy:
-    """Read a policy; compiles the game that it names."""
+def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
+    """Read a policy of the game that it names, or of `game` (one of your own, or a file that was moved)."""
     folder = Path(folder)
     arrays, facts = load_folder(folder, "policy")
     if "probabilities" not in arrays or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")
-    tree = compile_game(str(facts["game"]))
+    tree = compile_game(str(facts["game"]) if game is None else game)
     if facts.get("fingerprint") != tree.fingerprint:
-        raise FileError(f"{folder} does not fit {tree.game}: its rows have changed since it was saved.")
+        raise FileError(f"{folder} holds a policy of {facts['game']}, which does not fit {tree.game}.")
     try:
         return Policy(tree, np.asarray(arrays["probabilities"], np.float64))
     except FeltError as error:

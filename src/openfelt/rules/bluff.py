@@ -43,6 +43,8 @@ class Bluff(Game):
             given = getattr(self, field)
             require(1 <= given <= 5, self.key, field, "a whole number of dice from 1 to 5", given)
         require(2 <= self.faces <= 9, self.key, "faces", "a whole number from 2 to 9", self.faces)
+        bids = (self.dice1 + self.dice2) * self.faces
+        require(bids <= 20, self.key, "the number of bids, (dice1 + dice2) x faces,", "at most 20", bids)
 
     def start(self) -> BluffState:
         return BluffState((), bids=0, turn=0, called=False)

@@ -7,6 +7,7 @@ with the players, then the nodes in prefix order. Payoffs may stand at any node 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -95,9 +96,10 @@ def _read(path: Path, changed: int, size: int) -> EfgGame:
     try:
         reader = _Reader(text)
         title, players, nodes = reader.read()
-    except (IndexError, ValueError, KeyError, StopIteration, ZeroDivisionError):
+        totals = _sum_payoffs(nodes, players)
+    except (IndexError, ValueError, KeyError, StopIteration, ArithmeticError):
         raise FileError(f"{path} is not a complete Gambit .efg file.") from None
-    totals = _sum_payoffs(nodes, players)
+    _label_apart(nodes)
     _refuse_forgetting(path, nodes)
     return EfgGame(str(path), title, players, tuple(nodes), totals)
 
@@ -114,7 +116,6 @@ class _Reader:
         self.at = 0
         self.outcomes: dict[str, list[float]] = {"0": []}
         self.infosets: dict[tuple[int, int], EfgNode] = {}
-        self.labels: dict[tuple[int, str], int] = {}
 
     def next(self, kind: str = "word") -> str:
         found, word = self.tokens[self.at]
@@ -134,6 +135,8 @@ class _Reader:
             raise ValueError("prologue")
         title = self.next("text")
         players = len(list(self.block()))
+        if not players:
+            raise ValueError("players")
         if self.peek("text"):
             self.next("text")  # the comment
         nodes: list[EfgNode] = []
@@ -170,13 +173,11 @@ class _Reader:
         if kind not in ("c", "p"):
             raise ValueError(kind)
         player = CHANCE if kind == "c" else int(self.next()) - 1
-        if not CHANCE <= player < players:
+        if player >= players or (kind == "p" and player < 0):
             raise ValueError("player")
         infoset = int(self.next())
         label = self.next("text") if self.peek("text") else ""
-        if self.labels.setdefault((player, label), infoset) != infoset:
-            label = f"{label}#{infoset}"  # Gambit lets two information sets share a label
-        node = EfgNode(player, infoset, label or str(infoset))
+        node = EfgNode(player, infoset, label)
         if self.peek("word", "{"):
             words = list(self.block())
             if kind == "c":
@@ -189,8 +190,8 @@ class _Reader:
         else:
             known = self.infosets[player, infoset]
             node.label, node.actions, node.chance = known.label, known.actions, known.chance
-        if not node.actions:
-            raise ValueError("no actions")
+        if not node.actions or (kind == "c" and len(node.chance) != len(node.actions)):
+            raise ValueError("actions")
         node.payoffs = self.outcome()
         return node
 
@@ -201,6 +202,25 @@ class _Reader:
         if self.peek("word", "{"):
             self.outcomes[number] = [float(Fraction(word)) for _, word in self.block()]
         return self.outcomes[number]
+
+
+def _label_apart(nodes: list[EfgNode]) -> None:
+    """Gambit lets information sets share a label or have none; what a player sees must tell them apart."""
+    labels: dict[int, dict[int, str]] = {}
+    for node in nodes:
+        if node.player >= 0:
+            labels.setdefault(node.player, {})[node.infoset] = node.label
+    for mine in labels.values():
+        given = Counter(mine.values())
+        apart = {
+            number: word if word and given[word] == 1 else f"{word}#{number}" for number, word in mine.items()
+        }
+        if len(set(apart.values())) < len(apart):
+            apart = {number: f"#{number}" for number in mine}
+        mine.update(apart)
+    for node in nodes:
+        if node.player >= 0:
+            node.label = labels[node.player][node.infoset]
 
 
 def _distinct(words: list[str]) -> list[str]:

@@ -46,11 +46,9 @@ class Game(ABC):
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is dataclasses.MISSING:
-                words.append(f"{value:g}" if isinstance(value, float) else str(value))
+                words.append(str(value))
             elif value != field.default:
-                words.append(
-                    f"{field.name}={value:g}" if isinstance(value, float) else f"{field.name}={value}"
-                )
+                words.append(f"{field.name}={value}")
         return f"{self.key}({','.join(words)})" if words else self.key
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game, require
 
-RANKS = "JQKA23456789"
+RANKS = "23456789TJQKA"
 RAISE = (2, 4)  # chips a raise, by round
 MOST_RAISES = 2  # a round
 
@@ -43,7 +43,12 @@ class Leduc(Game):
 
     def __post_init__(self) -> None:
         require(self.players in (2, 3), self.key, "players", "2 or 3", self.players)
-        require(3 <= self.ranks <= len(RANKS), self.key, "ranks", f"from 3 to {len(RANKS)}", self.ranks)
+        require(3 <= self.ranks <= 13, self.key, "ranks", "from 3 to 13", self.ranks)
+
+    @property
+    def deck(self) -> str:
+        """The ranks, lowest first: J Q K, then A, then those below."""
+        return "JQKA"[: self.ranks] if self.ranks <= 4 else RANKS[-self.ranks :]
 
     def start(self) -> LeducState:
         nobody = (False,) * self.players
@@ -60,7 +65,7 @@ class Leduc(Game):
 
     def actions(self, state: LeducState) -> Sequence[str]:
         if self.turn(state) == CHANCE:
-            return [rank for rank in RANKS[: self.ranks] if self._left(state, rank)]
+            return [rank for rank in self.deck if self._left(state, rank)]
         facing = max(state.paid) > state.paid[state.turn]
         words = ["fold", "call"] if facing else ["check"]
         if state.raises < MOST_RAISES:

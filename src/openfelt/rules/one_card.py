@@ -20,7 +20,7 @@ class OneCard(OneCardBetting):
     cards: int
 
     def __post_init__(self) -> None:
-        require(2 <= self.cards <= 10_000, self.key, "cards", "a whole number from 2 to 10000", self.cards)
+        require(2 <= self.cards <= 1_000, self.key, "cards", "a whole number from 2 to 1000", self.cards)
 
     @cached_property
     def deck(self) -> dict[str, int]:

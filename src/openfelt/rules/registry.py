@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -78,7 +77,7 @@ def _parse(name: str) -> tuple[str, list[Any], dict[str, Any]]:
 
 
 def _number(word: str, key: str, value: object, whole: bool) -> int | float:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
     if not number or (whole and value != int(value)):  # type: ignore[call-overload]
         kind = "a whole number" if whole else "a number"
         raise GameError(f"{word}: {key} must be {kind}, not {value!r}.")

@@ -190,12 +190,12 @@ def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -
 
 @kernel
 def _discount(exponent: float, iteration: int) -> float:
+    """t^x / (t^x + 1), written so that no x overflows; there is nothing to keep before the first."""
     if exponent == np.inf:
         return 1.0
-    if exponent == -np.inf:
+    if exponent == -np.inf or iteration == 0:
         return 0.0
-    power = float(iteration) ** exponent
-    return float(power / (power + 1.0))
+    return float(1.0 / (1.0 + float(iteration) ** -exponent))
 
 
 @kernel

@@ -27,8 +27,8 @@ class FictitiousPlay(Solver):
 
     def _start(self) -> None:
         uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
-        # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does
-        # not change when all of the others' reach is multiplied by a number.
+        # The plans are summed, not averaged: adding zeros and ones loses nothing, and a best response
+        # does not change when all of the others' reach is multiplied by a number.
         self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
 
     def _advance(self, iterations: int) -> None:

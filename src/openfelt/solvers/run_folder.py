@@ -34,13 +34,27 @@ class RunFolder:
     def exists(self) -> bool:
         return (self.path / SETTINGS).exists()
 
-    def save(self, solver: Solver) -> None:
-        """Write everything; run.toml last, so that a folder without room for it all is no run."""
+    def require_new(self) -> None:
+        """Refuse a folder that holds a run, or files of somebody else."""
+        if self.exists:
+            raise FeltError(
+                f"{self.path} holds a run already; add --resume to go on with it, or name another folder."
+            )
+        unfinished = (self.path / "checkpoint").exists()  # a first save that found no room
+        if self.path.is_file() or (self.path.exists() and any(self.path.iterdir()) and not unfinished):
+            raise FeltError(f"{self.path} holds other files; name an empty or new folder for the run.")
+
+    def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
+        """Write everything; run.toml last, so that a folder without room for it all is no run.
+
+        `budget` is what was asked, given at the start of each command.
+        """
         solver.save(self.path / "checkpoint")
         save_policy(solver.policy, self.path / "policy")
         self._write(METRICS, _csv(solver.measurements))
-        if not self.exists:
-            self._write(SETTINGS, _toml(_describe(solver)))
+        if budget is not None:
+            asked = {key: value for key, value in budget.items() if value is not None}
+            self._write(SETTINGS, _toml(_describe(solver) | {"budget": asked}))
 
     def _write(self, name: str, text: str) -> None:
         try:
@@ -56,14 +70,15 @@ class RunFolder:
             raise FileError(f"There is no run in {self.path} (it has no {SETTINGS}).") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise FileError(f"{self.path / SETTINGS} is damaged: {error}.") from None
-        if not {"game", "solver", "seed", "parameters"} <= set(found):
+        kinds = {"game": str, "solver": str, "seed": int, "parameters": dict}
+        if any(not isinstance(found.get(key), kind) for key, kind in kinds.items()):
             raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
         return found
 
     def resume(self, game: str, solver: str, threads: int, parameters: dict[str, float]) -> Solver:
         """The solver of this run as it was last saved; refuses another game, solver or parameters."""
         found = self.settings()
-        fresh = solver_type(solver)(game, seed=int(found["seed"]), threads=threads, **parameters)
+        fresh = solver_type(solver)(game, seed=found["seed"], threads=threads, **parameters)
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": dataclasses.asdict(fresh.settings)}
         for key, value in asked.items():
             if found[key] != value:
@@ -75,6 +90,11 @@ class RunFolder:
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
         ]
         return fresh
+
+    def last_measurement(self) -> Measurement | None:
+        """How the run stood when it was last saved."""
+        measurements = self._read_metrics()
+        return measurements[-1] if measurements else None
 
     def _read_metrics(self) -> list[Measurement]:
         try:
@@ -124,10 +144,16 @@ def _describe(solver: Solver) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The commit of the sources, where they are a checkout."""
-    try:
-        command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    """The commit of the sources, where they are a checkout (and not installed somewhere inside one)."""
+    here = Path(__file__)
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(here.parent), *words]
         return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", here.name)
+        return git("rev-parse", "HEAD")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
 
@@ -151,4 +177,4 @@ def _toml(values: dict[str, Any]) -> str:
 
 
 def _toml_value(value: object) -> str:
-    return repr(value) if isinstance(value, int | float) else json.dumps(value)
+    return repr(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)

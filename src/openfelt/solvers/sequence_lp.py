@@ -24,8 +24,10 @@ from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm
 from openfelt.policy.policy import normalised
 from openfelt.solvers.solver import Solver
+from openfelt.traverse.sequence import evaluate_profile
 
 SIMPLEX = 20_000  # sequences up to which the simplex method is the faster
+UNREACHED = 1e-12  # a row with less weight is never reached
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class PlanProgram:
     a_eq: scipy.sparse.csr_array  # [own rows + 1, variables], = b_eq
     b_eq: Floats
     num_plan: int  # how many variables are the plan's
+    scale: float  # payoffs are divided by it, so q times it is in the game's unit
 
     @property
     def bounds(self) -> Floats:
@@ -65,7 +68,8 @@ def plan_program(form: SequenceForm, player: int) -> PlanProgram:
         leaves = slice(form.first_leaf[slot], form.first_leaf[slot + 1])
         owner.append(np.full(leaves.stop - leaves.start, place))
         entries.append(leaves)
-    weight = np.concatenate([form.leaf_weight[leaves] for leaves in entries])
+    scale = float(abs(form.leaf_weight).max(initial=0.0)) or 1.0
+    weight = np.concatenate([form.leaf_weight[leaves] for leaves in entries]) / scale
     column = np.concatenate([form.leaf_others[leaves, 0] for leaves in entries])
     shape = (len(theirs), num_plan)
     leaves_matrix = scipy.sparse.csr_array(
@@ -74,7 +78,7 @@ def plan_program(form: SequenceForm, player: int) -> PlanProgram:
     a_ub = scipy.sparse.hstack([-leaves_matrix, f.T], format="csr")
     padding = scipy.sparse.csr_array((e.shape[0], num_q))
     a_eq = scipy.sparse.hstack([e, padding], format="csr")
-    return PlanProgram(a_ub, a_eq, np.append(np.zeros(len(rows)), 1.0), num_plan)
+    return PlanProgram(a_ub, a_eq, np.append(np.zeros(len(rows)), 1.0), num_plan, scale)
 
 
 def sequences(form: SequenceForm, player: int) -> NDArray[np.int64]:
@@ -117,20 +121,35 @@ class SequenceLP(Solver):
 
     def _start(self) -> None:
         require_zero_sum(self.tree)
+        if not self.tree.num_rows:
+            raise FeltError(f"There is nothing to decide in {self.tree.game}.")
         self._plan = np.zeros(self.tree.num_slots)
+        self._table = normalised(self.tree, self._plan)
 
     def _advance(self, iterations: int) -> None:
         program = plan_program(self.form, player=0)
         solution = solve_program(program, self.tree.game)
         for player, plan in ((0, solution.x[: program.num_plan]), (1, -solution.ineqlin.marginals)):
             self._plan[sequences(self.form, player)[:-1]] = np.maximum(plan[:-1], 0.0)
+        self._complete()
+
+    def _complete(self) -> None:
+        """Where the plan never goes the program leaves open what to do: take the best response there.
+
+        It does not matter to the equilibrium, but it does to a person at the table who errs.
+        """
+        table, answer = normalised(self.tree, self._plan), np.empty(self.tree.num_slots)
+        evaluate_profile(self.form, table, answer, np.empty(2), np.empty(2))
+        counts = np.diff(self.form.first_slot)
+        reached = np.repeat(np.add.reduceat(self._plan, self.form.first_slot[:-1]) > UNREACHED, counts)
+        self._table = np.where(reached, table, answer)
 
     @property
     def probabilities(self) -> Floats:
-        return normalised(self.tree, self._plan)
+        return self._table
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        return {"plan": self._plan}
+        return {"table": self._table}
 
 
 def solve_program(
@@ -159,16 +178,12 @@ def solve_program(
         method="highs-ds" if count < SIMPLEX else "highs-ipm",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if solution.x is None:
+    if solution.status != 0:
         raise FeltError(f"The linear program of {game} could not be solved: {solution.message}.")
     return solution
 
 
 def require_zero_sum(tree: GameTree) -> None:
     """Refuse games that are not for two players with opposite interests."""
-    if tree.players != 2:
-        raise FeltError(
-            f"The linear program solves two-player games; {tree.game} has {tree.players} players."
-        )
-    if (abs(tree.nodes.payoffs.sum(axis=1)) > 1e-9).any():
-        raise FeltError(f"The linear program solves zero-sum games; the payoffs of {tree.game} are not.")
+    if not tree.two_player_zero_sum:
+        raise FeltError(f"Linear programs solve two-player zero-sum games, and {tree.game} is none.")

@@ -24,6 +24,7 @@ from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import evaluate_profile
 
 BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
+MOST_THREADS = 256
 SPACING = 1.1  # each measurement comes after this many times the iterations of the one before
 
 
@@ -59,8 +60,8 @@ class Solver(ABC):
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
 
     def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: float) -> None:
-        if threads < 1:
-            raise FeltError(f"threads must be 1 or more, not {threads}.")
+        if not 1 <= threads <= MOST_THREADS:
+            raise FeltError(f"threads must be from 1 to {MOST_THREADS}, not {threads}.")
         known = [field.name for field in dataclasses.fields(self.settings_type)]
         for key in settings:
             if key not in known:
@@ -121,6 +122,8 @@ class Solver(ABC):
         else:
             last = 1
         deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
+        if until is not None and self.iterations and self.measure().exploitability <= until:
+            return self
         chunk = 1
         while self.iterations < last and self.seconds < deadline:
             target = self._next_measurement()
@@ -145,8 +148,12 @@ class Solver(ABC):
                 "Say how long to learn: a number of iterations, seconds, or a target exploitability."
             )
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
-            if value is not None and not (value > 0 and math.isfinite(value)):
-                raise FeltError(f"{what} must be more than 0, not {value}.")
+            if value is None:
+                continue
+            if not isinstance(value, int | float) or not (value > 0 and math.isfinite(value)):
+                raise FeltError(f"{what} must be a number above 0, not {value}.")
+            if what == "iterations" and value != int(value):
+                raise FeltError(f"iterations must be a whole number, not {value}.")
 
     def _timed(self, iterations: int) -> float:
         begun = time.perf_counter()
@@ -168,7 +175,8 @@ class Solver(ABC):
         evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
         nash_conv = float((best - expected).sum())
         measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
-        self.measurements.append(measured)
+        if not self.measurements or self.measurements[-1].iterations < self.iterations:
+            self.measurements.append(measured)
         return measured
 
     def save(self, folder: str | Path) -> None:

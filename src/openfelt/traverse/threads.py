@@ -11,7 +11,7 @@ from openfelt.base.jit import Floats
 from openfelt.compile.sequence_form import SequenceForm
 from openfelt.traverse.sequence import sum_slots
 
-WORTH = 300_000  # leaves from which the work outweighs waking the threads
+WORTH = 2_000_000  # leaves of all players, from which the work outweighs waking the threads
 
 
 def worth_threads(form: SequenceForm, threads: int) -> bool:
