@@ -48,12 +48,10 @@ class DominatedActions:
     def names(self) -> list[tuple[int, str, str]]:
         """(player, row, action) of each."""
         found = []
-        for row in range(self.tree.num_rows):
-            for slot, action in zip(
-                range(*self.tree.slots(row).indices(self.tree.num_slots)), self.tree.actions(row), strict=True
-            ):
-                if self.slots[slot]:
-                    found.append((self.tree.row_player(row), self.tree.row_name(row), action))
+        for slot in np.flatnonzero(self.slots):
+            row = int(np.searchsorted(self.tree.rows.first_slot, slot, side="right")) - 1
+            action = self.tree.labels[self.tree.rows.slot_label[slot]]
+            found.append((self.tree.row_player(row), self.tree.row_name(row), action))
         return found
 
 
@@ -78,7 +76,9 @@ class _Search:
         self.tree, self.form = tree, form
         self.rows = range(int(form.first_row[player]), int(form.first_row[player + 1]))
         self.mine, self.theirs = sequences(form, player), sequences(form, 1 - player)
-        self.program = plan_program(form, player)
+        program = plan_program(form, player)
+        self.gain = -program.a_ub[:, : program.num_plan]  # [theirs, mine] payoffs as this player gets them
+        self.bound = program.a_ub[:, program.num_plan :]  # F'
         self.place = {int(slot): place for place, slot in enumerate(self.mine)}
         self.rows_after: dict[int, list[int]] = {}
         for row in self.rows:
@@ -132,18 +132,14 @@ class _Search:
         """Is there a way of playing `instead` that is never worse than `played`, and sometimes better?"""
         below, flow_rows = self._below(instead, removed)
         columns = [self.place[slot] for slot in below]
-        gain = -self.program.a_ub[
-            :, : self.program.num_plan
-        ]  # [theirs, mine]: payoffs as this player gets them
-        bounds_q = self.program.a_ub[:, self.program.num_plan :]  # F'
-        own = gain[:, columns]
-        base = gain[:, [self.place[slot] for slot in played]].sum(axis=1)
+        own, num_q = self.gain[:, columns], self.bound.shape[1]
+        base = self.gain[:, [self.place[slot] for slot in played]].sum(axis=1)
         allowed = np.array([slot >= self.tree.num_slots or not removed[slot] for slot in self.theirs])
         # Never worse: F'q <= own z - base for all that the other may do, and q(start) >= 0.
-        a_ub = scipy.sparse.hstack([-own, bounds_q], format="csr")[allowed]
-        a_eq, b_eq = self._flow(below, instead, flow_rows, bounds_q.shape[1])
-        objective = np.concatenate([-(own.T @ answers), np.zeros(bounds_q.shape[1])])
-        low = np.concatenate([np.zeros(len(below)), np.full(bounds_q.shape[1], -np.inf)])
+        a_ub = scipy.sparse.hstack([-own, self.bound], format="csr")[allowed]
+        a_eq, b_eq = self._flow(below, instead, flow_rows, num_q)
+        objective = np.concatenate([-(own.T @ answers), np.zeros(num_q)])
+        low = np.concatenate([np.zeros(len(below)), np.full(num_q, -np.inf)])
         low[-1] = -TOLERANCE
         solution = scipy.optimize.linprog(
             objective,

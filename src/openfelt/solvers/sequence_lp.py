@@ -45,7 +45,7 @@ class PlanProgram:
 
     @property
     def bounds(self) -> Floats:
-        """X >= 0; q is free."""
+        """No x is negative; q is free."""
         count = self.a_ub.shape[1]
         low = np.where(np.arange(count) < self.num_plan, 0.0, -np.inf)
         return np.column_stack([low, np.full(count, np.inf)])
@@ -63,19 +63,12 @@ def plan_program(form: SequenceForm, player: int) -> PlanProgram:
     e = _flow(form, rows, own_place, num_plan)
     # F, transposed and with the leaves: one constraint per sequence of the other player.
     f = _flow(form, other_rows, other_place, len(theirs))
-    owner, entries = [], []
-    for place, slot in enumerate(mine):
-        leaves = slice(form.first_leaf[slot], form.first_leaf[slot + 1])
-        owner.append(np.full(leaves.stop - leaves.start, place))
-        entries.append(leaves)
+    count = form.first_leaf[mine + 1] - form.first_leaf[mine]
+    leaves = np.repeat(form.first_leaf[mine] - (np.cumsum(count) - count), count) + np.arange(count.sum())
     scale = float(abs(form.leaf_weight).max(initial=0.0)) or 1.0
-    weight = np.concatenate([form.leaf_weight[leaves] for leaves in entries]) / scale
-    column = np.concatenate([form.leaf_others[leaves, 0] for leaves in entries])
-    shape = (len(theirs), num_plan)
-    leaves_matrix = scipy.sparse.csr_array(
-        (weight, (other_place[column], np.concatenate(owner))), shape=shape
-    )
-    a_ub = scipy.sparse.hstack([-leaves_matrix, f.T], format="csr")
+    entries = (other_place[form.leaf_others[leaves, 0]], np.repeat(np.arange(num_plan), count))
+    a = scipy.sparse.csr_array((form.leaf_weight[leaves] / scale, entries), shape=(len(theirs), num_plan))
+    a_ub = scipy.sparse.hstack([-a, f.T], format="csr")
     padding = scipy.sparse.csr_array((e.shape[0], num_q))
     a_eq = scipy.sparse.hstack([e, padding], format="csr")
     return PlanProgram(a_ub, a_eq, np.append(np.zeros(len(rows)), 1.0), num_plan, scale)
@@ -84,8 +77,8 @@ def plan_program(form: SequenceForm, player: int) -> PlanProgram:
 def sequences(form: SequenceForm, player: int) -> NDArray[np.int64]:
     """The slots of a player's sequences, the empty one last."""
     rows = _rows(form, player)
-    first, last = (form.first_slot[rows.start], form.first_slot[rows.stop]) if len(rows) else (0, 0)
-    return np.append(np.arange(first, last), form.num_slots + player)
+    own = np.arange(form.first_slot[rows.start], form.first_slot[rows.stop])
+    return np.append(own, form.num_slots + player)
 
 
 def _rows(form: SequenceForm, player: int) -> range:
@@ -100,9 +93,9 @@ def _places(form: SequenceForm, slots: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _flow(form: SequenceForm, rows: range, place: NDArray[np.int64], count: int) -> scipy.sparse.csr_array:
     """[rows + 1, sequences]: +1 at a row's actions, -1 at what leads to it; last, +1 at the empty one."""
-    slots = np.arange(form.first_slot[rows.start], form.first_slot[rows.stop]) if len(rows) else np.arange(0)
+    slots = np.arange(form.first_slot[rows.start], form.first_slot[rows.stop])
     number = np.arange(len(rows))
-    row_of = np.repeat(number, np.diff(form.first_slot[rows.start : rows.stop + 1]) if len(rows) else 0)
+    row_of = np.repeat(number, np.diff(form.first_slot[rows.start : rows.stop + 1]))
     parents = place[form.parent_slot[rows.start : rows.stop]]
     where = (
         np.concatenate([row_of, number, [len(rows)]]),
