@@ -237,6 +237,43 @@ def test_files_of_others_are_never_touched(capsys, tmp_path):
     assert [path.read_text() for path in os_walk("proj")] == ["mine", "mine"]
 
 
+def test_a_run_that_lost_its_settings_is_not_overwritten(capsys, tmp_path):
+    assert main(["train", "leduc", "--iterations", "20", "--out", "run"]) == 0
+    (tmp_path / "run" / "run.toml").unlink()
+    before = {path: path.read_bytes() for path in sorted(os_walk("run"))}
+    assert main(["train", "kuhn", "--iterations", "1", "--out", "run"]) == 2
+    assert "holds other files" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in sorted(os_walk("run"))}
+    (tmp_path / "proj" / "checkpoint").mkdir(parents=True)
+    (tmp_path / "proj" / "metrics.csv").write_text("mine")
+    assert main(["train", "kuhn", "--iterations", "1", "--out", "proj"]) == 2
+    assert (tmp_path / "proj" / "metrics.csv").read_text() == "mine"
+
+
+def test_a_gambit_file_that_moved(capsys, tmp_path):
+    assert main(["export", "kuhn", "old.efg"]) == 0
+    assert main(["train", "old.efg", "--solver", "lp", "--out", "run"]) == 0
+    (tmp_path / "old.efg").rename(tmp_path / "new.efg")
+    assert main(["exploit", "run"]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    assert main(["exploit", "run", "--game", "new.efg"]) == 0
+    assert "new.efg" in capsys.readouterr().out
+    assert main(["exploit", "run", "--game", "leduc"]) == 2
+    assert "does not fit leduc" in capsys.readouterr().err
+
+
+def test_nothing_to_decide(capsys, tmp_path):
+    (tmp_path / "none.efg").write_text(
+        'EFG 2 R "x" { "one" "two" }\nc "" 1 "" { "a" 1/2 "b" 1/2 } 0\nt "" 1 "" { 1, -1 }\nt "" 0\n'
+    )
+    assert main(["train", "none.efg", "--iterations", "1", "--out", "run"]) == 0
+    assert main(["exploit", "run"]) == 0
+    capsys.readouterr()
+    for words in (["play", "--bot", "run"], ["play", "none.efg"], ["train", "none.efg", "--solver", "lp"]):
+        assert main(words) == 2
+        assert "nothing to decide" in capsys.readouterr().err
+
+
 def test_a_run_that_has_met_its_target_learns_no_more(capsys):
     words = ["train", "leduc", "--until", "1e-2", "--out", "run", "--json"]
     assert main(words) == 0
@@ -299,6 +336,18 @@ def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
     assert len(times) > 2
     assert json.loads(captured.out)["iterations"] == 3000
     assert main(["exploit", "run"]) == 0
+
+
+def test_exploit_tells_the_iterations_of_the_policy(capsys, tmp_path):
+    """Also of a run that was killed between two measurements."""
+    from openfelt.solvers.run_folder import RunFolder
+
+    solver = felt.CFR("kuhn").run(1000)
+    RunFolder(tmp_path / "run").save(solver, {"iterations": 2000})
+    solver._timed(40)
+    RunFolder(tmp_path / "run").save(solver)
+    assert main(["exploit", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["iterations"] == 1040
 
 
 def test_no_memory(capsys, monkeypatch):

@@ -47,7 +47,8 @@ class Pennies(Game):
         return ["h", "t"]
 
     def chance(self, state):
-        return [0.5, 0.6] if self.fault == "chance" else [0.5, 0.5]
+        faults = {"chance": [0.5, 0.6], "nan": [float("nan")] * 2, "short": [1.0], "none": []}
+        return faults.get(self.fault, [0.5, 0.5])
 
     def play(self, state, action):
         if self.fault == "unhashable" and state:
@@ -88,6 +89,9 @@ def test_a_game_of_ones_own():
         ("twins", "same word"),
         ("endless", "reached from itself"),
         ("stranger", "none of its 2 players"),
+        ("nan", "do not sum to one"),
+        ("short", "2 ways and 1 probabilities"),
+        ("none", "2 ways and 0 probabilities"),
         ("few", "not a number for each of 2 players"),
         ("unlimited", "not a number for each of 2 players"),
         ("unhashable", "must be hashable"),
@@ -309,6 +313,8 @@ HEAD = 'EFG 2 R "x" { "one" "two" }\n'
         'EFG 2 R "x" { }\nt "" 1 "" { }\n',
         HEAD + 't "" 1 "" { 1 }\n',
         HEAD + 't "" 1 "" { 1e999, 0 }\n',
+        HEAD + 't "" 1 "" { 1e99999999, 0 }\n',
+        HEAD + 't "" 1 "" { nan, 0 }\n',
         HEAD + 't "" 1 "" { 1/0, 0 }\n',
         HEAD + 'p "" 0 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
         HEAD + 'p "" 3 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
@@ -343,6 +349,35 @@ def test_efg_labels_that_look_alike(labels, tmp_path):
     game = felt.load_game(tmp_path / "coin.efg")
     assert felt.compile_game(game).num_rows == 2
     assert felt.exploitability(game, felt.uniform_policy(game)).best_responses[1] == pytest.approx(1)
+
+
+def test_an_information_set_reached_in_two_ways(tmp_path):
+    """Player 1 moves again either at once or after chance, in one information set: he cannot tell which."""
+    (tmp_path / "two.efg").write_text(
+        HEAD + 'c "" 1 "" { "l" 1/2 "r" 1/2 } 0\n'
+        'p "" 1 1 "I1" { "a" } 0\np "" 1 2 "I2" { "x" "y" } 0\n'
+        't "" 1 "" { 1, -1 }\nt "" 2 "" { -1, 1 }\n'
+        'p "" 1 1 "I1" { "a" } 0\nc "" 2 "" { "go" 1 } 0\np "" 1 2 "I2" { "x" "y" } 0\nt "" 2\nt "" 1\n'
+    )
+    path = tmp_path / "two.efg"
+    assert felt.check_game(path).rows == 2
+    assert felt.expected_values(path, felt.SequenceLP(path).run().policy)[0] == pytest.approx(0)
+
+
+def test_words_with_quotes_survive_efg(tmp_path):
+    @dataclass(frozen=True)
+    class Quotes(Pennies):
+        key: ClassVar[str] = "quotes"
+
+        def actions(self, state):
+            return ['6" gun', "back\\slash"]
+
+        def play(self, state, action):
+            return state + action[0]
+
+    felt.write_efg(Quotes(), str(tmp_path / "quotes.efg"))
+    tree = felt.compile_game(tmp_path / "quotes.efg")
+    assert tree.actions(0) == ('6" gun', "back\\slash")
 
 
 def test_missing_efg_file(tmp_path):

@@ -111,6 +111,10 @@ def test_quitting_and_nonsense():
         ("4", ("fold", "call"), None),
         ("", ("fold",), None),
         ("2", ("2", "3", "4"), 0),
+        ("1", ("10", "11"), None),
+        ("Q", ("Q", "K"), 0),
+        ("q", ("Q", "q"), 1),
+        ("R", ("raise", "fold"), 0),
         ("5", ("2", "3", "4"), None),
         ("c", ("call", "check"), None),
         ("RAISE".lower(), ("raise",), 0),
@@ -163,4 +167,4 @@ def test_felt_play(capsys, monkeypatch, tmp_path):
     assert "Good game" in capsys.readouterr().out
     assert "your move" in captured.err
     assert main(["play", "leduc", "--bot", "run"]) == 2
-    assert "plays kuhn, not leduc" in capsys.readouterr().err
+    assert "does not fit leduc" in capsys.readouterr().err

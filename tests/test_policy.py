@@ -147,10 +147,14 @@ def test_bad_files_get_one_sentence(harm, says, tmp_path):
 
 
 def test_files_of_others_are_never_touched(tmp_path):
+    for name in ("mine.npy", "results-january_2024.npy", "mine.npy.part"):
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        with pytest.raises(felt.FileError, match="holds other files"):
+            felt.save_policy(felt.uniform_policy("kuhn"), folder)
+        assert [path.read_text() for path in folder.iterdir()] == ["mine"]
     (tmp_path / "mine.npy").write_text("mine")
-    with pytest.raises(felt.FileError, match="holds other files"):
-        felt.save_policy(felt.uniform_policy("kuhn"), tmp_path)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
     felt.save_policy(felt.uniform_policy("kuhn"), tmp_path / "policy")
     (tmp_path / "policy" / "mine.npy").write_text("mine")
     felt.save_policy(felt.random_policy("kuhn", 1), tmp_path / "policy")

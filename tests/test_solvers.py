@@ -103,6 +103,7 @@ def test_until_stops_at_the_same_iteration_each_time():
 
 def test_budgets():
     assert felt.CFR("kuhn").run(7).iterations == 7
+    assert felt.CFR("kuhn").run(np.int64(7)).iterations == 7
     assert felt.CFR("kuhn").run(7).run(5).iterations == 12
     seen = []
     stopped = felt.CFR("kuhn").run(
@@ -115,7 +116,15 @@ def test_budgets():
 
 @pytest.mark.parametrize(
     "budget",
-    [{}, {"iterations": 0}, {"iterations": -5}, {"seconds": -1.0}, {"until": 0.0}, {"seconds": float("nan")}],
+    [
+        {},
+        {"iterations": 0},
+        {"iterations": -5},
+        {"seconds": -1.0},
+        {"until": 0.0},
+        {"iterations": True},
+        {"seconds": float("nan")},
+    ],
 )
 def test_bad_budgets_are_refused(budget):
     with pytest.raises(felt.FeltError):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def save_folder(
 
     Replaces an earlier folder of the same kind; never touches what it did not write itself.
     """
-    before = _files_before(folder, kind)
+    before = _files_before(folder, kind, arrays)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = {name: _write_array(folder, name, array) for name, array in arrays.items()}
@@ -46,7 +47,7 @@ def save_folder(
 
 def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what `save_folder` wrote, memory-mapped and verified; or say in one sentence what is wrong."""
-    manifest = _read_manifest(folder, kind)
+    manifest = read_manifest(folder, kind)
     arrays = {}
     for name, entry in manifest["files"].items():
         path = folder / entry["file"]
@@ -62,7 +63,7 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
     return arrays, manifest
 
 
-def _files_before(folder: Path, kind: str) -> set[str]:
+def _files_before(folder: Path, kind: str, names: Collection[str]) -> set[str]:
     """The files of the folder that is about to be replaced; refuses a folder that is not ours."""
     if not folder.exists():
         return set()
@@ -70,20 +71,17 @@ def _files_before(folder: Path, kind: str) -> set[str]:
         raise FileError(f"{folder} is a file, where a folder for the {kind} is needed.")
     if (folder / MANIFEST).exists():
         try:
-            return {entry["file"] for entry in _read_manifest(folder, kind)["files"].values()}
+            return {entry["file"] for entry in read_manifest(folder, kind)["files"].values()}
         except FileError as error:
             raise FileError(f"{error} It is not overwritten; remove it or name another folder.") from None
-    if any(not _unfinished(path) for path in folder.iterdir()):
-        raise FileError(f"{folder} holds other files; name an empty or new folder for the {kind}.")
-    return {path.name for path in folder.iterdir()}
-
-
-def _unfinished(path: Path) -> bool:
-    """A file that a save left behind when it was killed before its manifest was written."""
-    stem, dash, rest = path.name.rpartition("-")
-    return path.name.endswith(".npy.part") or bool(
-        stem and dash and len(rest) == 16 and rest.endswith(".npy")
+    # A save that was killed before its manifest was written leaves files of these names, and no others.
+    ours = re.compile(
+        f"({'|'.join(map(re.escape, names))})(-[0-9a-f]{{12}}\\.npy|\\.npy\\.part)|{MANIFEST}\\.part"
     )
+    found = {path.name for path in folder.iterdir()}
+    if not all(map(ours.fullmatch, found)):
+        raise FileError(f"{folder} holds other files; name an empty or new folder for the {kind}.")
+    return found
 
 
 def _seal(manifest: Mapping[str, Any]) -> str:
@@ -92,7 +90,8 @@ def _seal(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+    """The facts of a folder of that kind, verified."""
     path = folder / MANIFEST
     if not path.is_file():
         raise FileError(f"There is no {kind} in {folder} (it has no {MANIFEST}).")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import sys
+import shlex
 from pathlib import Path
 
-from openfelt.cli.options import print_json
+from openfelt.cli.options import command, print_json
 
 HELP = "Train a Leduc hold'em bot, measure exactly how exploitable it is, save it, and watch it play."
 EXAMPLES = ["felt demo"]
@@ -72,15 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _try_next(run: Path) -> str:
-    felt = "felt"
-    if not shutil.which(felt):
-        module = Path(sys.argv[0]).name != felt
-        felt = "python -m openfelt" if module else os.path.relpath(sys.argv[0])
+    felt, path = command(), shlex.quote(str(run))
     return (
         "\nTry next:\n"
-        f"  {felt} play --bot {run}\n      play against it\n"
+        f"  {felt} play --bot {path}\n      play against it\n"
         f"  {felt} games\n      what else can be played and solved\n"
         f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
-        f"  {felt} exploit {run} --greedy\n      how much worse is it without mixed actions?\n"
+        f"  {felt} exploit {path} --greedy\n      how much worse is it without mixed actions?\n"
         f"  {felt} train kuhn --solver lp\n      an exact equilibrium"
     )

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 
@@ -37,6 +41,14 @@ def seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"a whole number of 0 or more is needed, not '{text}'")
     return int(text)
+
+
+def command() -> str:
+    """How `felt` is called from where we are: it may be in a virtual environment that is not active."""
+    if shutil.which("felt"):
+        return "felt"
+    called = Path(sys.argv[0])
+    return os.path.relpath(called) if called.name == "felt" else "python -m openfelt"
 
 
 def print_json(values: Mapping[str, Any]) -> None:

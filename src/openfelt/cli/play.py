@@ -31,6 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
     from openfelt.rules.registry import load_game
 
     policy = _bot(arguments)
+    if not policy.tree.num_rows:
+        raise FeltError(f"There is nothing to decide in {policy.tree.game}.")
     # With --json the talk goes to stderr and the result, alone, to stdout.
     talk = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
@@ -48,19 +50,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _bot(arguments: argparse.Namespace) -> Policy:
-    from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import PCFRPlus
     from openfelt.solvers.run_folder import open_policy
 
     if arguments.bot:
-        policy = open_policy(arguments.bot)
-        if arguments.game and load_game(arguments.game).name != policy.tree.game:
-            raise FeltError(f"The bot in {arguments.bot} plays {policy.tree.game}, not {arguments.game}.")
-        return policy
+        return open_policy(arguments.bot, arguments.game)
     with busy(f"compiling {arguments.game or 'leduc'}"):
         solver = PCFRPlus(arguments.game or "leduc")
-    if not solver.tree.num_rows:
-        raise FeltError(f"There is nothing to decide in {solver.tree.game}.")
     with busy(f"solving {solver.tree.game}"):
         return solver.run(seconds=SECONDS, until=TARGET).policy
 

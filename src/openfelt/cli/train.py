@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+import shlex
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from openfelt.base.errors import FeltError
-from openfelt.cli.options import busy, count, positive, print_json, seed
+from openfelt.cli.options import busy, command, count, positive, print_json, seed
 
 if TYPE_CHECKING:
     from openfelt.solvers.run_folder import RunFolder
@@ -48,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--iterations", type=count, help="how many iterations to learn")
     parser.add_argument("--seconds", type=positive, help="how many seconds to learn")
     parser.add_argument("--until", type=positive, help="stop at this exploitability (in the game's unit)")
-    parser.add_argument("--seed", type=seed, default=0, help="for solvers that draw at random (default: 0)")
+    parser.add_argument(
+        "--seed", type=seed, default=0, help="for solvers that draw at random; a resumed run keeps its own"
+    )
     parser.add_argument(
         "--threads", type=count, default=1, help="for CFR solvers in large games (default: 1)"
     )
@@ -95,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         work = f"{solver.iterations:,} iterations, " if solver.iterative else ""
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print(measured)
-        print(f"saved in {folder.path}\n  felt exploit {folder.path}\n  felt play --bot {folder.path}")
+        path = shlex.quote(str(folder.path))
+        print(f"saved in {folder.path}\n  {command()} exploit {path}\n  {command()} play --bot {path}")
     return 130 if interrupted else 0
 
 
@@ -132,7 +137,9 @@ def learn(
     """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
     budget = {"iterations": iterations, "seconds": seconds, "until": until}
     if not solver.iterative:
-        with busy(f"solving {solver.tree.game}"), die_at_once():
+        if shown:  # a plain line: a kill would leave a moving one without a cursor
+            print(f"solving {solver.tree.game} by {solver.name} ...", file=sys.stderr)
+        with die_at_once():
             solver.run()
         folder.save(solver, budget)
         return False

@@ -17,9 +17,8 @@ from openfelt.base.folders import cache_folder
 from openfelt.compile import game_tree, state_graph
 from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
 from openfelt.compile.state_graph import explore
-from openfelt.rules.efg import EfgGame
 from openfelt.rules.game import AnyGame, Game
-from openfelt.rules.registry import load_game
+from openfelt.rules.registry import GAMES, load_game
 
 LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
@@ -31,8 +30,8 @@ def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
 
 @lru_cache(maxsize=4)
 def _compile(game: Game, cache: Path) -> GameTree:
-    name = None if isinstance(game, EfgGame) else _cache_name(game)
-    folder = cache / "trees" / name if name else None
+    # Only for our own games do we know all the sources that their trees depend on.
+    folder = cache / "trees" / _cache_name(game) if type(game) in GAMES.values() else None
     if folder and (folder / MANIFEST).exists():
         try:
             return load_tree(folder, game.name)
@@ -49,18 +48,12 @@ def _compile(game: Game, cache: Path) -> GameTree:
     return tree
 
 
-def _cache_name(game: Game) -> str | None:
-    """A readable word, a checksum of the name, and one of the sources that the tree depends on.
-
-    None where the sources are not to be had (a game written in a notebook); its tree is not kept.
-    """
+def _cache_name(game: Game) -> str:
+    """A readable word, a checksum of the name, and one of the sources that the tree depends on."""
     digest = hashlib.sha256()
-    try:
-        for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
-            if module is not None and module.__name__ not in ("abc", "builtins"):
-                digest.update(inspect.getsource(module).encode())
-    except (OSError, TypeError):
-        return None
+    for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
+        if module is not None and module.__name__ not in ("abc", "builtins"):
+            digest.update(inspect.getsource(module).encode())
     word = re.sub(r"[^0-9a-z]+", "-", game.name.lower()).strip("-")
     return f"{word}-{hashlib.sha256(game.name.encode()).hexdigest()[:8]}-{digest.hexdigest()[:12]}"
 

@@ -30,7 +30,7 @@ def write_efg(game: AnyGame, path: str | Path) -> None:
 
 def _lines(tree: GameTree) -> Iterator[str]:
     players = " ".join(f'"Player {player}"' for player in range(tree.players))
-    yield f'EFG 2 R "{tree.game}" {{ {players} }}'
+    yield f"EFG 2 R {_quoted(tree.game)} {{ {players} }}"
     yield f'"Payoffs in {tree.unit}."'
     nodes = tree.nodes
     chance_nodes = 0
@@ -47,16 +47,20 @@ def _lines(tree: GameTree) -> Iterator[str]:
         if player == CHANCE:
             chance_nodes += 1
             words = " ".join(
-                f'"{tree.labels[label]}" {_number(value)}'
+                f"{_quoted(tree.labels[label])} {_number(value)}"
                 for label, value in zip(
                     tree.rows.chance_label[row:], nodes.chance[row : row + count], strict=False
                 )
             )
             yield f'c "" {chance_nodes} "" {{ {words} }} 0'
         else:
-            words = " ".join(f'"{word}"' for word in tree.actions(row))
+            words = " ".join(map(_quoted, tree.actions(row)))
             number = row - int(tree.rows.first_row[player]) + 1
-            yield f'p "" {player + 1} {number} "{tree.row_name(row)}" {{ {words} }} 0'
+            yield f'p "" {player + 1} {number} {_quoted(tree.row_name(row))} {{ {words} }} 0'
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _number(value: float) -> str:

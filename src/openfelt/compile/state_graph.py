@@ -103,7 +103,11 @@ def _edges(
     if not actions:
         raise GameError(f"{game.name}: nobody can move at {state}, yet the game is not over.")
     chance = game.chance(state) if mover == CHANCE else [0.0] * len(actions)
-    if mover == CHANCE and (min(chance) < 0 or abs(sum(chance) - 1) > 1e-9):
+    if len(chance) != len(actions):
+        raise GameError(
+            f"{game.name}: chance has {len(actions)} ways and {len(chance)} probabilities, at {state}."
+        )
+    if mover == CHANCE and not (min(chance) >= 0 and abs(sum(chance) - 1) <= 1e-9):
         raise GameError(f"{game.name}: the probabilities of chance do not sum to one: {list(chance)}.")
     edges = []
     for action, probability in zip(actions, chance, strict=True):

@@ -67,8 +67,8 @@ class Terminal:
         numbered = not any(action.isdecimal() for action in actions)
         menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(actions, 1))
         while True:
-            answer = self._ask(f"  your move: {menu} > ").strip().lower()
-            if answer in (QUIT, "quit", "exit") and answer not in actions:
+            answer = self._ask(f"  your move: {menu} > ").strip()
+            if answer.lower() in (QUIT, "quit", "exit") and answer.lower() not in map(str.lower, actions):
                 raise EOFError
             choice = understand(answer, actions)
             if choice is not None:
@@ -106,12 +106,13 @@ def _told(step: Step, seat: int) -> str:
 
 def understand(answer: str, actions: tuple[str, ...]) -> int | None:
     """The action that was meant: by its word, its number in the menu, or letters that only it begins with."""
-    words = [action.lower() for action in actions]
-    if answer in words:
-        return words.index(answer)
-    if answer.isdecimal() and not any(word.isdecimal() for word in words):
-        return int(answer) - 1 if 1 <= int(answer) <= len(actions) else None
-    meant = [number for number, word in enumerate(words) if answer and word.startswith(answer)]
+    if answer in actions:
+        return actions.index(answer)
+    if answer.isdecimal():
+        numbered = not any(action.isdecimal() for action in actions) and 1 <= int(answer) <= len(actions)
+        return int(answer) - 1 if numbered else None
+    begins = answer.lower()
+    meant = [number for number, word in enumerate(actions) if begins and word.lower().startswith(begins)]
     return meant[0] if len(meant) == 1 else None
 
 

@@ -6,6 +6,7 @@ with the players, then the nodes in prefix order. Payoffs may stand at any node 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -67,11 +68,9 @@ class EfgGame(Game):
         return node.children[node.actions.index(action)]
 
     def sees(self, state: int, action: str, player: int) -> str:
-        """His own action, and the information set in which he then is to move."""
+        """The information set in which he then is to move; it tells all that he has done before."""
         after = self.nodes[self.play(state, action)]
-        mine = action if self.nodes[state].player == player else ""
-        arrived = f"[{after.label}]" if after.player == player else ""
-        return f"{mine} {arrived}".strip()
+        return f"[{after.label}]" if after.player == player else ""
 
     def payoffs(self, state: int) -> Sequence[float]:
         return self.totals[state]
@@ -109,7 +108,9 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.tokens = [
-            ("text", match[1]) if match[1] is not None else ("word", match[2] or match[3])
+            ("text", re.sub(r"\\(.)", r"\1", match[1]))
+            if match[1] is not None
+            else ("word", match[2] or match[3])
             for match in TOKEN.finditer(text)
             if match[1] is not None or match[2] or match[3]
         ]
@@ -182,7 +183,7 @@ class _Reader:
             words = list(self.block())
             if kind == "c":
                 node.actions = [word for word_kind, word in words if word_kind == "text"]
-                node.chance = [float(Fraction(word)) for word_kind, word in words if word_kind == "word"]
+                node.chance = [_number(word) for word_kind, word in words if word_kind == "word"]
             else:
                 node.actions = [word for _, word in words]
             node.actions = _distinct(node.actions)
@@ -200,8 +201,16 @@ class _Reader:
         if self.peek("text"):
             self.next("text")
         if self.peek("word", "{"):
-            self.outcomes[number] = [float(Fraction(word)) for _, word in self.block()]
+            self.outcomes[number] = [_number(word) for _, word in self.block()]
         return self.outcomes[number]
+
+
+def _number(word: str) -> float:
+    """A number as Gambit writes it: 1/3, 0.25 or 1e-3."""
+    number = float(Fraction(word)) if "/" in word else float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
 
 
 def _label_apart(nodes: list[EfgNode]) -> None:

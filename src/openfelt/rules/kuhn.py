@@ -67,7 +67,7 @@ class OneCardBetting(Game):
 
 @dataclass(frozen=True)
 class Kuhn(OneCardBetting):
-    """Kuhn poker: one of three cards each, one chip to bet, the higher card wins.
+    """Kuhn poker: one card each, one chip to bet, the higher card wins.
 
     Each player antes his share of `pot` (HS14 varies it: 2 is the standard game, 8 that of its Figure 2)
     and gets one of `players + 1` cards. In turn they pass or bet one chip. Once somebody has bet, each of
@@ -81,7 +81,7 @@ class Kuhn(OneCardBetting):
     def __post_init__(self) -> None:
         require(self.players in (2, 3), self.key, "players", "2 or 3", self.players)
         pot = self.players if self.pot is None else self.pot
-        require(0 < pot <= 1e6, self.key, "pot", "more than 0 chips and at most 1e6", pot)
+        require(0 < pot <= 1000, self.key, "pot", "more than 0 chips and at most 1000", pot)
         # The standard pot is written as None, so that kuhn(pot=2) and kuhn are one game with one name.
         object.__setattr__(self, "pot", None if pot == self.players else pot)
 

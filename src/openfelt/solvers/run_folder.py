@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from openfelt.base.errors import FeltError, FileError
-from openfelt.base.files import not_written, write_text
+from openfelt.base.files import MANIFEST, not_written, read_manifest, write_text
 from openfelt.policy.policy import Policy, load_policy, save_policy
+from openfelt.rules.game import AnyGame
 from openfelt.solvers.registry import solver_type
 from openfelt.solvers.solver import Measurement, Solver
 
 SETTINGS = "run.toml"
 METRICS = "metrics.csv"
+CHECKPOINT = "checkpoint"
+POLICY = "policy"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,17 +43,25 @@ class RunFolder:
             raise FeltError(
                 f"{self.path} holds a run already; add --resume to go on with it, or name another folder."
             )
-        unfinished = (self.path / "checkpoint").exists()  # a first save that found no room
-        if self.path.is_file() or (self.path.exists() and any(self.path.iterdir()) and not unfinished):
+        if self.path.exists() and not self._is_unfinished():
             raise FeltError(f"{self.path} holds other files; name an empty or new folder for the run.")
+
+    def _is_unfinished(self) -> bool:
+        """Empty, or what a first save left that found no room before anything was learned."""
+        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= {CHECKPOINT, POLICY}:
+            return False
+        checkpoint = self.path / CHECKPOINT
+        if not (checkpoint / MANIFEST).exists():
+            return True
+        return bool(read_manifest(checkpoint, "checkpoint").get("iterations") == 0)
 
     def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
         """Write everything; run.toml last, so that a folder without room for it all is no run.
 
         `budget` is what was asked, given at the start of each command.
         """
-        solver.save(self.path / "checkpoint")
-        save_policy(solver.policy, self.path / "policy")
+        solver.save(self.path / CHECKPOINT)
+        save_policy(solver.policy, self.path / POLICY)
         self._write(METRICS, _csv(solver.measurements))
         if budget is not None:
             asked = {key: value for key, value in budget.items() if value is not None}
@@ -85,16 +96,16 @@ class RunFolder:
                 raise FeltError(
                     f"{self.path} is a run with {key} {found[key]}, not {value}; nothing was changed."
                 )
-        fresh.resume(self.path / "checkpoint")
+        fresh.resume(self.path / CHECKPOINT)
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
         ]
         return fresh
 
-    def last_measurement(self) -> Measurement | None:
-        """How the run stood when it was last saved."""
-        measurements = self._read_metrics()
-        return measurements[-1] if measurements else None
+    def learned(self) -> dict[str, Any]:
+        """How far the run had come when it was last saved."""
+        facts = read_manifest(self.path / CHECKPOINT, "checkpoint")
+        return {key: facts.get(key) for key in ("iterations", "seconds")}
 
     def _read_metrics(self) -> list[Measurement]:
         try:
@@ -112,12 +123,12 @@ class RunFolder:
             raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
 
 
-def open_policy(folder: str | Path) -> Policy:
-    """The policy of a run, or one saved by itself."""
+def open_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
+    """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved."""
     folder = Path(folder)
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
-    return load_policy(folder / "policy" if (folder / SETTINGS).exists() else folder)
+    return load_policy(folder / POLICY if (folder / SETTINGS).exists() else folder, game)
 
 
 def free_folder(parent: Path, game: str, solver: str) -> Path:

@@ -129,7 +129,7 @@ class SequenceLP(Solver):
     def _complete(self) -> None:
         """Where the plan never goes the program leaves open what to do: take the best response there.
 
-        It does not matter to the equilibrium, but it does to a person at the table who errs.
+        It does not matter to the equilibrium, but a bot that is put there should not play at random.
         """
         table, answer = normalised(self.tree, self._plan), np.empty(self.tree.num_slots)
         evaluate_profile(self.form, table, answer, np.empty(2), np.empty(2))
@@ -139,7 +139,7 @@ class SequenceLP(Solver):
 
     @property
     def probabilities(self) -> Floats:
-        return self._table
+        return self._table.copy()
 
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"table": self._table}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -116,7 +117,7 @@ class Solver(ABC):
         by returning True.
         """
         self._check_budget(iterations, seconds, until)
-        last = math.inf if iterations is None else self.iterations + iterations
+        last = math.inf if iterations is None else self.iterations + int(iterations)
         if self.iterative:
             self._advance(0)  # compiles the kernels, so that the first second is a second of learning
         else:
@@ -150,7 +151,8 @@ class Solver(ABC):
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
             if value is None:
                 continue
-            if not isinstance(value, int | float) or not (value > 0 and math.isfinite(value)):
+            number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if not number or not (value > 0 and math.isfinite(value)):
                 raise FeltError(f"{what} must be a number above 0, not {value}.")
             if what == "iterations" and value != int(value):
                 raise FeltError(f"iterations must be a whole number, not {value}.")
