@@ -67,7 +67,8 @@ def _tell(row: dict[str, Any]) -> None:
             continue
         ratio, goal, speed = row["ratios"][name], row["goals"].get(name), row["peers"][name]
         met = f" (wanted: {goal:,.0f}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
-        print(f"  {ratio:,.0f} times {name}, which does {speed:,.4g} {row['unit']}{met}")
+        times = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
+        print(f"  {times} times {name}, which does {speed:,.4g} {row['unit']}{met}")
 
 
 def _machine() -> dict[str, str]:

@@ -1,0 +1,23 @@
+"""What a second thread brings to CFR+ in large games (the first thread is the peer)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from timing import Result, per_call
+
+import openfelt as felt
+
+GAMES = ["one_card(500)", "princess_monster(3,3,11)", "goofspiel(7)"]
+
+
+def run() -> Iterator[Result]:
+    """One result a game."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    for game in GAMES:
+        one, two = (felt.CFRPlus(game, threads=threads).run(2) for threads in (1, 2))
+        alone = 1 / per_call(lambda solver=one: solver._advance(1))
+        shared = 1 / per_call(lambda solver=two: solver._advance(1))
+        yield Result(f"CFR+ on {game}, two threads", "iterations/s", shared, {"one thread": alone})
