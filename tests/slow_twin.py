@@ -6,7 +6,6 @@ Everything is written from the papers' definitions and shares no code with the p
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
@@ -193,8 +192,8 @@ class SlowCFR:
                 if self.rule in ("cfr+", "pcfr+"):
                     regret = max(regret, 0.0)
                 elif self.rule == "dcfr":
-                    fade = Fraction(t) ** int(2 * (self.alpha if regret > 0 else self.beta))
-                    regret *= float(fade) ** 0.5 / (float(fade) ** 0.5 + 1) if fade < 1e300 else 1.0
+                    power = float(t) ** (self.alpha if regret > 0 else self.beta)
+                    regret *= power / (power + 1)
                 self.regret[information][place] = regret
             self.instant[information] = found[information]
 

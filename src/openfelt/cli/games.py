@@ -73,4 +73,4 @@ def _print_names() -> None:
 
     print("How names are written, with numbers in place of the words:")
     for rules in GAMES.values():
-        print(f"  {usage(rules)}\n    {(rules.__doc__ or '').strip().splitlines()[0]}")
+        print(f"  {usage(rules)}\n    {rules.summary()}")

@@ -28,9 +28,9 @@ class TreeArrays(NamedTuple):
     """What kernels get. `row` means three things: see its comment."""
 
     player: NDArray[np.int8]  # [nodes] player to move, CHANCE or TERMINAL
-    num_children: NDArray[np.int32]  # [nodes]
-    first_child: NDArray[np.int32]  # [nodes] the children are first_child, first_child + 1, ...
-    row: NDArray[np.int32]  # [nodes] a decision's row, chance's place in `chance`, or a leaf's in `payoffs`
+    num_children: Ints  # [nodes]
+    first_child: Ints  # [nodes] the children are first_child, first_child + 1, ...
+    row: Ints  # [nodes] a decision's row, chance's place in `chance`, or a leaf's in `payoffs`
     chance: Floats  # probabilities: those of a chance node's children stand from row[node] on
     payoffs: Floats  # [different payoffs, players]
 
@@ -40,11 +40,11 @@ class RowArrays(NamedTuple):
 
     first_row: NDArray[np.int64]  # [players + 1] the rows of player p are first_row[p] up to first_row[p + 1]
     first_slot: NDArray[np.int64]  # [rows + 1] a row's actions take the slots first_slot[row], ... of a table
-    slot_label: NDArray[np.int32]  # [slots] label of the action
-    chance_label: NDArray[np.int32]  # labels of what chance can bring, beside its probabilities
-    information: NDArray[np.int32]  # [rows] the last thing seen, see below
-    before: NDArray[np.int32]  # [informations] what was seen before it; -1 at the start
-    label: NDArray[np.int32]  # [informations] label of what was seen
+    slot_label: Ints  # [slots] label of the action
+    chance_label: Ints  # labels of what chance can bring, beside its probabilities
+    information: Ints  # [rows] the last thing seen, see below
+    before: Ints  # [informations] what was seen before it; -1 at the start
+    label: Ints  # [informations] label of what was seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,13 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
 class _Seen(NamedTuple):
     """Informations: lists of things seen, each kept as the list before it and the last thing."""
 
-    before: NDArray[np.int32]
-    label: NDArray[np.int32]
-    longer: NDArray[np.int32]  # the first continuation of an information
-    sibling: NDArray[np.int32]  # the next continuation of the same former one
-    row: NDArray[np.int32]  # the row that an information has, or -1
-    row_information: NDArray[np.int32]  # and back
-    row_state: NDArray[np.int32]  # the state at the first node of a row
+    before: Ints
+    label: Ints
+    longer: Ints  # the first continuation of an information
+    sibling: Ints  # the next continuation of the same former one
+    row: Ints  # the row that an information has, or -1
+    row_information: Ints  # and back
+    row_state: Ints  # the state at the first node of a row
 
 
 def _memory() -> float:
@@ -177,7 +177,7 @@ def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ..
     return " ".join(word for word in reversed(words) if word) or "start"
 
 
-def _distributions(graph: StateGraph) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
+def _distributions(graph: StateGraph) -> tuple[Ints, Floats, Ints]:
     """Where each chance state's probabilities stand; equal distributions are kept once."""
     place = np.full(len(graph.turn), -1, np.int32)
     known: dict[bytes, int] = {}
@@ -201,7 +201,7 @@ def _sorted_rows(
     seen: _Seen,
     num_informations: int,
     num_rows: int,
-    chance_label: NDArray[np.int32],
+    chance_label: Ints,
 ) -> RowArrays:
     """Renumber the rows by player (they came breadth first), and list their actions."""
     mover = graph.turn[seen.row_state[:num_rows]]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -23,8 +23,6 @@ from openfelt.base.errors import GameError
 
 CHANCE = -1  # turn(): chance moves
 TERMINAL = -2  # turn(): the game is over
-
-State = Hashable
 
 
 class Game(ABC):
@@ -80,9 +78,10 @@ class Game(ABC):
     def payoffs(self, state: Any) -> Sequence[float]:
         """What each player has won (in `unit`) at a terminal state."""
 
-    def summary(self) -> str:
+    @classmethod
+    def summary(cls) -> str:
         """One line on the game, from its docstring."""
-        return (type(self).__doc__ or "").strip().splitlines()[0]
+        return (cls.__doc__ or "").strip().splitlines()[0]
 
 
 def require(condition: bool, game: str, parameter: str, allowed: str, given: object) -> None:

@@ -130,9 +130,8 @@ class Solver(ABC):
             target = self._next_measurement()
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
-            chunk = max(
-                1, int(step * min(10.0, min(BREATH, deadline - self.seconds + 1e-3) / max(took, 1e-9)))
-            )
+            breath = min(BREATH, deadline - self.seconds + 1e-3)
+            chunk = max(1, int(step * min(10.0, breath / max(took, 1e-9))))
             measured = self.measure() if self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
