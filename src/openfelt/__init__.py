@@ -27,6 +27,9 @@ _DOOR = {
     "solvers.cfr": ["CFR", "CFRPlus", "DCFR", "PCFRPlus"],
     "solvers.fictitious_play": ["FictitiousPlay"],
     "solvers.sequence_lp": ["SequenceLP"],
+    "solvers.uct": ["UCT", "SmoothUCT"],
+    "solvers.outcome_mccfr": ["OutcomeMCCFR"],
+    "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
     "evaluate.exploitability": ["best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
     "evaluate.equilibrium_distance": ["EquilibriumSet", "closest_equilibrium"],
@@ -54,8 +57,11 @@ if TYPE_CHECKING:
     from openfelt.rules.game import CHANCE, TERMINAL, Game
     from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus
+    from openfelt.solvers.external_mccfr import ChanceCFR, ExternalMCCFR
     from openfelt.solvers.fictitious_play import FictitiousPlay
+    from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
     from openfelt.solvers.sequence_lp import SequenceLP
+    from openfelt.solvers.uct import UCT, SmoothUCT
 
 
 def __getattr__(name: str) -> Any:

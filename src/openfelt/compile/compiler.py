@@ -10,16 +10,18 @@ import shutil
 import warnings
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from openfelt.base.errors import FileError
 from openfelt.base.files import MANIFEST, load_folder, save_folder
 from openfelt.base.folders import cache_folder
 from openfelt.compile import game_tree, state_graph
-from openfelt.compile.game_tree import GameTree, RowArrays, TreeArrays, unfold
+from openfelt.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.compile.state_graph import explore
 from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.registry import GAMES, load_game
 
+PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
 LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
 
@@ -70,7 +72,7 @@ def save_tree(folder: Path, tree: GameTree) -> None:
     """Write a tree as a folder of arrays."""
     arrays = {
         f"{part}.{field}": array
-        for part in ("nodes", "rows")
+        for part in PARTS
         for field, array in getattr(tree, part)._asdict().items()
     }
     facts = {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
@@ -83,8 +85,11 @@ def load_tree(folder: Path, game: str) -> GameTree:
     if facts.get("game") != game:
         raise FileError(f"{folder} holds the tree of {facts.get('game')}, not of {game}.")
     try:
-        nodes = TreeArrays(*(arrays[f"nodes.{field}"] for field in TreeArrays._fields))
-        rows = RowArrays(*(arrays[f"rows.{field}"] for field in RowArrays._fields))
-        return GameTree(facts["game"], facts["players"], facts["unit"], nodes, rows, tuple(facts["labels"]))
+        parts = {
+            part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
+        }
+        return GameTree(
+            facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
+        )
     except KeyError as error:
         raise FileError(f"{folder} lacks {error}, so it is not a complete tree.") from None

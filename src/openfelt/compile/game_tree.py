@@ -47,6 +47,14 @@ class RowArrays(NamedTuple):
     label: Ints  # [informations] label of what was seen
 
 
+class BettingArrays(NamedTuple):
+    """What poker learners know of a row besides its actions."""
+
+    pot: Floats  # [rows] chips in the pot when the row's betting round began; nan if the game has none
+    potential: Floats  # [rows] the most chips that all players could add from then on
+    passive: NDArray[np.int8]  # [rows] the place of the action that checks or calls, or -1
+
+
 @dataclass(frozen=True, eq=False)
 class GameTree:
     """A compiled game: its nodes, its rows and the words for them."""
@@ -56,6 +64,7 @@ class GameTree:
     unit: str
     nodes: TreeArrays
     rows: RowArrays
+    betting: BettingArrays
     labels: tuple[str, ...]
 
     @property
@@ -145,8 +154,8 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
             raise GameError(f"{game}: a player who has seen '{known}' does not always have the same actions.")
         seen = _Seen(*(np.concatenate([array, np.full_like(array, -1)]) for array in seen))
     _, num_informations, num_rows = at
-    rows = _sorted_rows(tree, graph, seen, num_informations, num_rows, chance_label)
-    return GameTree(game, players, unit, tree, rows, graph.labels)
+    rows, betting = _sorted_rows(tree, graph, seen, num_informations, num_rows, chance_label)
+    return GameTree(game, players, unit, tree, rows, betting, graph.labels)
 
 
 class _Seen(NamedTuple):
@@ -202,8 +211,8 @@ def _sorted_rows(
     num_informations: int,
     num_rows: int,
     chance_label: Ints,
-) -> RowArrays:
-    """Renumber the rows by player (they came breadth first), and list their actions."""
+) -> tuple[RowArrays, BettingArrays]:
+    """Renumber the rows by player (they came breadth first), and list their actions and stakes."""
     mover = graph.turn[seen.row_state[:num_rows]]
     order = np.argsort(mover, kind="stable")
     rank = np.empty(num_rows, np.int32)
@@ -214,7 +223,7 @@ def _sorted_rows(
     counts = graph.first_edge[state + 1] - graph.first_edge[state]
     first_slot = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     edges = np.repeat(graph.first_edge[state] - first_slot[:-1], counts) + np.arange(first_slot[-1])
-    return RowArrays(
+    rows = RowArrays(
         first_row=np.searchsorted(mover[order], np.arange(graph.seen.shape[1] + 1)).astype(np.int64),
         first_slot=first_slot,
         slot_label=graph.action[edges],
@@ -223,6 +232,8 @@ def _sorted_rows(
         before=seen.before[:num_informations].copy(),
         label=seen.label[:num_informations].copy(),
     )
+    pot, potential = graph.stakes[state].T.copy()
+    return rows, BettingArrays(pot, potential, graph.passive[state])
 
 
 @kernel

@@ -37,6 +37,8 @@ class StateGraph:
     seen: NDArray[np.int32]  # [edges, players] label of what each player sees; 0 for nothing
     payoff: NDArray[np.int32]  # [states] index into payoffs at a terminal state, else -1
     payoffs: Floats  # [different payoffs, players]
+    stakes: Floats  # [states, 2] pot and betting potential where a player moves in poker, else nan
+    passive: NDArray[np.int8]  # [states] the place of the action that checks or calls, or -1
     labels: tuple[str, ...]  # the words behind the label numbers; labels[0] is ""
     num_histories: int  # nodes that the tree will have
     num_decisions: int  # nodes at which a player moves
@@ -47,6 +49,16 @@ class Edge(NamedTuple):
     chance: float
     action: int
     seen: tuple[int, ...]
+
+
+class Betting(NamedTuple):
+    """What is at stake at a state of a poker game."""
+
+    stakes: tuple[float, float]
+    passive: int
+
+
+NO_BETTING = Betting((math.nan, math.nan), -1)
 
 
 class _Words(dict[Any, int]):
@@ -63,6 +75,7 @@ def explore(game: Game) -> StateGraph:
     labels, payoffs, number = _Words({"": 0}), _Words(), _Words()
     turn: list[int] = []
     payoff: list[int] = []
+    betting: list[Betting] = []
     edges: list[list[Edge]] = []
     num_edges = 0
     states = [game.start()]  # in the order of their numbers; grows while we go through it
@@ -75,6 +88,7 @@ def explore(game: Game) -> StateGraph:
         over = mover == TERMINAL
         payoff.append(payoffs[_payoffs(game, state)] if over else -1)
         edges.append([] if over else _edges(game, state, mover, labels, number, states))
+        betting.append(_betting(game, state) if mover >= 0 else NO_BETTING)
         num_edges += len(edges[-1])
         if num_edges > MOST_EDGES:
             raise GameError(f"{game.name} is too large to compile: over {MOST_EDGES:,} ways between states.")
@@ -90,6 +104,8 @@ def explore(game: Game) -> StateGraph:
         seen=np.array([edge.seen for edge in flat], np.int32).reshape(len(flat), game.players),
         payoff=np.array(payoff, np.int32),
         payoffs=np.array(list(payoffs), np.float64).reshape(len(payoffs), game.players),
+        stakes=np.array([bet.stakes for bet in betting], np.float64),
+        passive=np.array([bet.passive for bet in betting], np.int8),
         labels=tuple(labels),
         num_histories=histories,
         num_decisions=decisions,
@@ -120,6 +136,16 @@ def _edges(
         words = tuple(labels[word] for word in seen)
         edges.append(Edge(number[after], float(probability), labels[action], words))
     return edges
+
+
+def _betting(game: Game, state: Any) -> Betting:
+    stakes, passive = game.stakes(state), game.passive(state)
+    if passive is not None and passive not in game.actions(state):
+        raise GameError(f"{game.name}: '{passive}' should check or call, but is no action at {state}.")
+    return Betting(
+        NO_BETTING.stakes if stakes is None else stakes,
+        NO_BETTING.passive if passive is None else list(game.actions(state)).index(passive),
+    )
 
 
 def _payoffs(game: Game, state: Any) -> tuple[float, ...]:

@@ -74,6 +74,14 @@ class Game(ABC):
         """What `player` sees when `action` is taken at `state`; "" if nothing. Public unless overridden."""
         return action
 
+    def stakes(self, state: Any) -> tuple[float, float] | None:
+        """In poker: the pot when this betting round began, and the most that all could add from then on."""
+        return None
+
+    def passive(self, state: Any) -> str | None:
+        """In poker: the action that checks or calls."""
+        return None
+
     @abstractmethod
     def payoffs(self, state: Any) -> Sequence[float]:
         """What each player has won (in `unit`) at a terminal state."""

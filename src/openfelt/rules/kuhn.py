@@ -57,6 +57,12 @@ class OneCardBetting(Game):
         dealing = len(state.cards) < self.players
         return action if not dealing or player == len(state.cards) else ""
 
+    def stakes(self, state: KuhnState) -> tuple[float, float]:
+        return self.ante * self.players, self.players
+
+    def passive(self, state: KuhnState) -> str:
+        return "bet" if "b" in state.bets else "pass"
+
     def payoffs(self, state: KuhnState) -> Sequence[float]:
         everyone = range(self.players)
         bettors = {place % self.players for place, bet in enumerate(state.bets) if bet == "b"}

@@ -102,6 +102,15 @@ class Leduc(Game):
         dealing = len(state.cards) < self.players
         return action if not dealing or player == len(state.cards) else ""
 
+    def stakes(self, state: LeducState) -> tuple[float, float]:
+        this_round = bool(state.board)
+        paid = max(state.paid) - state.raises * RAISE[this_round]  # by those who were in as the round began
+        inside = sum(chips >= paid for chips in state.paid)
+        return sum(min(chips, paid) for chips in state.paid), inside * MOST_RAISES * sum(RAISE[this_round:])
+
+    def passive(self, state: LeducState) -> str:
+        return "call" if "call" in self.actions(state) else "check"
+
     def payoffs(self, state: LeducState) -> Sequence[float]:
         strength = [
             -1 if state.folded[player] else RANKS.index(card) + len(RANKS) * (card == state.board)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from openfelt.base.errors import FeltError, unknown
 from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus
+from openfelt.solvers.external_mccfr import ChanceCFR, ExternalMCCFR
 from openfelt.solvers.fictitious_play import FictitiousPlay
+from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
 from openfelt.solvers.sequence_lp import SequenceLP
 from openfelt.solvers.solver import Solver
+from openfelt.solvers.uct import UCT, SmoothUCT
 
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP)
+    solver.name: solver
+    for solver in (
+        *(CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP),
+        *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR),
+    )
 }
 
 

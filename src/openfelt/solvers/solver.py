@@ -7,7 +7,7 @@ import math
 import numbers
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -34,9 +34,24 @@ class Settings:
     """A solver's parameters; each field's metadata["help"] says what it does. Subclasses add fields."""
 
 
-def setting(default: float, help: str) -> Any:
-    """A field of Settings."""
-    return field(default=default, metadata={"help": help})
+def setting(
+    default: float | str | None, help: str, *, choices: Sequence[str] = (), kind: type = float
+) -> Any:
+    """A field of Settings; `kind` turns a word of the command line into its value."""
+    if isinstance(default, str):
+        kind = str
+    return field(default=default, metadata={"help": help, "choices": choices, "kind": kind})
+
+
+def within(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a parameter that is no number from `low` to `high`."""
+    if not _is_number(value) or not (low <= value <= high and math.isfinite(value)):
+        allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of {low:g} or more"
+        raise FeltError(f"{name} must be a number {allowed}, not {value}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -59,8 +74,10 @@ class Solver(ABC):
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
+    work: ClassVar[str] = "iterations"  # what is counted
+    first_measurement: ClassVar[int] = 1  # after how many of them
 
-    def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: float) -> None:
+    def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise FeltError(f"threads must be from 1 to {MOST_THREADS}, not {threads}.")
         known = [field.name for field in dataclasses.fields(self.settings_type)]
@@ -69,6 +86,8 @@ class Solver(ABC):
                 allowed = f"it has {', '.join(known)}" if known else "it has none"
                 raise FeltError(f"{self.name} has no parameter '{key}' ({allowed}).")
         self.settings = self.settings_type(**settings)
+        for field in dataclasses.fields(self.settings_type):
+            self._check_choice(field.name, field.metadata.get("choices"))
         self.seed, self.threads = seed, threads
         self.tree = compile_game(game)
         self.form = sequence_form(self.tree)
@@ -76,6 +95,11 @@ class Solver(ABC):
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
         self._start()
+
+    def _check_choice(self, name: str, choices: Sequence[str] | None) -> None:
+        value = getattr(self.settings, name)
+        if choices and value not in choices:
+            raise FeltError(f"{self.name}: {name} must be {' or '.join(choices)}, not {value}.")
 
     @abstractmethod
     def _start(self) -> None:
@@ -101,6 +125,11 @@ class Solver(ABC):
     def policy(self) -> Policy:
         """The policy learned so far."""
         return Policy(self.tree, self.probabilities)
+
+    @property
+    def greedy(self) -> Policy:
+        """A policy without mixed actions: the likeliest ones, or those of highest value where they are known."""
+        return self.policy.greedy()
 
     def run(
         self,
@@ -150,8 +179,7 @@ class Solver(ABC):
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
             if value is None:
                 continue
-            number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-            if not number or not (value > 0 and math.isfinite(value)):
+            if not _is_number(value) or not (value > 0 and math.isfinite(value)):
                 raise FeltError(f"{what} must be a number above 0, not {value}.")
             if what == "iterations" and value != int(value):
                 raise FeltError(f"iterations must be a whole number, not {value}.")
@@ -165,7 +193,7 @@ class Solver(ABC):
         return took
 
     def _next_measurement(self) -> int:
-        point = 1
+        point = self.first_measurement
         while point <= self.iterations:
             point = max(point + 1, math.ceil(point * SPACING))
         return point

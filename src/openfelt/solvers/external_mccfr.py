@@ -1,0 +1,181 @@
+"""External-sampling and chance-sampling Monte-Carlo CFR: one traversal, two ways to treat the others.
+
+Lanctot, Waugh, Zinkevich & Bowling 2009; chance sampling is that of Zinkevich et al. 2007. An iteration
+walks the game once for each player in turn: all of his actions are tried, chance is drawn, and the others'
+actions are drawn too (external sampling) or all walked with their probability (chance sampling).
+
+A row's policy is fixed when a traversal first meets it, so that several histories of one row see the same.
+Averages: under external sampling those of the next player are updated in the traversal of the one before
+him, as OpenSpiel does, for there the row is met as often as he plays to it. (With three players it also
+depends on how often the third does.) Under chance sampling a player's own reach is known and counts once
+a traversal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.random import Stream
+from openfelt.policy.policy import normalised
+from openfelt.solvers.learner import Learner, Merge, Tables, add
+from openfelt.traverse.episode import EpisodeTree, begin, draw, follow, most_actions
+from openfelt.traverse.regrets import share_out
+
+REGRET, AVERAGE = 0, 1  # columns of the table
+
+
+class Walk(NamedTuple):
+    """Where a traversal is: the decisions whose actions are all tried, one above the other."""
+
+    node: Ints  # [depth]
+    action: Ints  # [depth] which action is being tried
+    own_reach: Floats  # [depth] reach of the player whose traversal it is
+    others_reach: Floats  # [depth] of all other players, chance apart
+    value: Floats  # [depth * actions] to him, of each action tried so far
+    policy: Floats  # [slots] each row's policy in this traversal
+    met: NDArray[np.int64]  # [rows] the last traversal that met the row
+
+
+class ExternalMCCFR(Learner):
+    """External-sampling Monte-Carlo counterfactual regret minimisation."""
+
+    name: ClassVar[str] = "external-mccfr"
+    summary: ClassVar[str] = "CFR with chance and opponents sampled (Lanctot et al. 2009)"
+    work: ClassVar[str] = "iterations"
+    first_measurement: ClassVar[int] = 100
+    samples_others: ClassVar[bool] = True
+    merges: ClassVar[dict[str, Merge]] = {"sums": add}
+
+    def _first_tables(self) -> Tables:
+        return {"sums": np.zeros((self.tree.num_slots, 2))}
+
+    def _new_scratch(self) -> Walk:
+        return Walk(
+            *(np.empty(self.depth, np.int32) for _ in range(2)),
+            *(np.empty(self.depth) for _ in range(2)),
+            np.empty(self.depth * most_actions(self.tree)),
+            np.empty(self.tree.num_slots),
+            np.full(self.tree.num_rows, -1, np.int64),
+        )
+
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
+        _iterate(self.episode_tree, tables["sums"], scratch, stream, self.samples_others, begun, episodes)
+
+    @property
+    def probabilities(self) -> Floats:
+        return normalised(self.tree, self.learned["sums"][:, AVERAGE])
+
+
+class ChanceCFR(ExternalMCCFR):
+    """Chance-sampled counterfactual regret minimisation."""
+
+    name: ClassVar[str] = "chance-cfr"
+    summary: ClassVar[str] = "CFR with chance sampled (Zinkevich et al. 2007)"
+    samples_others: ClassVar[bool] = False
+
+
+@kernel
+def _iterate(
+    tree: EpisodeTree,
+    sums: Floats,  # [slots, 2] regrets, and the average policy's weights
+    walk: Walk,
+    stream: Stream,
+    samples_others: bool,
+    begun: int,
+    iterations: int,
+) -> None:
+    players = tree.payoffs.shape[1]
+    for iteration in range(begun, begun + iterations):
+        for player in range(players):
+            _traverse(tree, sums, walk, stream, samples_others, player, iteration * players + player)
+
+
+@kernel
+def _traverse(
+    tree: EpisodeTree,
+    sums: Floats,
+    walk: Walk,
+    stream: Stream,
+    samples_others: bool,
+    traverser: int,
+    traversal: int,
+) -> float:
+    """Update the regrets of one player's rows; returns the sampled value of the game to him.
+
+    The recursion is written out: `depth` decisions are open, and the loop goes down to a leaf and then up
+    to the last decision that has an action left.
+    """
+    width = len(walk.value) // len(walk.node)
+    depth, own_reach, others_reach = 0, 1.0, 1.0
+    node = begin(tree, stream)
+    while True:
+        player = tree.player[node]
+        while player >= 0:
+            row = tree.row[node]
+            first, last = tree.first_slot[row], tree.first_slot[row + 1]
+            is_new = _meet(sums, walk, row, first, last, traversal)
+            if samples_others and player != traverser:
+                if player == (traverser + 1) % tree.payoffs.shape[1]:
+                    for slot in range(first, last):
+                        sums[slot, AVERAGE] += walk.policy[slot]
+                action = draw(walk.policy, first, last, stream) - first
+            else:
+                if is_new and player == traverser and not samples_others:
+                    for slot in range(first, last):
+                        sums[slot, AVERAGE] += own_reach * walk.policy[slot]
+                walk.node[depth] = node
+                walk.action[depth] = action = 0
+                walk.own_reach[depth] = own_reach
+                walk.others_reach[depth] = others_reach
+                depth += 1
+                if not samples_others:
+                    if player == traverser:
+                        own_reach *= walk.policy[first]
+                    else:
+                        others_reach *= walk.policy[first]
+            node = follow(tree, node, action, stream)
+            player = tree.player[node]
+        value = tree.payoffs[tree.row[node], traverser]
+        while depth > 0:
+            node = walk.node[depth - 1]
+            row = tree.row[node]
+            first = tree.first_slot[row]
+            actions = tree.first_slot[row + 1] - first
+            base = (depth - 1) * width
+            walk.value[base + walk.action[depth - 1]] = value
+            walk.action[depth - 1] += 1
+            action = walk.action[depth - 1]
+            if action < actions:
+                break
+            value = 0.0
+            for action in range(actions):
+                value += walk.policy[first + action] * walk.value[base + action]
+            depth -= 1
+            if tree.player[node] == traverser:
+                for action in range(actions):
+                    sums[first + action, REGRET] += walk.others_reach[depth] * (walk.value[base + action] - value)
+        else:
+            return value
+        own_reach, others_reach = walk.own_reach[depth - 1], walk.others_reach[depth - 1]
+        if not samples_others:
+            if tree.player[node] == traverser:
+                own_reach *= walk.policy[first + action]
+            else:
+                others_reach *= walk.policy[first + action]
+        node = follow(tree, node, action, stream)
+
+
+@kernel
+def _meet(sums: Floats, walk: Walk, row: int, first: int, last: int, traversal: int) -> bool:
+    """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
+    if walk.met[row] == traversal:
+        return False
+    walk.met[row] = traversal
+    for slot in range(first, last):
+        walk.policy[slot] = max(sums[slot, REGRET], 0.0)
+    share_out(walk.policy, first, last)
+    return True

@@ -1,0 +1,229 @@
+"""Outcome-sampling Monte-Carlo CFR: Ponsen, de Jong & Lanctot 2011 (PJL11), Algorithm 1.
+
+One history is drawn an iteration, each player exploring with probability epsilon; every row on it is
+updated, for all players, with the weights of equation 6. The average is kept by optimistic averaging: a
+row's current policy counts for all iterations since the row was last met, which its marker c_I tells.
+
+With `baseline` above 0 the learner is the variance-reduced VR-MCCFR of Schmid et al. 2019: each action
+keeps a running estimate of what follows it for each player, and only the difference from it is sampled. The
+expected regrets are the same. With baselines of zero its recursion is equation 6, so there is one code:
+
+    v(h, a) = b(a) + [a was drawn] (v(ha) - b(a)) / xi(a),   v(h) = sum of sigma(a) v(h, a),
+    r(I, a) = w (v(h, a) - v(h))
+
+with xi the sampling policy, and w the others' reach of h over the probability that h is sampled, from
+which chance cancels out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.random import Stream, uniform
+from openfelt.policy.policy import normalised
+from openfelt.solvers.learner import Learner, Merge, Tables, add, average, latest
+from openfelt.solvers.solver import Settings, setting, within
+from openfelt.traverse.episode import EpisodeTree, begin, follow, most_actions
+from openfelt.traverse.regrets import share_out
+
+REGRET, AVERAGE = 0, 1  # columns of the table
+
+
+@dataclass(frozen=True)
+class OutcomeSettings(Settings):
+    """Parameters of outcome sampling."""
+
+    epsilon: float = setting(0.6, "how much of the sampling is even over the actions")
+    baseline: float = setting(
+        0.0, "step of the running values that lessen the variance (VR-MCCFR has 0.5); 0: without them"
+    )
+
+    def __post_init__(self) -> None:
+        within("epsilon", self.epsilon, 1e-6, 1.0)
+        within("baseline", self.baseline, 0.0, 1.0)
+
+
+class OutcomeTables(NamedTuple):
+    """What is learned."""
+
+    sums: Floats  # [slots, 2] regrets, and the average policy's weights
+    marker: NDArray[np.int64]  # [rows] the iteration in which a row was last met
+    baseline: Floats  # [slots, players], or [0, players] without baselines
+
+
+class History(NamedTuple):
+    """One sampled history, decision by decision."""
+
+    row: Ints  # [depth]
+    player: Ints  # [depth]
+    action: Ints  # [depth] the place of the action that was drawn
+    sampled: Floats  # [depth] with which probability it was drawn
+    own_reach: Floats  # [depth] the player's own reach of the node
+    weight: Floats  # [depth] all others' reach of it, over the probability to sample it
+    policy: Floats  # [depth * actions] the current policy, that of each decision at depth * actions
+    reach: Floats  # [players] each player's own reach, on the way down
+    value: Floats  # [players] what follows is worth to each, on the way back
+
+
+class OutcomeMCCFR(Learner):
+    """Outcome-sampling Monte-Carlo counterfactual regret minimisation."""
+
+    name: ClassVar[str] = "outcome-mccfr"
+    summary: ClassVar[str] = "CFR on one sampled history at a time (Ponsen, de Jong & Lanctot 2011)"
+    settings_type: ClassVar[type[Settings]] = OutcomeSettings
+    settings: OutcomeSettings
+    merges: ClassVar[dict[str, Merge]] = {"sums": add, "marker": latest, "baseline": average}
+
+    def _first_tables(self) -> Tables:
+        slots = self.tree.num_slots if self.settings.baseline else 0
+        return OutcomeTables(
+            np.zeros((self.tree.num_slots, 2)),
+            np.zeros(self.tree.num_rows, np.int64),
+            np.zeros((slots, self.tree.players)),
+        )._asdict()
+
+    def _new_scratch(self) -> History:
+        players = self.tree.players
+        return History(
+            *(np.empty(self.depth, np.int32) for _ in range(3)),
+            *(np.empty(self.depth) for _ in range(3)),
+            np.empty(self.depth * most_actions(self.tree)),
+            np.empty(players),
+            np.empty(players),
+        )
+
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
+        own, settings = OutcomeTables(**tables), self.settings
+        steps = (settings.epsilon, settings.baseline, begun, episodes, self.threads)
+        _iterate(self.episode_tree, own, scratch, stream, *steps)
+
+    @property
+    def probabilities(self) -> Floats:
+        return normalised(self.tree, self.learned["sums"][:, AVERAGE])
+
+
+@kernel
+def _iterate(
+    tree: EpisodeTree,
+    tables: OutcomeTables,
+    history: History,
+    stream: Stream,
+    epsilon: float,
+    step: float,
+    begun: int,
+    iterations: int,
+    threads: int,
+) -> None:
+    """PJL11 Algorithm 1.
+
+    Of several threads each sees its share of the iterations: time runs `threads` times as fast for it,
+    and what it adds to the average counts that much less.
+    """
+    for iteration in range(iterations):
+        length, leaf = sample_history(tree, tables.sums, history, stream, epsilon)
+        learn_history(tree, tables, history, length, leaf, step, begun + (iteration + 1) * threads, threads)
+
+
+@kernel
+def sample_history(
+    tree: EpisodeTree, sums: Floats, history: History, stream: Stream, epsilon: float
+) -> tuple[int, int]:
+    """SELECT of Algorithm 1; returns the number of decisions and the leaf."""
+    players = len(history.reach)
+    for player in range(players):
+        history.reach[player] = 1.0
+    width = len(history.policy) // len(history.row)
+    length, sampled = 0, 1.0
+    node = begin(tree, stream)
+    player = tree.player[node]
+    while player >= 0:
+        row = tree.row[node]
+        first = tree.first_slot[row]
+        actions = tree.first_slot[row + 1] - first
+        base = length * width
+        for action in range(actions):
+            history.policy[base + action] = max(sums[first + action, REGRET], 0.0)
+        share_out(history.policy, base, base + actions)
+        chosen, place = actions - 1, uniform(stream)
+        even = epsilon / actions
+        for action in range(actions - 1):
+            place -= even + (1.0 - epsilon) * history.policy[base + action]
+            if place < 0.0:
+                chosen = action
+                break
+        others = 1.0
+        for other in range(players):
+            if other != player:
+                others *= history.reach[other]
+        history.row[length] = row
+        history.player[length] = player
+        history.action[length] = chosen
+        history.sampled[length] = even + (1.0 - epsilon) * history.policy[base + chosen]
+        history.own_reach[length] = history.reach[player]
+        history.weight[length] = others / sampled
+        history.reach[player] *= history.policy[base + chosen]
+        sampled *= history.sampled[length]
+        length += 1
+        node = follow(tree, node, chosen, stream)
+        player = tree.player[node]
+    return length, tree.row[node]
+
+
+@kernel
+def learn_history(
+    tree: EpisodeTree,
+    tables: OutcomeTables,
+    history: History,
+    length: int,
+    leaf: int,
+    step: float,
+    iteration: int,
+    threads: int,
+) -> None:
+    """UPDATE of Algorithm 1, from the last decision to the first."""
+    width = len(history.policy) // len(history.row)
+    for player in range(len(history.value)):
+        history.value[player] = tree.payoffs[leaf, player]
+    for depth in range(length - 1, -1, -1):
+        row, player, chosen = history.row[depth], history.player[depth], history.action[depth]
+        first = tree.first_slot[row]
+        actions = tree.first_slot[row + 1] - first
+        base = depth * width
+        drawn = history.value[player] / history.sampled[depth]  # v(h, a) of the action drawn
+        if step > 0.0:
+            drawn += tables.baseline[first + chosen, player] * (1.0 - 1.0 / history.sampled[depth])
+            _pass_on(tables.baseline, history, depth, first, actions, step)
+        else:
+            factor = history.policy[base + chosen] / history.sampled[depth]
+            for other in range(len(history.value)):
+                history.value[other] *= factor
+        value, weight = history.value[player], history.weight[depth]
+        since = (iteration - tables.marker[row]) / threads * history.own_reach[depth]
+        tables.marker[row] = iteration
+        for action in range(actions):
+            slot = first + action
+            of_action = drawn if action == chosen else 0.0
+            if step > 0.0 and action != chosen:
+                of_action = tables.baseline[slot, player]
+            tables.sums[slot, REGRET] += weight * (of_action - value)
+            tables.sums[slot, AVERAGE] += since * history.policy[base + action]
+
+
+@kernel
+def _pass_on(baseline: Floats, history: History, depth: int, first: int, actions: int, step: float) -> None:
+    """Replace the value of each player after the drawn action by that before it, and learn the baseline."""
+    base = depth * (len(history.policy) // len(history.row))
+    chosen = history.action[depth]
+    factor = history.policy[base + chosen] / history.sampled[depth]
+    for player in range(len(history.value)):
+        expected = 0.0
+        for action in range(actions):
+            expected += history.policy[base + action] * baseline[first + action, player]
+        error = history.value[player] - baseline[first + chosen, player]
+        history.value[player] = expected + factor * error
+        baseline[first + chosen, player] += step * error

@@ -1,0 +1,325 @@
+"""Self-play Monte-Carlo tree search over information states: IS-UCT and Smooth IS-UCT.
+
+Heinrich & Silver 2014 (HS14), Algorithms 1 and 2; the schedule `decay` is equation 2.11 of Mac Manus 2019
+(MM19), after Heinrich & Silver 2015, with N the visits of the row. A player's tree is the part of his rows
+with visits; a row enters it when it is first met, and from there to the end of the episode its player
+plays by the rollout policy and learns no more. All players' rewards are counted, without discount.
+
+Where the papers are silent: of equal actions the first is taken, except that actions never tried come
+first and in the rows' order. Below the visits of `threshold`, where HS14 sets eta to 0, each action is
+tried once before the average is followed, since the average of one visit would repeat that one for ever.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.random import Stream, uniform
+from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
+from openfelt.rules.game import AnyGame
+from openfelt.solvers.learner import Learner, Merge, Tables, add
+from openfelt.solvers.solver import Settings, setting, within
+from openfelt.traverse.episode import EpisodeTree, begin, draw, follow
+
+UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
+VISITS, PAYOFFS = 0, 1  # columns of the table
+SELF, RANDOM = "self", "random"
+MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
+
+
+@dataclass(frozen=True)
+class UCTSettings(Settings):
+    """Parameters of IS-UCT."""
+
+    c: float | None = setting(None, "exploration constant, in the game's unit (default: half the range of payoffs)")
+    k: float | None = setting(
+        None, "in poker, instead of c: explore with the pot + k times what can still be bet (HS14, 5)"
+    )
+    rollout: str = setting(
+        UNIFORM, "how a player plays who has left his tree", choices=(UNIFORM, CALL, ON_POLICY)
+    )
+    opponent: str = setting(
+        SELF, "whom to learn against, each seat in turn: self, random, or the folder of a run or policy"
+    )
+
+    def __post_init__(self) -> None:
+        if self.c is not None and self.k is not None:
+            raise FeltError("Give c or k, not both: k makes the exploration follow the pot.")
+        if self.c is not None:
+            within("c", self.c, 0.0, math.inf)
+        if self.k is not None:
+            within("k", self.k, 0.0, 1.0)
+
+
+class Selection(NamedTuple):
+    """With which probability eta a row is played by UCB, and not by its average policy."""
+
+    by_average: bool  # eta is the largest probability of the average (HS14, 3); or else
+    gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
+    eta0: float
+    d: float
+    threshold: float  # eta is 0 below so many visits
+
+
+ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
+
+
+class Setup(NamedTuple):
+    """How episodes are played, besides the selection."""
+
+    c: Floats  # [rows], or [1] if all are alike
+    rollout: NDArray[np.int8]  # [rows] the action outside of the tree, or [0] if it is drawn evenly
+    opponent: Floats  # [slots] the policy of those who do not learn, or [0] in self-play
+    leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
+
+
+class Trail(NamedTuple):
+    """The slots that an episode will update."""
+
+    slot: NDArray[np.int64]  # [depth]
+    player: Ints  # [depth]
+
+
+class UCT(Learner):
+    """IS-UCT: self-play tree search with UCB at each information state."""
+
+    name: ClassVar[str] = "uct"
+    summary: ClassVar[str] = "self-play tree search over information states (IS-UCT, Heinrich & Silver 2014)"
+    settings_type: ClassVar[type[Settings]] = UCTSettings
+    settings: UCTSettings
+    merges: ClassVar[dict[str, Merge]] = {"counts": add}
+
+    def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
+        self._given = opponent if isinstance(opponent, Policy) else None
+        if self._given is not None:
+            opponent = f"policy {hashlib.sha256(self._given.probabilities.tobytes()).hexdigest()[:16]}"
+        super().__init__(game, opponent=str(opponent), **rest)
+
+    def _start(self) -> None:
+        if self.settings.c is None and self.settings.k is None:
+            payoffs = self.tree.nodes.payoffs
+            self.settings = dataclasses.replace(self.settings, c=float(payoffs.max() - payoffs.min()) / 2)
+        self._selection = self._choose_selection()
+        on_policy = self.settings.rollout == ON_POLICY
+        self._setup = Setup(self._exploration(), self._rollout(), self._opponent(), not on_policy)
+        super()._start()
+
+    def _choose_selection(self) -> Selection:
+        return ALWAYS_UCB
+
+    def _exploration(self) -> Floats:
+        if self.settings.k is None:
+            return np.array([self.settings.c], np.float64)
+        self._require_poker("k needs a pot")
+        return self.tree.betting.pot + self.settings.k * self.tree.betting.potential
+
+    def _rollout(self) -> NDArray[np.int8]:
+        if self.settings.rollout != CALL:
+            return np.empty(0, np.int8)
+        self._require_poker(f"rollout {CALL} needs an action that checks or calls")
+        return self.tree.betting.passive
+
+    def _require_poker(self, need: str) -> None:
+        if self.tree.betting.passive.min() < 0:
+            raise FeltError(f"{self.name}: {need}, and {self.tree.game} has none.")
+
+    def _opponent(self) -> Floats:
+        if self.settings.opponent == SELF:
+            return np.empty(0)
+        if self.settings.opponent == RANDOM:
+            return uniform_policy(self.tree).probabilities
+        policy = self._given or load_policy(self.settings.opponent)
+        require_game(policy, self.tree)
+        return policy.probabilities
+
+    def _first_tables(self) -> dict[str, NDArray[Any]]:
+        return {"counts": np.zeros((self.tree.num_slots, 2))}
+
+    def _new_scratch(self) -> Trail:
+        return Trail(np.empty(self.depth, np.int64), np.empty(self.depth, np.int32))
+
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
+        counts = tables["counts"]
+        _play(self.episode_tree, self._selection, self._setup, counts, scratch, stream, begun, episodes)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        # With the opponent, so that a resumed run meets the same one whatever became of his folder.
+        return {**super().tables(), "opponent": self._setup.opponent}
+
+    @property
+    def visits(self) -> Floats:
+        """How often each action was taken, per slot."""
+        counts: Floats = self.learned["counts"][:, VISITS]
+        return counts
+
+    @property
+    def values(self) -> Floats:
+        """The mean payoff after each action, per slot; nan where it was never taken."""
+        with np.errstate(invalid="ignore"):
+            values: Floats = self.learned["counts"][:, PAYOFFS] / self.visits
+        return values
+
+    @property
+    def probabilities(self) -> Floats:
+        return normalised(self.tree, self.visits)
+
+    @property
+    def greedy(self) -> Policy:
+        """The policy of highest values; uniform in rows that were never met."""
+        value = np.where(self.visits > 0, self.values, -np.inf)
+        best = np.maximum.reduceat(value, self.tree.rows.first_slot[:-1])
+        first = self.tree.rows.first_slot[:-1]
+        actions = np.diff(self.tree.rows.first_slot)
+        is_best = (value == np.repeat(best, actions)) & (self.visits > 0)
+        # of equal ones the first
+        rank = np.cumsum(is_best) - np.repeat(np.cumsum(is_best)[first] - is_best[first], actions)
+        return Policy(self.tree, normalised(self.tree, (is_best & (rank == 1)).astype(np.float64)))
+
+
+@dataclass(frozen=True)
+class SmoothUCTSettings(UCTSettings):
+    """Parameters of Smooth IS-UCT."""
+
+    schedule: str = setting(
+        DECAY,
+        "the mixing eta: the average's largest probability (HS14, 3), 0.9 * 10^4 / (10^4 + sqrt(N)) (HS14, 4), "
+        "or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
+        choices=(MAX_AVERAGE, BY_VISITS, DECAY),
+    )
+    gamma: float = setting(0.1, "lower limit of eta in the schedule decay")
+    eta0: float = setting(0.9, "first eta in the schedule decay")
+    d: float = setting(0.002, "rate of the schedule decay")
+    threshold: float = setting(0.0, "eta is 0 in rows with fewer visits (HS14 has 10000 for three players)")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        within("gamma", self.gamma, 0.0, 1.0)
+        within("eta0", self.eta0, 0.0, 1.0)
+        within("d", self.d, 0.0, math.inf)
+        within("threshold", self.threshold, 0.0, math.inf)
+
+
+class SmoothUCT(UCT):
+    """Smooth IS-UCT: UCB mixed with the average policy, which brings it close to equilibrium."""
+
+    name: ClassVar[str] = "smooth-uct"
+    summary: ClassVar[str] = "UCT mixed with its average policy (Smooth IS-UCT, Heinrich & Silver 2014)"
+    settings_type: ClassVar[type[Settings]] = SmoothUCTSettings
+    settings: SmoothUCTSettings
+
+    def _choose_selection(self) -> Selection:
+        settings = self.settings
+        if settings.schedule == DECAY:
+            return Selection(False, settings.gamma, settings.eta0, settings.d, settings.threshold)
+        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, settings.threshold)
+
+
+@kernel
+def _play(
+    tree: EpisodeTree,
+    selection: Selection,
+    setup: Setup,
+    counts: Floats,  # [slots, 2] visits and summed payoffs
+    trail: Trail,
+    stream: Stream,
+    begun: int,
+    episodes: int,
+) -> None:
+    """Algorithm 1 of HS14, `episodes` times."""
+    for episode in range(begun, begun + episodes):
+        learner = episode % tree.payoffs.shape[1] if len(setup.opponent) else -1
+        outside, length = 0, 0  # outside: a bit for each player who has left his tree
+        node = begin(tree, stream)
+        player = tree.player[node]
+        while player >= 0:
+            row = tree.row[node]
+            first, last = tree.first_slot[row], tree.first_slot[row + 1]
+            if learner >= 0 and player != learner:
+                slot = draw(setup.opponent, first, last, stream)
+            elif outside >> player & 1:
+                slot = _roll_out(setup, row, first, last, stream)
+            else:
+                visits = 0.0
+                for slot in range(first, last):
+                    visits += counts[slot, VISITS]
+                if visits > 0.0:
+                    c = setup.c[row if len(setup.c) > 1 else 0]
+                    slot = _select(selection, counts, first, last, visits, c, stream)
+                else:
+                    slot = _roll_out(setup, row, first, last, stream)
+                    outside |= setup.leaves_tree << player
+                trail.slot[length] = slot
+                trail.player[length] = player
+                length += 1
+            node = follow(tree, node, slot - first, stream)
+            player = tree.player[node]
+        leaf = tree.row[node]
+        for step in range(length):
+            slot = trail.slot[step]
+            counts[slot, VISITS] += 1.0
+            counts[slot, PAYOFFS] += tree.payoffs[leaf, trail.player[step]]
+
+
+@kernel
+def _roll_out(setup: Setup, row: int, first: int, last: int, stream: Stream) -> int:
+    if len(setup.rollout):
+        return first + setup.rollout[row]
+    return first + int(uniform(stream) * (last - first))
+
+
+@kernel
+def _select(
+    selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
+) -> int:
+    """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
+    if visits < selection.threshold:
+        for slot in range(first, last):
+            if counts[slot, VISITS] == 0.0:
+                return slot
+        return _draw_average(counts, first, last, visits, stream)
+    if selection.gamma < 1.0 and not _is_ucb(selection, counts, first, last, visits, uniform(stream)):
+        return _draw_average(counts, first, last, visits, stream)
+    log_visits = math.log(visits)
+    best, highest = first, -math.inf
+    for slot in range(first, last):
+        tried = counts[slot, VISITS]
+        if tried == 0.0:
+            return slot
+        bound = (counts[slot, PAYOFFS] + c * math.sqrt(log_visits * tried)) / tried
+        if bound > highest:
+            best, highest = slot, bound
+    return best
+
+
+@kernel
+def _is_ucb(
+    selection: Selection, counts: Floats, first: int, last: int, visits: float, chance: float
+) -> bool:
+    """Whether chance < eta."""
+    if selection.by_average:
+        most = 0.0
+        for slot in range(first, last):
+            most = max(most, counts[slot, VISITS])
+        return chance * visits < most
+    return chance < selection.gamma or chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
+
+
+@kernel
+def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
+    """An action as often as it was taken so far."""
+    place = uniform(stream) * visits
+    for slot in range(first, last - 1):
+        place -= counts[slot, VISITS]
+        if place < 0.0:
+            return slot
+    return last - 1

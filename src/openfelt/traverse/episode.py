@@ -1,0 +1,118 @@
+"""Walking down a compiled game one sampled path at a time: what the Monte-Carlo learners stand on.
+
+A learner sees a tree only through `begin`, `follow`, `row_at` and `payoff`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.random import Stream, uniform
+from openfelt.compile.game_tree import GameTree
+from openfelt.rules.game import CHANCE
+
+
+class EpisodeTree(NamedTuple):
+    """The tree of an enumerated game, with chance ready to be drawn from."""
+
+    player: NDArray[np.int8]  # [nodes]
+    num_children: Ints  # [nodes]
+    first_child: Ints  # [nodes]
+    row: Ints  # [nodes] as in TreeArrays
+    share: Floats  # [chances] Walker's alias method: the share of a column that is its own
+    other: Ints  # [chances] and which place has the rest
+    payoffs: Floats  # [different payoffs, players]
+    first_slot: NDArray[np.int64]  # [rows + 1]
+
+
+def episode_tree(tree: GameTree) -> EpisodeTree:
+    """Make the alias tables of all chance nodes."""
+    nodes = tree.nodes
+    share, other = np.ones(len(nodes.chance)), np.zeros(len(nodes.chance), np.int32)
+    chance = np.flatnonzero(nodes.player == CHANCE)
+    starts, first = np.unique(nodes.row[chance], return_index=True)
+    for start, count in zip(starts, nodes.num_children[chance[first]], strict=True):
+        part = slice(start, start + count)
+        share[part], other[part] = _alias(nodes.chance[part])
+    return EpisodeTree(
+        nodes.player, nodes.num_children, nodes.first_child, nodes.row, share, other, nodes.payoffs,
+        tree.rows.first_slot,
+    )
+
+
+def _alias(chance: Floats) -> tuple[Floats, Ints]:
+    """Vose 1991: cut the probabilities into columns of equal height with at most two owners each."""
+    count = len(chance)
+    share, other = chance * count, np.arange(count, dtype=np.int32)
+    small = [place for place in range(count) if share[place] < 1.0]
+    large = [place for place in range(count) if share[place] >= 1.0]
+    while small and large:
+        low, high = small.pop(), large[-1]
+        other[low] = high
+        share[high] -= 1.0 - share[low]
+        if share[high] < 1.0:
+            small.append(large.pop())
+    share[small + large] = 1.0
+    return share, other
+
+
+def most_actions(tree: GameTree) -> int:
+    """The most actions that a row has."""
+    return int(np.diff(tree.rows.first_slot).max(initial=1))
+
+
+def longest_path(tree: GameTree) -> int:
+    """The most decisions of all players in one play."""
+    return int(_longest_path(tree.nodes.player, tree.nodes.first_child, tree.nodes.num_children))
+
+
+@kernel
+def _longest_path(player: NDArray[np.int8], first_child: Ints, num_children: Ints) -> int:
+    """Nodes are numbered parents first, so children are seen before them from the end."""
+    below = np.zeros(len(player), np.int16)
+    for node in range(len(player) - 1, -1, -1):
+        most = 0
+        for child in range(first_child[node], first_child[node] + num_children[node]):
+            most = max(most, below[child])
+        below[node] = most + (player[node] >= 0)
+    return below[0]
+
+
+@kernel
+def begin(tree: EpisodeTree, stream: Stream) -> int:
+    """The first node at which somebody other than chance moves."""
+    return settle(tree, 0, stream)
+
+
+@kernel
+def follow(tree: EpisodeTree, node: int, action: int, stream: Stream) -> int:
+    """The next node at which a player moves, or a leaf, after `action` at `node`."""
+    return settle(tree, tree.first_child[node] + action, stream)
+
+
+@kernel
+def settle(tree: EpisodeTree, node: int, stream: Stream) -> int:
+    """Let chance move while it is its turn."""
+    while tree.player[node] == CHANCE:
+        column = uniform(stream) * tree.num_children[node]
+        place = int(column)
+        entry = tree.row[node] + place
+        if column - place >= tree.share[entry]:
+            place = tree.other[entry]
+        node = tree.first_child[node] + place
+    return node
+
+
+@kernel
+def draw(policy: Floats, first: int, last: int, stream: Stream) -> int:
+    """One of the slots from `first` up to `last`, with its probability."""
+    place = uniform(stream)
+    for slot in range(first, last - 1):
+        place -= policy[slot]
+        if place < 0.0:
+            return slot
+    return last - 1
