@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import kernel
+from openfelt.base.jit import part
 
 Stream = NDArray[np.uint64]  # [APART], the state of one stream: the first word; the others keep
 APART = 8  # the streams of different threads in different cache lines
@@ -28,7 +28,7 @@ def streams(seed: int, count: int) -> NDArray[np.uint64]:
     return states
 
 
-@kernel
+@part
 def uniform(stream: Stream) -> float:
     """Draw from [0, 1), a multiple of 2^-53."""
     stream[0] += GOLDEN

@@ -22,6 +22,9 @@ TARGET = 1e-3
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("game", nargs="?", help="a game's name (default: leduc, or the bot's game)")
     parser.add_argument("--bot", type=Path, help="the folder of a run, or of a policy")
+    parser.add_argument(
+        "--greedy", action="store_true", help="the bot takes its likeliest action, or that of highest value"
+    )
     parser.add_argument("--hands", type=count, help="stop after so many hands")
     parser.add_argument("--seed", type=seed, help="deal the same cards each time")
 
@@ -54,7 +57,7 @@ def _bot(arguments: argparse.Namespace) -> Policy:
     from openfelt.solvers.run_folder import open_policy
 
     if arguments.bot:
-        return open_policy(arguments.bot, arguments.game)
+        return open_policy(arguments.bot, arguments.game, greedy=arguments.greedy)
     with busy(f"compiling {arguments.game or 'leduc'}"):
         solver = PCFRPlus(arguments.game or "leduc")
     with busy(f"solving {solver.tree.game}"):

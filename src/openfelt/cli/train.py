@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from openfelt.solvers.solver import Measurement, Solver
 
 HELP = (
-    "Learn a policy of a game. Give at least one of --iterations, --seconds and --until; learning stops at\n"
-    "the first that is met (the solver lp needs none). What is learned is saved in a run folder, also on\n"
-    "Ctrl-C."
+    "Learn a policy of a game. Give at least one of --iterations (or --episodes), --seconds and --until;\n"
+    "learning stops at the first that is met (the solver lp needs none). What is learned is saved in a run\n"
+    "folder, also on Ctrl-C."
 )
 EXAMPLES = [
     "felt train leduc --solver pcfr+ --until 1e-4",
@@ -35,7 +35,10 @@ EXAMPLES = [
     'felt train "bluff(1,1,6)" --solver cfr+ --seconds 10 --out runs/bluff --resume',
     'felt train "one_card(500)" --solver cfr+ --until 1e-4 --threads 2',
     "felt train leduc --solver dcfr --alpha 1.5 --beta 0.5 --iterations 1e4",
-    "felt train leduc --solver dcfr --help        (lists the parameters of that solver)",
+    "felt train leduc --solver smooth-uct --c 18 --gamma 0.1 --eta0 0.9 --d 0.002 --episodes 5e7 --threads 2",
+    "felt train leduc --solver uct --k 0.5 --opponent random --episodes 1e6",
+    "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
+    "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
 CHECKPOINT_EVERY = 60.0  # seconds
 DEFAULT_SOLVER = "pcfr+"
@@ -47,23 +50,47 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     solvers = "; ".join(f"{name}: {solver.summary}" for name, solver in SOLVERS.items())
     parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
     parser.add_argument("--solver", default=DEFAULT_SOLVER, help=f"{solvers} (default: {DEFAULT_SOLVER})")
-    parser.add_argument("--iterations", type=count, help="how many iterations to learn")
+    parser.add_argument(
+        "--iterations",
+        "--episodes",
+        type=count,
+        dest="iterations",
+        metavar="N",
+        help="how many iterations to learn; those of a sampling solver are episodes",
+    )
     parser.add_argument("--seconds", type=positive, help="how many seconds to learn")
     parser.add_argument("--until", type=positive, help="stop at this exploitability (in the game's unit)")
     parser.add_argument(
         "--seed", type=seed, default=0, help="for solvers that draw at random; a resumed run keeps its own"
     )
     parser.add_argument(
-        "--threads", type=count, default=1, help="for CFR solvers in large games (default: 1)"
+        "--threads",
+        type=count,
+        default=1,
+        help="for sampling solvers, and CFR in large games (default: 1); sampling with more than one is not "
+        "reproducible to the bit",
     )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    parser.add_argument(
+        "--checkpoint",
+        type=positive,
+        default=CHECKPOINT_EVERY,
+        metavar="SECONDS",
+        help=f"how often to save what is learned so far (default: {CHECKPOINT_EVERY:.0f})",
+    )
     known, _ = _scan_solver().parse_known_args(argv)
     fields = dataclasses.fields(solver_type(known.solver).settings_type)
     group = parser.add_argument_group(f"parameters of {known.solver}") if fields else parser
     for field in fields:
-        text = f"{field.metadata['help']} (default: {field.default})"
-        group.add_argument(f"--{field.name}", type=float, default=field.default, help=text)
+        default = "" if field.default is None else f" (default: {field.default})"
+        group.add_argument(
+            f"--{field.name}",
+            type=field.metadata["kind"],
+            default=field.default,
+            choices=field.metadata["choices"] or None,
+            help=field.metadata["help"] + default,
+        )
 
 
 def _scan_solver() -> argparse.ArgumentParser:
@@ -80,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     solver = _open_solver(arguments)
     folder = RunFolder(arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name))
     budget = {key: getattr(arguments, key) for key in ("iterations", "seconds", "until")}
-    interrupted = learn(solver, folder, shown=not arguments.json, **budget)
+    interrupted = learn(
+        solver, folder, shown=not arguments.json, checkpoint_every=arguments.checkpoint, **budget
+    )
     measured = exploitability(arguments.game, solver.policy)
     if arguments.json:
         print_json(
@@ -96,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         how = "stopped by you after" if interrupted else "learned in"
-        work = f"{solver.iterations:,} iterations, " if solver.iterative else ""
+        work = f"{solver.iterations:,} {solver.work}, " if solver.iterative else ""
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print(measured)
         path = shlex.quote(str(folder.path))
@@ -110,7 +139,9 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
     solver = solver_type(arguments.solver)
     if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
-        raise FeltError("Say how long to learn: give --iterations N, --seconds T or --until EXPLOITABILITY.")
+        raise FeltError(
+            "Say how long to learn: give --iterations N (or --episodes), --seconds T or --until EXPLOITABILITY."
+        )
     if arguments.resume and not arguments.out:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")
     if arguments.out and not arguments.resume:
@@ -133,6 +164,7 @@ def learn(
     seconds: float | None = None,
     until: float | None = None,
     shown: bool = True,
+    checkpoint_every: float = CHECKPOINT_EVERY,
 ) -> bool:
     """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
     budget = {"iterations": iterations, "seconds": seconds, "until": until}
@@ -150,7 +182,7 @@ def learn(
         def progress(solver: Solver, measured: Measurement | None) -> bool:
             nonlocal last_saved
             bar.update(solver, measured)
-            if time.monotonic() - last_saved > CHECKPOINT_EVERY:
+            if time.monotonic() - last_saved > checkpoint_every:
                 last_saved = time.monotonic()
                 try:
                     folder.save(solver)
@@ -227,7 +259,7 @@ class LearningBar:
             self._highest = self._highest or measured.exploitability
             self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
         done, speed = solver.iterations, solver.iterations / max(solver.seconds, 1e-9)
-        text = f"{self._text}, {done:,} iterations, {speed:,.0f}/s"
+        text = f"{self._text}, {done:,} {solver.work}, {speed:,.0f}/s"
         self._bar.update(self._task, completed=self._share(solver), text=text)
 
     def _share(self, solver: Solver) -> float:

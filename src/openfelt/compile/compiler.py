@@ -71,9 +71,7 @@ def _remove_outdated(folder: Path) -> None:
 def save_tree(folder: Path, tree: GameTree) -> None:
     """Write a tree as a folder of arrays."""
     arrays = {
-        f"{part}.{field}": array
-        for part in PARTS
-        for field, array in getattr(tree, part)._asdict().items()
+        f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()
     }
     facts = {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
     save_folder(folder, "tree", arrays, facts)

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from openfelt.base.errors import FeltError, FileError
-from openfelt.base.files import load_folder, save_folder
+from openfelt.base.files import MANIFEST, load_folder, save_folder
 from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
 from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import spread_reach
+
+POLICY = "policy"  # where a run keeps it
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +128,12 @@ def save_policy(policy: Policy, folder: str | Path) -> None:
 
 
 def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
-    """Read a policy of the game that it names, or of `game` (one of your own, or a file that was moved)."""
+    """Read a saved policy, or that of a run; `game` is for one of your own, or a file that was moved."""
     folder = Path(folder)
+    if not folder.exists():
+        raise FileError(f"There is no run or policy at {folder}.")
+    if (folder / POLICY / MANIFEST).exists():
+        folder /= POLICY
     arrays, facts = load_folder(folder, "policy")
     if "probabilities" not in arrays or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")

@@ -18,20 +18,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream
 from openfelt.policy.policy import normalised
 from openfelt.solvers.learner import Learner, Merge, Tables, add
 from openfelt.traverse.episode import EpisodeTree, begin, draw, follow, most_actions
-from openfelt.traverse.regrets import share_out
-
-REGRET, AVERAGE = 0, 1  # columns of the table
+from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
 
 class Walk(NamedTuple):
     """Where a traversal is: the decisions whose actions are all tried, one above the other."""
 
     node: Ints  # [depth]
+    first: NDArray[np.int64]  # [depth] the first slot of its row
     action: Ints  # [depth] which action is being tried
     own_reach: Floats  # [depth] reach of the player whose traversal it is
     others_reach: Floats  # [depth] of all other players, chance apart
@@ -54,12 +53,16 @@ class ExternalMCCFR(Learner):
         return {"sums": np.zeros((self.tree.num_slots, 2))}
 
     def _new_scratch(self) -> Walk:
+        depth, actions = self.depth, most_actions(self.tree)
         return Walk(
-            *(np.empty(self.depth, np.int32) for _ in range(2)),
-            *(np.empty(self.depth) for _ in range(2)),
-            np.empty(self.depth * most_actions(self.tree)),
-            np.empty(self.tree.num_slots),
-            np.full(self.tree.num_rows, -1, np.int64),
+            node=np.empty(depth, np.int32),
+            first=np.empty(depth, np.int64),
+            action=np.empty(depth, np.int32),
+            own_reach=np.empty(depth),
+            others_reach=np.empty(depth),
+            value=np.empty(depth * actions),
+            policy=np.empty(self.tree.num_slots),
+            met=np.full(self.tree.num_rows, -1, np.int64),
         )
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
@@ -78,7 +81,7 @@ class ChanceCFR(ExternalMCCFR):
     samples_others: ClassVar[bool] = False
 
 
-@kernel
+@episode_kernel
 def _iterate(
     tree: EpisodeTree,
     sums: Floats,  # [slots, 2] regrets, and the average policy's weights
@@ -94,7 +97,7 @@ def _iterate(
             _traverse(tree, sums, walk, stream, samples_others, player, iteration * players + player)
 
 
-@kernel
+@part
 def _traverse(
     tree: EpisodeTree,
     sums: Floats,
@@ -110,6 +113,7 @@ def _traverse(
     to the last decision that has an action left.
     """
     width = len(walk.value) // len(walk.node)
+    next_player = (traverser + 1) % tree.payoffs.shape[1]
     depth, own_reach, others_reach = 0, 1.0, 1.0
     node = begin(tree, stream)
     while True:
@@ -119,7 +123,7 @@ def _traverse(
             first, last = tree.first_slot[row], tree.first_slot[row + 1]
             is_new = _meet(sums, walk, row, first, last, traversal)
             if samples_others and player != traverser:
-                if player == (traverser + 1) % tree.payoffs.shape[1]:
+                if player == next_player:
                     for slot in range(first, last):
                         sums[slot, AVERAGE] += walk.policy[slot]
                 action = draw(walk.policy, first, last, stream) - first
@@ -128,10 +132,12 @@ def _traverse(
                     for slot in range(first, last):
                         sums[slot, AVERAGE] += own_reach * walk.policy[slot]
                 walk.node[depth] = node
-                walk.action[depth] = action = 0
+                walk.first[depth] = first
+                walk.action[depth] = 0
                 walk.own_reach[depth] = own_reach
                 walk.others_reach[depth] = others_reach
                 depth += 1
+                action = 0
                 if not samples_others:
                     if player == traverser:
                         own_reach *= walk.policy[first]
@@ -142,24 +148,25 @@ def _traverse(
         value = tree.payoffs[tree.row[node], traverser]
         while depth > 0:
             node = walk.node[depth - 1]
-            row = tree.row[node]
-            first = tree.first_slot[row]
-            actions = tree.first_slot[row + 1] - first
-            base = (depth - 1) * width
-            walk.value[base + walk.action[depth - 1]] = value
-            walk.action[depth - 1] += 1
             action = walk.action[depth - 1]
-            if action < actions:
+            base = (depth - 1) * width
+            walk.value[base + action] = value
+            action += 1
+            first = walk.first[depth - 1]
+            if action < tree.num_children[node]:
+                walk.action[depth - 1] = action
                 break
-            value = 0.0
-            for action in range(actions):
-                value += walk.policy[first + action] * walk.value[base + action]
             depth -= 1
+            value = 0.0
+            for place in range(action):
+                value += walk.policy[first + place] * walk.value[base + place]
             if tree.player[node] == traverser:
-                for action in range(actions):
-                    sums[first + action, REGRET] += walk.others_reach[depth] * (walk.value[base + action] - value)
+                for place in range(action):
+                    sums[first + place, REGRET] += walk.others_reach[depth] * (
+                        walk.value[base + place] - value
+                    )
         else:
-            return value
+            return float(value)
         own_reach, others_reach = walk.own_reach[depth - 1], walk.others_reach[depth - 1]
         if not samples_others:
             if tree.player[node] == traverser:
@@ -169,13 +176,11 @@ def _traverse(
         node = follow(tree, node, action, stream)
 
 
-@kernel
+@part
 def _meet(sums: Floats, walk: Walk, row: int, first: int, last: int, traversal: int) -> bool:
     """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
     if walk.met[row] == traversal:
         return False
     walk.met[row] = traversal
-    for slot in range(first, last):
-        walk.policy[slot] = max(sums[slot, REGRET], 0.0)
-    share_out(walk.policy, first, last)
+    match_regrets(sums, first, last, walk.policy, first)
     return True

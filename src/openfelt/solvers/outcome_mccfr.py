@@ -23,15 +23,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import normalised
 from openfelt.solvers.learner import Learner, Merge, Tables, add, average, latest
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import EpisodeTree, begin, follow, most_actions
-from openfelt.traverse.regrets import share_out
-
-REGRET, AVERAGE = 0, 1  # columns of the table
+from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
 
 @dataclass(frozen=True)
@@ -88,13 +86,17 @@ class OutcomeMCCFR(Learner):
         )._asdict()
 
     def _new_scratch(self) -> History:
-        players = self.tree.players
+        depth, actions = self.depth, most_actions(self.tree)
         return History(
-            *(np.empty(self.depth, np.int32) for _ in range(3)),
-            *(np.empty(self.depth) for _ in range(3)),
-            np.empty(self.depth * most_actions(self.tree)),
-            np.empty(players),
-            np.empty(players),
+            row=np.empty(depth, np.int32),
+            player=np.empty(depth, np.int32),
+            action=np.empty(depth, np.int32),
+            sampled=np.empty(depth),
+            own_reach=np.empty(depth),
+            weight=np.empty(depth),
+            policy=np.empty(depth * actions),
+            reach=np.empty(self.tree.players),
+            value=np.empty(self.tree.players),
         )
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
@@ -107,7 +109,7 @@ class OutcomeMCCFR(Learner):
         return normalised(self.tree, self.learned["sums"][:, AVERAGE])
 
 
-@kernel
+@episode_kernel
 def _iterate(
     tree: EpisodeTree,
     tables: OutcomeTables,
@@ -129,7 +131,7 @@ def _iterate(
         learn_history(tree, tables, history, length, leaf, step, begun + (iteration + 1) * threads, threads)
 
 
-@kernel
+@part
 def sample_history(
     tree: EpisodeTree, sums: Floats, history: History, stream: Stream, epsilon: float
 ) -> tuple[int, int]:
@@ -146,9 +148,7 @@ def sample_history(
         first = tree.first_slot[row]
         actions = tree.first_slot[row + 1] - first
         base = length * width
-        for action in range(actions):
-            history.policy[base + action] = max(sums[first + action, REGRET], 0.0)
-        share_out(history.policy, base, base + actions)
+        match_regrets(sums, first, first + actions, history.policy, base)
         chosen, place = actions - 1, uniform(stream)
         even = epsilon / actions
         for action in range(actions - 1):
@@ -174,7 +174,7 @@ def sample_history(
     return length, tree.row[node]
 
 
-@kernel
+@part
 def learn_history(
     tree: EpisodeTree,
     tables: OutcomeTables,
@@ -214,7 +214,7 @@ def learn_history(
             tables.sums[slot, AVERAGE] += since * history.policy[base + action]
 
 
-@kernel
+@part
 def _pass_on(baseline: Floats, history: History, depth: int, first: int, actions: int, step: float) -> None:
     """Replace the value of each player after the drawn action by that before it, and learn the baseline."""
     base = depth * (len(history.policy) // len(history.row))

@@ -16,7 +16,7 @@ from typing import Any
 
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import MANIFEST, not_written, read_manifest, write_text
-from openfelt.policy.policy import Policy, load_policy, save_policy
+from openfelt.policy.policy import POLICY, Policy, load_policy, save_policy
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.registry import solver_type
 from openfelt.solvers.solver import Measurement, Solver
@@ -24,7 +24,7 @@ from openfelt.solvers.solver import Measurement, Solver
 SETTINGS = "run.toml"
 METRICS = "metrics.csv"
 CHECKPOINT = "checkpoint"
-POLICY = "policy"
+GREEDY = "greedy"  # the policy of highest values, where a solver knows values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,11 @@ class RunFolder:
 
     def _is_unfinished(self) -> bool:
         """Empty, or what a first save left that found no room before anything was learned."""
-        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= {CHECKPOINT, POLICY}:
+        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= {
+            CHECKPOINT,
+            POLICY,
+            GREEDY,
+        }:
             return False
         checkpoint = self.path / CHECKPOINT
         if not (checkpoint / MANIFEST).exists():
@@ -62,6 +66,8 @@ class RunFolder:
         """
         solver.save(self.path / CHECKPOINT)
         save_policy(solver.policy, self.path / POLICY)
+        if solver.knows_values:
+            save_policy(solver.greedy, self.path / GREEDY)
         self._write(METRICS, _csv(solver.measurements))
         if budget is not None:
             asked = {key: value for key, value in budget.items() if value is not None}
@@ -86,11 +92,11 @@ class RunFolder:
             raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
         return found
 
-    def resume(self, game: str, solver: str, threads: int, parameters: dict[str, float]) -> Solver:
+    def resume(self, game: str, solver: str, threads: int, parameters: dict[str, Any]) -> Solver:
         """The solver of this run as it was last saved; refuses another game, solver or parameters."""
         found = self.settings()
         fresh = solver_type(solver)(game, seed=found["seed"], threads=threads, **parameters)
-        asked = {"game": fresh.tree.game, "solver": solver, "parameters": dataclasses.asdict(fresh.settings)}
+        asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
         for key, value in asked.items():
             if found[key] != value:
                 raise FeltError(
@@ -123,12 +129,15 @@ class RunFolder:
             raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
 
 
-def open_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
-    """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved."""
-    folder = Path(folder)
-    if not folder.exists():
-        raise FileError(f"There is no run or policy at {folder}.")
-    return load_policy(folder / POLICY if (folder / SETTINGS).exists() else folder, game)
+def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:
+    """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved.
+
+    `greedy`: that of single actions, the ones of highest value where the run's solver knew values.
+    """
+    if greedy and (Path(folder) / GREEDY).exists():
+        return load_policy(Path(folder) / GREEDY, game)
+    policy = load_policy(folder, game)
+    return policy.greedy() if greedy else policy
 
 
 def free_folder(parent: Path, game: str, solver: str) -> Path:
@@ -148,10 +157,15 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "solver": solver.name,
         "seed": solver.seed,
         "threads": solver.threads,
-        "parameters": dataclasses.asdict(solver.settings),
+        "parameters": _parameters(solver),
         "versions": {name: version(name) for name in ("openfelt", "numpy", "numba", "scipy")}
         | {"python": platform.python_version(), "commit": _commit()},
     }
+
+
+def _parameters(solver: Solver) -> dict[str, Any]:
+    """The settings that have a value; TOML has no word for none."""
+    return {key: value for key, value in dataclasses.asdict(solver.settings).items() if value is not None}
 
 
 def _commit() -> str:

@@ -74,20 +74,24 @@ class Solver(ABC):
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
+    knows_values: ClassVar[bool] = False  # of actions, so that its greedy policy goes by them
     work: ClassVar[str] = "iterations"  # what is counted
     first_measurement: ClassVar[int] = 1  # after how many of them
 
     def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise FeltError(f"threads must be from 1 to {MOST_THREADS}, not {threads}.")
-        known = [field.name for field in dataclasses.fields(self.settings_type)]
+        fields = dataclasses.fields(self.settings_type)
+        known = [each.name for each in fields]
         for key in settings:
             if key not in known:
                 allowed = f"it has {', '.join(known)}" if known else "it has none"
                 raise FeltError(f"{self.name} has no parameter '{key}' ({allowed}).")
         self.settings = self.settings_type(**settings)
-        for field in dataclasses.fields(self.settings_type):
-            self._check_choice(field.name, field.metadata.get("choices"))
+        for each in fields:
+            value, choices = getattr(self.settings, each.name), each.metadata.get("choices")
+            if choices and value not in choices:
+                raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
         self.seed, self.threads = seed, threads
         self.tree = compile_game(game)
         self.form = sequence_form(self.tree)
@@ -95,11 +99,6 @@ class Solver(ABC):
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
         self._start()
-
-    def _check_choice(self, name: str, choices: Sequence[str] | None) -> None:
-        value = getattr(self.settings, name)
-        if choices and value not in choices:
-            raise FeltError(f"{self.name}: {name} must be {' or '.join(choices)}, not {value}.")
 
     @abstractmethod
     def _start(self) -> None:
@@ -128,7 +127,7 @@ class Solver(ABC):
 
     @property
     def greedy(self) -> Policy:
-        """A policy without mixed actions: the likeliest ones, or those of highest value where they are known."""
+        """A policy of single actions: the likeliest ones, or those of highest value where that is known."""
         return self.policy.greedy()
 
     def run(

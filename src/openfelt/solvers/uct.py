@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
 from openfelt.rules.game import AnyGame
@@ -41,7 +41,9 @@ MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
 class UCTSettings(Settings):
     """Parameters of IS-UCT."""
 
-    c: float | None = setting(None, "exploration constant, in the game's unit (default: half the range of payoffs)")
+    c: float | None = setting(
+        None, "exploration constant, in the game's unit (default: half the range of payoffs)"
+    )
     k: float | None = setting(
         None, "in poker, instead of c: explore with the pot + k times what can still be bet (HS14, 5)"
     )
@@ -97,6 +99,7 @@ class UCT(Learner):
     summary: ClassVar[str] = "self-play tree search over information states (IS-UCT, Heinrich & Silver 2014)"
     settings_type: ClassVar[type[Settings]] = UCTSettings
     settings: UCTSettings
+    knows_values: ClassVar[bool] = True
     merges: ClassVar[dict[str, Merge]] = {"counts": add}
 
     def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
@@ -176,14 +179,14 @@ class UCT(Learner):
     @property
     def greedy(self) -> Policy:
         """The policy of highest values; uniform in rows that were never met."""
+        first_slot = self.tree.rows.first_slot
         value = np.where(self.visits > 0, self.values, -np.inf)
-        best = np.maximum.reduceat(value, self.tree.rows.first_slot[:-1])
-        first = self.tree.rows.first_slot[:-1]
-        actions = np.diff(self.tree.rows.first_slot)
-        is_best = (value == np.repeat(best, actions)) & (self.visits > 0)
-        # of equal ones the first
-        rank = np.cumsum(is_best) - np.repeat(np.cumsum(is_best)[first] - is_best[first], actions)
-        return Policy(self.tree, normalised(self.tree, (is_best & (rank == 1)).astype(np.float64)))
+        row = np.repeat(np.arange(self.tree.num_rows), np.diff(first_slot))
+        by_value = np.lexsort((np.arange(len(value)), -value, row))  # of equal ones the first is first
+        best = by_value[first_slot[:-1]]
+        table = np.zeros(self.tree.num_slots)
+        table[best] = self.visits[best] > 0
+        return Policy(self.tree, normalised(self.tree, table))
 
 
 @dataclass(frozen=True)
@@ -192,8 +195,8 @@ class SmoothUCTSettings(UCTSettings):
 
     schedule: str = setting(
         DECAY,
-        "the mixing eta: the average's largest probability (HS14, 3), 0.9 * 10^4 / (10^4 + sqrt(N)) (HS14, 4), "
-        "or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
+        "eta, the part of UCB: the average's largest probability (HS14, 3); 9000 / (10000 + sqrt(N)) "
+        "(HS14, 4); or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
         choices=(MAX_AVERAGE, BY_VISITS, DECAY),
     )
     gamma: float = setting(0.1, "lower limit of eta in the schedule decay")
@@ -224,7 +227,7 @@ class SmoothUCT(UCT):
         return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, settings.threshold)
 
 
-@kernel
+@episode_kernel
 def _play(
     tree: EpisodeTree,
     selection: Selection,
@@ -270,14 +273,14 @@ def _play(
             counts[slot, PAYOFFS] += tree.payoffs[leaf, trail.player[step]]
 
 
-@kernel
+@part
 def _roll_out(setup: Setup, row: int, first: int, last: int, stream: Stream) -> int:
     if len(setup.rollout):
-        return first + setup.rollout[row]
+        return int(first + setup.rollout[row])
     return first + int(uniform(stream) * (last - first))
 
 
-@kernel
+@part
 def _select(
     selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
 ) -> int:
@@ -301,7 +304,7 @@ def _select(
     return best
 
 
-@kernel
+@part
 def _is_ucb(
     selection: Selection, counts: Floats, first: int, last: int, visits: float, chance: float
 ) -> bool:
@@ -314,7 +317,7 @@ def _is_ucb(
     return chance < selection.gamma or chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
 
 
-@kernel
+@part
 def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
     """An action as often as it was taken so far."""
     place = uniform(stream) * visits

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.jit import Floats, Ints, kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE
@@ -39,7 +39,13 @@ def episode_tree(tree: GameTree) -> EpisodeTree:
         part = slice(start, start + count)
         share[part], other[part] = _alias(nodes.chance[part])
     return EpisodeTree(
-        nodes.player, nodes.num_children, nodes.first_child, nodes.row, share, other, nodes.payoffs,
+        nodes.player,
+        nodes.num_children,
+        nodes.first_child,
+        nodes.row,
+        share,
+        other,
+        nodes.payoffs,
         tree.rows.first_slot,
     )
 
@@ -79,22 +85,22 @@ def _longest_path(player: NDArray[np.int8], first_child: Ints, num_children: Int
         for child in range(first_child[node], first_child[node] + num_children[node]):
             most = max(most, below[child])
         below[node] = most + (player[node] >= 0)
-    return below[0]
+    return int(below[0])
 
 
-@kernel
+@part
 def begin(tree: EpisodeTree, stream: Stream) -> int:
     """The first node at which somebody other than chance moves."""
     return settle(tree, 0, stream)
 
 
-@kernel
+@part
 def follow(tree: EpisodeTree, node: int, action: int, stream: Stream) -> int:
     """The next node at which a player moves, or a leaf, after `action` at `node`."""
     return settle(tree, tree.first_child[node] + action, stream)
 
 
-@kernel
+@part
 def settle(tree: EpisodeTree, node: int, stream: Stream) -> int:
     """Let chance move while it is its turn."""
     while tree.player[node] == CHANCE:
@@ -107,7 +113,7 @@ def settle(tree: EpisodeTree, node: int, stream: Stream) -> int:
     return node
 
 
-@kernel
+@part
 def draw(policy: Floats, first: int, last: int, stream: Stream) -> int:
     """One of the slots from `first` up to `last`, with its probability."""
     place = uniform(stream)

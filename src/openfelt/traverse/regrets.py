@@ -1,20 +1,23 @@
-"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5), shared by all that minimise regret."""
+"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for the sampling learners."""
 
 from __future__ import annotations
 
-from openfelt.base.jit import Floats, kernel
+from openfelt.base.jit import Floats, part
+
+REGRET, AVERAGE = 0, 1  # columns of a table of sums
 
 
-@kernel
-def share_out(weights: Floats, first: int, last: int) -> None:
-    """Turn weights, none of them negative, into probabilities; even ones where all are zero."""
+@part
+def match_regrets(sums: Floats, first: int, last: int, policy: Floats, base: int) -> None:
+    """Play in proportion to positive regret, evenly where there is none; written from policy[base] on."""
     total = 0.0
-    for place in range(first, last):
-        total += weights[place]
+    for slot in range(first, last):
+        total += max(sums[slot, REGRET], 0.0)
     if total > 0.0:
         share = 1.0 / total
-        for place in range(first, last):
-            weights[place] *= share
+        for slot in range(first, last):
+            policy[base + slot - first] = max(sums[slot, REGRET], 0.0) * share
     else:
-        for place in range(first, last):
-            weights[place] = 1.0 / (last - first)
+        even = 1.0 / (last - first)
+        for slot in range(first, last):
+            policy[base + slot - first] = even
