@@ -19,6 +19,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, main
+from openfelt.solvers.registry import SOLVERS
 
 
 def command(*words: str) -> list[str]:
@@ -431,6 +432,30 @@ def test_sigkill_leaves_the_last_checkpoint(tmp_path):
             solver.probabilities.tobytes()
             == felt.CFRPlus("leduc").run(solver.iterations).probabilities.tobytes()
         )
+
+
+@pytest.mark.parametrize("solver", ["smooth-uct", "outcome-mccfr", "external-mccfr"])
+def test_killed_and_resumed_is_the_same_to_the_bit(solver, tmp_path):
+    """A training is killed in the midst of it; resumed, it ends with the tables of one that was not."""
+    command = [sys.executable, "-m", "openfelt", "train", "leduc", "--solver", solver, "--seed", "5"]
+    begin = [*command, "--out", "killed", "--seconds", "60", "--checkpoint", "0.2", "--json"]
+    process = subprocess.Popen(begin, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    manifest = tmp_path / "killed" / "checkpoint" / "manifest.json"
+    begun = time.monotonic()
+    while not (manifest.exists() and json.loads(manifest.read_text())["iterations"]):
+        assert time.monotonic() - begun < 60
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    saved = json.loads(manifest.read_text())["iterations"]
+    resume = [*command, "--out", "killed", "--resume", "--iterations", "5000", "--json"]
+    subprocess.run(resume, stdout=subprocess.DEVNULL, check=True, cwd=tmp_path)
+    killed, whole = (SOLVERS[solver]("leduc", seed=5) for _ in range(2))
+    killed.resume(tmp_path / "killed" / "checkpoint")
+    whole.run(saved + 5000)
+    assert killed.iterations == saved + 5000
+    for name, table in whole.tables().items():
+        assert table.tobytes() == killed.tables()[name].tobytes(), name
 
 
 def wait_for(path, seconds=60.0):

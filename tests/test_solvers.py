@@ -7,10 +7,12 @@ import pytest
 
 import openfelt as felt
 from openfelt.policy.policy import normalised
+from openfelt.solvers.learner import Learner
 from openfelt.solvers.registry import SOLVERS, solver_type
 from openfelt.traverse import threads
 
 ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
+FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], Learner)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_leduc_below_one_in_ten_thousand(name):
     assert felt.expected_values("leduc", solver.policy)[0] == pytest.approx(-0.0856064, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ITERATIVE)
+@pytest.mark.parametrize("name", FULL_WIDTH)
 @pytest.mark.parametrize("game", ["kuhn(players=3)", "leduc(players=3)", "princess_monster(2,3,5)"])
 def test_every_solver_learns_every_kind_of_game(name, game):
     solver = solver_type(name)(game).run(60)

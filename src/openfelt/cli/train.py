@@ -140,7 +140,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     solver = solver_type(arguments.solver)
     if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
         raise FeltError(
-            "Say how long to learn: give --iterations N (or --episodes), --seconds T or --until EXPLOITABILITY."
+            "Say how long to learn: give --iterations N (or --episodes), --seconds T or --until LIMIT."
         )
     if arguments.resume and not arguments.out:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")

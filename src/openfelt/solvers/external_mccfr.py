@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Merge, Tables, add
+from openfelt.solvers.learner import Learner, Tables
 from openfelt.traverse.episode import EpisodeTree, begin, draw, follow, most_actions
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
@@ -47,7 +47,7 @@ class ExternalMCCFR(Learner):
     work: ClassVar[str] = "iterations"
     first_measurement: ClassVar[int] = 100
     samples_others: ClassVar[bool] = True
-    merges: ClassVar[dict[str, Merge]] = {"sums": add}
+    sums_up: ClassVar[bool] = False
 
     def _first_tables(self) -> Tables:
         return {"sums": np.zeros((self.tree.num_slots, 2))}
@@ -70,7 +70,7 @@ class ExternalMCCFR(Learner):
 
     @property
     def probabilities(self) -> Floats:
-        return normalised(self.tree, self.learned["sums"][:, AVERAGE])
+        return normalised(self.tree, self.learned["sums"][..., AVERAGE].sum(axis=0))
 
 
 class ChanceCFR(ExternalMCCFR):

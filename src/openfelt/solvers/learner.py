@@ -1,16 +1,21 @@
-"""What the Monte-Carlo learners share: random streams, and several threads on one set of tables.
+"""What the Monte-Carlo learners share: random streams, and the work of several threads.
 
 With one thread and one seed the tables are the same to the bit, however a run is cut into pieces. With
-several threads they are not. Large tables are then shared without locks. Small ones, whose cache lines the
-threads would tear from each other at every step, are copied for each thread, which every so often (some
-thousand episodes) adds what it learned to the common ones and takes over what the others did.
+several threads, large tables are shared without locks. The cache lines of small ones would be torn from one
+thread by another at every step, so there either
+
+- each thread works on a copy, and every few milliseconds adds what it has learned to the common tables and
+  takes over what the others did. This suits counts of visits, whose policies move slowly. Or
+- each thread is a learner of its own, and only the average policies are put together. This suits regrets:
+  CFR turns around within sqrt(T) iterations, so regrets brought together less often than that overshoot. In
+  a two-player zero-sum game a mixture of averages is at most as exploitable as they are in the mean, and
+  sampling errors cancel out. The tables are then the same to the bit for the same number of threads.
 """
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, ClassVar, TypeAlias
@@ -23,26 +28,9 @@ from openfelt.solvers.solver import MOST_THREADS, Solver
 from openfelt.traverse.episode import episode_tree, longest_path
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
-# Brings what one thread has into the common table: (common, own, what own was at first, threads).
-Merge: TypeAlias = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], object]
 
 SHARED_FROM = 4_000_000  # bytes of tables from which threads share them
-APART = 0.002  # seconds that a thread learns on its own copy
-
-
-def add(common: NDArray[Any], own: NDArray[Any], before: NDArray[Any], threads: int) -> None:
-    """Sums: what the thread has added."""
-    common += own - before
-
-
-def average(common: NDArray[Any], own: NDArray[Any], before: NDArray[Any], threads: int) -> None:
-    """Estimates, which all threads have moved alike."""
-    common += (own - before) / threads
-
-
-def latest(common: NDArray[Any], own: NDArray[Any], before: NDArray[Any], threads: int) -> None:
-    """Times."""
-    np.maximum(common, own, out=common)
+APART = 0.002  # seconds that a thread works on its copy
 
 
 class Learner(Solver):
@@ -50,19 +38,22 @@ class Learner(Solver):
 
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
-    merges: ClassVar[dict[str, Merge]]  # how each learned table is brought together
+    sums_up: ClassVar[bool]  # whether all threads add to the same small tables, or each learns its own
 
     def _start(self) -> None:
         self.episode_tree = episode_tree(self.tree)
         self.depth = longest_path(self.tree)
         self.streams = streams(self.seed, MOST_THREADS)
-        self.learned = self._first_tables()
+        first = self._first_tables()
+        self._small = sum(table.nbytes for table in first.values()) < SHARED_FROM
+        self.learners = self.threads if self._small and not self.sums_up else 1
+        self.learned = {name: np.stack([table] * self.learners) for name, table in first.items()}
         self._scratch = [self._new_scratch() for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self._lock = Lock()
 
     @abstractmethod
-    def _first_tables(self) -> dict[str, NDArray[Any]]:
+    def _first_tables(self) -> Tables:
         """The tables before anything was learned."""
 
     @abstractmethod
@@ -71,41 +62,42 @@ class Learner(Solver):
 
     @abstractmethod
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
-        """Run `episodes`, of which the first is the one after `begun`; `self.threads` do so at a time."""
+        """Run `episodes` on the tables; they are those after the first `begun` of this learner."""
 
-    def tables(self) -> dict[str, NDArray[Any]]:
+    def tables(self) -> Tables:
         return {**self.learned, "streams": self.streams}
 
     def _advance(self, iterations: int) -> None:
         if self._pool is None or iterations == 0:
-            self._learn(self.learned, self._scratch[0], self.streams[0], self.iterations, iterations)
+            self._learn_part(0, iterations, self.iterations)
             return
-        copied = sum(table.nbytes for table in self.learned.values()) < SHARED_FROM
-        part = self._learn_apart if copied else self._learn_shared
-        for done in [self._pool.submit(part, thread, iterations) for thread in range(self.threads)]:
+        part = self._learn_copy if self._small and self.sums_up else self._learn_part
+        share, rest = divmod(self.iterations + iterations, self.threads)
+        before, rest_before = divmod(self.iterations, self.threads)
+        work = []
+        for thread in range(self.threads):
+            begun = before + (thread < rest_before)
+            work.append(self._pool.submit(part, thread, share + (thread < rest) - begun, begun))
+        for done in work:
             done.result()
 
-    def _learn_shared(self, thread: int, iterations: int) -> None:
-        """One thread's part of the iterations, on the common tables."""
-        scratch, stream = self._scratch[thread], self.streams[thread]
-        self._learn(self.learned, scratch, stream, self.iterations, self._part(thread, iterations))
+    def _learn_part(self, thread: int, episodes: int, begun: int) -> None:
+        """Learn on the tables themselves: the common ones, or the thread's own."""
+        own = {name: table[thread % self.learners] for name, table in self.learned.items()}
+        self._learn(own, self._scratch[thread], self.streams[thread], begun, episodes)
 
-    def _learn_apart(self, thread: int, iterations: int) -> None:
-        """One thread's part of the iterations, on copies."""
+    def _learn_copy(self, thread: int, episodes: int, begun: int) -> None:
+        """Learn on a copy, and bring it together with the common tables every so often."""
         with self._lock:
-            before = {name: table.copy() for name, table in self.learned.items()}
+            before = {name: table[0].copy() for name, table in self.learned.items()}
         own = {name: table.copy() for name, table in before.items()}
-        scratch, stream = self._scratch[thread], self.streams[thread]
-        done, part, step = 0, self._part(thread, iterations), 1
-        while done < part:
-            step, clock = min(step, part - done), time.perf_counter()
-            self._learn(own, scratch, stream, self.iterations + done * self.threads, step)
+        done, step = 0, 1
+        while done < episodes:
+            step, clock = min(step, episodes - done), time.perf_counter()
+            self._learn(own, self._scratch[thread], self.streams[thread], begun + done, step)
             done += step
             step = max(1, int(step * min(10.0, APART / (time.perf_counter() - clock))))
             with self._lock:
-                for name, common in self.learned.items():
-                    self.merges[name](common, own[name], before[name], self.threads)
-                    own[name][...] = before[name][...] = common
-
-    def _part(self, thread: int, iterations: int) -> int:
-        return iterations // self.threads + (thread < iterations % self.threads)
+                for name, table in self.learned.items():
+                    table[0] += own[name] - before[name]
+                    own[name][...] = before[name][...] = table[0]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Merge, Tables, add, average, latest
+from openfelt.solvers.learner import Learner, Tables
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import EpisodeTree, begin, follow, most_actions
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
@@ -75,7 +75,7 @@ class OutcomeMCCFR(Learner):
     summary: ClassVar[str] = "CFR on one sampled history at a time (Ponsen, de Jong & Lanctot 2011)"
     settings_type: ClassVar[type[Settings]] = OutcomeSettings
     settings: OutcomeSettings
-    merges: ClassVar[dict[str, Merge]] = {"sums": add, "marker": latest, "baseline": average}
+    sums_up: ClassVar[bool] = False
 
     def _first_tables(self) -> Tables:
         slots = self.tree.num_slots if self.settings.baseline else 0
@@ -101,12 +101,12 @@ class OutcomeMCCFR(Learner):
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
         own, settings = OutcomeTables(**tables), self.settings
-        steps = (settings.epsilon, settings.baseline, begun, episodes, self.threads)
+        steps = (settings.epsilon, settings.baseline, begun, episodes)
         _iterate(self.episode_tree, own, scratch, stream, *steps)
 
     @property
     def probabilities(self) -> Floats:
-        return normalised(self.tree, self.learned["sums"][:, AVERAGE])
+        return normalised(self.tree, self.learned["sums"][..., AVERAGE].sum(axis=0))
 
 
 @episode_kernel
@@ -119,16 +119,10 @@ def _iterate(
     step: float,
     begun: int,
     iterations: int,
-    threads: int,
 ) -> None:
-    """PJL11 Algorithm 1.
-
-    Of several threads each sees its share of the iterations: time runs `threads` times as fast for it,
-    and what it adds to the average counts that much less.
-    """
-    for iteration in range(iterations):
+    for iteration in range(begun + 1, begun + iterations + 1):
         length, leaf = sample_history(tree, tables.sums, history, stream, epsilon)
-        learn_history(tree, tables, history, length, leaf, step, begun + (iteration + 1) * threads, threads)
+        learn_history(tree, tables, history, length, leaf, step, iteration)
 
 
 @part
@@ -183,7 +177,6 @@ def learn_history(
     leaf: int,
     step: float,
     iteration: int,
-    threads: int,
 ) -> None:
     """UPDATE of Algorithm 1, from the last decision to the first."""
     width = len(history.policy) // len(history.row)
@@ -203,7 +196,7 @@ def learn_history(
             for other in range(len(history.value)):
                 history.value[other] *= factor
         value, weight = history.value[player], history.weight[depth]
-        since = (iteration - tables.marker[row]) / threads * history.own_reach[depth]
+        since = (iteration - tables.marker[row]) * history.own_reach[depth]
         tables.marker[row] = iteration
         for action in range(actions):
             slot = first + action

@@ -93,6 +93,7 @@ class Solver(ABC):
             if choices and value not in choices:
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
         self.seed, self.threads = seed, threads
+        self.learners = 1  # that learn side by side, each its own tables
         self.tree = compile_game(game)
         self.form = sequence_form(self.tree)
         self.iterations = 0
@@ -213,6 +214,7 @@ class Solver(ABC):
             "solver": self.name,
             "settings": dataclasses.asdict(self.settings),
             "seed": self.seed,
+            "learners": self.learners,
             "game": self.tree.game,
             "fingerprint": self.tree.fingerprint,
             "iterations": self.iterations,
@@ -229,6 +231,11 @@ class Solver(ABC):
             raise FeltError(f"{folder} was made by {facts.get('solver')}, not by {self.name}.")
         if facts.get("settings") != dataclasses.asdict(self.settings):
             raise FeltError(f"{folder} was made with other parameters: {facts.get('settings')}.")
+        if facts.get("learners", 1) != self.learners:
+            raise FeltError(
+                f"{folder} was made with --threads {facts['learners']}, each of them a learner of its own; "
+                "only as many can go on."
+            )
         own = self.tables()
         for name, table in own.items():
             if name not in arrays or arrays[name].shape != table.shape:

@@ -27,7 +27,7 @@ from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Merge, Tables, add
+from openfelt.solvers.learner import Learner, Tables
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import EpisodeTree, begin, draw, follow
 
@@ -100,7 +100,7 @@ class UCT(Learner):
     settings_type: ClassVar[type[Settings]] = UCTSettings
     settings: UCTSettings
     knows_values: ClassVar[bool] = True
-    merges: ClassVar[dict[str, Merge]] = {"counts": add}
+    sums_up: ClassVar[bool] = True
 
     def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
         self._given = opponent if isinstance(opponent, Policy) else None
@@ -162,14 +162,14 @@ class UCT(Learner):
     @property
     def visits(self) -> Floats:
         """How often each action was taken, per slot."""
-        counts: Floats = self.learned["counts"][:, VISITS]
+        counts: Floats = self.learned["counts"][0, :, VISITS]
         return counts
 
     @property
     def values(self) -> Floats:
         """The mean payoff after each action, per slot; nan where it was never taken."""
         with np.errstate(invalid="ignore"):
-            values: Floats = self.learned["counts"][:, PAYOFFS] / self.visits
+            values: Floats = self.learned["counts"][0, :, PAYOFFS] / self.visits
         return values
 
     @property

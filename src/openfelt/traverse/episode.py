@@ -5,6 +5,7 @@ A learner sees a tree only through `begin`, `follow`, `row_at` and `payoff`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def episode_tree(tree: GameTree) -> EpisodeTree:
     starts, first = np.unique(nodes.row[chance], return_index=True)
     for start, count in zip(starts, nodes.num_children[chance[first]], strict=True):
         part = slice(start, start + count)
-        share[part], other[part] = _alias(nodes.chance[part])
+        share[part], other[part] = alias(nodes.chance[part])
     return EpisodeTree(
         nodes.player,
         nodes.num_children,
@@ -50,10 +51,10 @@ def episode_tree(tree: GameTree) -> EpisodeTree:
     )
 
 
-def _alias(chance: Floats) -> tuple[Floats, Ints]:
+def alias(chance: Sequence[float] | Floats) -> tuple[Floats, Ints]:
     """Vose 1991: cut the probabilities into columns of equal height with at most two owners each."""
     count = len(chance)
-    share, other = chance * count, np.arange(count, dtype=np.int32)
+    share, other = np.asarray(chance) * count, np.arange(count, dtype=np.int32)
     small = [place for place in range(count) if share[place] < 1.0]
     large = [place for place in range(count) if share[place] >= 1.0]
     while small and large:

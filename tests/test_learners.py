@@ -1,0 +1,421 @@
+"""Monte-Carlo learners: against twins, the papers' worked example, exact regrets, and known equilibria."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slow_learners import SlowExternal, SlowOutcome, SlowUCT, SplitMix64
+from slow_twin import SlowCFR
+
+import openfelt as felt
+from openfelt.base.random import streams, uniform
+from openfelt.solvers import learner as learner_module
+from openfelt.solvers.learner import Learner
+from openfelt.solvers.outcome_mccfr import OutcomeTables, learn_history
+from openfelt.solvers.registry import SOLVERS, solver_type
+from openfelt.traverse.episode import alias
+
+LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
+SMALL = [
+    "kuhn",
+    "kuhn(pot=8)",
+    "kuhn(players=3)",
+    "one_card(5)",
+    "leduc",
+    "leduc(players=3)",
+    "goofspiel(3)",
+    "bluff(1,1,3)",
+    "princess_monster(2,2,4)",
+]
+
+
+def table_of(solver, column):
+    """What a column of the learner's table says, by information state."""
+    tree, table = solver.tree, next(iter(solver.learned.values()))
+    return {
+        (tree.row_player(row), tree.row_name(row)): table[0, tree.slots(row), column].tolist()
+        for row in range(tree.num_rows)
+    }
+
+
+def by_name(twin_table):
+    return {(player, " ".join(seen) or "start"): values for (player, seen), values in twin_table.items()}
+
+
+def assert_same(solver, column, twin_table, **close):
+    ours, theirs = table_of(solver, column), by_name(twin_table)
+    assert theirs
+    for key, values in ours.items():
+        assert values == pytest.approx(theirs.get(key, [0.0] * len(values)), **close), key
+
+
+def first_state(solver):
+    return int(solver.streams[0, 0])
+
+
+def test_random_numbers_are_splitmix64():
+    """The first words of the published test vector for the state 1234567."""
+    twin = SplitMix64(1234567)
+    assert [twin.next() for _ in range(3)] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
+    stream, twin = streams(5, 1)[0], SplitMix64(int(streams(5, 1)[0, 0]))
+    assert [uniform(stream) for _ in range(1000)] == [twin.uniform() for _ in range(1000)]
+
+
+def test_streams_do_not_depend_on_their_number():
+    assert (streams(3, 4)[:2] == streams(3, 2)).all()
+    assert len(np.unique(streams(3, 256)[:, 0])) == 256
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda weights: sum(weights) > 0.01))
+def test_alias_tables_give_the_distribution(weights):
+    chance = np.array(weights) / sum(weights)
+    share, other = alias(chance)
+    found = np.zeros(len(chance))
+    for place in range(len(chance)):
+        found[place] += share[place] / len(chance)
+        found[other[place]] += (1 - share[place]) / len(chance)
+    assert found == pytest.approx(chance, abs=1e-12)
+
+
+MAX_AVERAGE = ({"schedule": "max-average"}, lambda n: max(n) / sum(n))
+BY_VISITS = ({"schedule": "visits"}, lambda n: 0.9 * 10000 / (10000 + math.sqrt(sum(n))))
+DECAY = (
+    {"schedule": "decay", "gamma": 0.2, "eta0": 0.8, "d": 0.1},
+    lambda n: max(0.2, 0.8 / (1 + 0.1 * math.sqrt(sum(n)))),
+)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("schedule", "eta"), [(None, None), MAX_AVERAGE, BY_VISITS, DECAY])
+def test_uct_is_algorithms_1_and_2_of_the_paper(name, schedule, eta):
+    c, episodes = 3.7, 700
+    solver = (
+        felt.UCT(name, c=c, seed=4) if schedule is None else felt.SmoothUCT(name, c=c, seed=4, **schedule)
+    )
+    twin = SlowUCT(felt.load_game(name), first_state(solver), eta=eta, exploration=lambda _: c)
+    solver.run(episodes)
+    twin.search(episodes)
+    assert_same(solver, 0, twin.n)
+    assert_same(solver, 1, twin.payoffs)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "leduc", "leduc(players=3)", "one_card(5)"])
+@pytest.mark.parametrize("rollout", ["call", "on-policy"])
+def test_rollouts_and_the_exploration_of_poker(name, rollout):
+    game, k = felt.load_game(name), 0.4
+    solver = felt.UCT(name, k=k, rollout=rollout, seed=2)
+    twin = SlowUCT(
+        game,
+        first_state(solver),
+        eta=None,
+        exploration=lambda history: game.stakes(history[0])[0] + k * game.stakes(history[0])[1],
+        rollout=rollout,
+    )
+    solver.run(600)
+    twin.search(600)
+    assert_same(solver, 0, twin.n)
+
+
+def test_the_threshold():
+    solver = felt.SmoothUCT("leduc", c=2, threshold=40, schedule="max-average", seed=2)
+    twin = SlowUCT(
+        felt.load_game("leduc"),
+        first_state(solver),
+        eta=lambda n: max(n) / sum(n),
+        exploration=lambda _: 2,
+        threshold=40,
+    )
+    solver.run(2000)
+    twin.search(2000)
+    assert_same(solver, 0, twin.n)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc(players=3)", "goofspiel(3)"])
+@pytest.mark.parametrize("opponent", ["random", "policy", "folder"])
+def test_learning_against_a_fixed_opponent(name, opponent, tmp_path):
+    policy = felt.uniform_policy(name) if opponent == "random" else felt.random_policy(name, 3)
+    felt.save_policy(policy, tmp_path / "bot")
+    given = {"random": "random", "policy": policy, "folder": tmp_path / "bot"}[opponent]
+    solver = felt.UCT(name, c=2, opponent=given, seed=2)
+    tree = solver.tree
+    profile = {(tree.row_player(row), tree.row_name(row)): policy.row(row) for row in range(tree.num_rows)}
+
+    class ByName(dict):
+        def __missing__(self, information):
+            return profile[information[0], " ".join(information[1]) or "start"]
+
+    twin = SlowUCT(
+        felt.load_game(name), first_state(solver), eta=None, exploration=lambda _: 2, opponent=ByName()
+    )
+    solver.run(600)
+    twin.search(600)
+    assert_same(solver, 0, twin.n)
+
+
+def test_it_learns_the_best_response_to_a_fixed_opponent():
+    opponent = felt.random_policy("leduc", 1)
+    solver = felt.UCT("leduc", c=18, opponent=opponent, seed=1).run(1_000_000)
+    for seat in (0, 1):
+        best = felt.best_response("leduc", opponent, seat)
+        profile = felt.seat([solver.greedy if player == seat else opponent for player in (0, 1)])
+        greedy = felt.expected_values("leduc", profile)[seat]
+        assert greedy == pytest.approx(best.value, abs=0.02)
+
+
+def test_greedy_takes_the_highest_value():
+    solver = felt.UCT("leduc", c=5, seed=1).run(3_000)
+    greedy, tree = solver.greedy, solver.tree
+    for row in range(tree.num_rows):
+        visits, values = solver.visits[tree.slots(row)], solver.values[tree.slots(row)]
+        if visits.sum() == 0:
+            assert (greedy.row(row) == 1 / len(visits)).all()
+        else:
+            assert greedy.row(row)[np.nanargmax(values)] == 1.0
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("epsilon", [0.6, 1.0, 0.1])
+def test_outcome_sampling_is_algorithm_1_of_the_paper(name, epsilon):
+    solver = felt.OutcomeMCCFR(name, epsilon=epsilon, seed=6)
+    twin = SlowOutcome(felt.load_game(name), first_state(solver), epsilon)
+    for _ in range(150):
+        twin.iterate()
+    solver.run(150)
+    assert_same(solver, 0, twin.regret, rel=1e-6, abs=1e-6)
+    assert_same(solver, 1, twin.average, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("samples_others", [True, False])
+def test_external_and_chance_sampling_are_the_recursion(name, samples_others):
+    kind = felt.ExternalMCCFR if samples_others else felt.ChanceCFR
+    solver = kind(name, seed=6)
+    twin = SlowExternal(felt.load_game(name), first_state(solver), samples_others)
+    iterations = 3 if name == "leduc(players=3)" else 20
+    for _ in range(iterations):
+        twin.iterate()
+    solver.run(iterations)
+    assert_same(solver, 0, twin.regret, rel=1e-6, abs=1e-6)
+    assert_same(solver, 1, twin.average, rel=1e-6, abs=1e-9)
+
+
+def test_the_worked_example_of_outcome_sampling():
+    """PJL11 3.2.3: the history K|Q, bet, pass is sampled first; all numbers are the paper's."""
+    solver = felt.OutcomeMCCFR("kuhn")
+    tree, history = solver.tree, solver._new_scratch()
+    rows = [tree.find_row(0, "K"), tree.find_row(1, "Q bet")]
+    history.row[:2], history.player[:2], history.action[:2] = rows, [0, 1], [1, 0]
+    history.sampled[:2] = 0.5
+    history.own_reach[:2] = 1.0
+    history.weight[:2] = [1.0, 0.5 / 0.5]  # (1/6) / (1/6), and (1/6 * 1/2) / (1/6 * 1/2)
+    history.policy[:] = 0.5
+    leaf = next(place for place, payoffs in enumerate(tree.nodes.payoffs) if payoffs.tolist() == [1.0, -1.0])
+    tables = OutcomeTables(**{name: table[0] for name, table in solver.learned.items()})
+    learn_history(solver.episode_tree, tables, history, 2, leaf, 0.0, 1)
+    for row in rows:
+        assert tables.sums[tree.slots(row), 0].tolist() == [-1.0, 1.0]
+        assert tables.sums[tree.slots(row), 1].tolist() == [0.5, 0.5]
+        assert tables.marker[row] == 1
+    assert np.count_nonzero(tables.marker) == 2
+    assert solver.probabilities[tree.slots(rows[1])].tolist() == [0.5, 0.5]
+
+
+def sampled_regrets(solver, episodes):
+    """Each episode's regrets from the same policy, the uniform one: their mean and variance."""
+    sums = solver.learned["sums"][0]
+    total, squares = np.zeros(len(sums)), np.zeros(len(sums))
+    for episode in range(episodes):
+        sums[:] = 0.0
+        solver._learn_part(0, 1, episode)
+        total += sums[:, 0]
+        squares += sums[:, 0] ** 2
+    mean = total / episodes
+    return mean, squares / episodes - mean**2
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("outcome-mccfr", {}),
+        ("outcome-mccfr", {"epsilon": 0.2, "baseline": 0.5}),
+        ("outcome-mccfr", {"baseline": 0.05}),
+        ("external-mccfr", {}),
+        ("chance-cfr", {}),
+    ],
+)
+@pytest.mark.parametrize("game", ["kuhn", "kuhn(players=3)", "bluff(1,1,2)"])
+def test_sampled_regrets_are_the_exact_ones_in_the_mean(name, settings, game):
+    """CFR's own regrets come from the twin, whose tables are tested against OpenSpiel's."""
+    exact = SlowCFR(felt.load_game(game), "cfr")
+    profile = {information: exact.play(information) for information in exact.regret}
+    found = {information: [0.0] * len(play) for information, play in profile.items()}
+    for player in range(exact.slow.game.players):
+        exact._walk(exact.slow.root, player, profile, [1.0] * 3, 1.0, found, {})
+    solver = solver_type(name)(game, seed=8, **settings)
+    tree, episodes = solver.tree, 20_000
+    mean, variance = sampled_regrets(solver, episodes)
+    exactly = np.concatenate(
+        [by_name(found)[tree.row_player(row), tree.row_name(row)] for row in range(tree.num_rows)]
+    )
+    if name != "outcome-mccfr":  # the second player's traversal meets a first who has learned already
+        last = tree.rows.first_slot[tree.rows.first_row[1]]
+        mean, variance, exactly = mean[:last], variance[:last], exactly[:last]
+    error = np.sqrt(variance / episodes)
+    assert (abs(mean - exactly) <= 5 * error + 1e-9).all()
+    assert (abs(mean) > 5 * error).any()
+
+
+def test_baselines_lessen_the_variance():
+    _, plain = sampled_regrets(felt.OutcomeMCCFR("leduc", seed=1), 30_000)
+    _, reduced = sampled_regrets(felt.OutcomeMCCFR("leduc", seed=1, baseline=0.1), 30_000)
+    assert reduced.sum() < 0.8 * plain.sum()
+
+
+def test_smooth_uct_approaches_equilibrium_in_leduc_and_uct_does_not():
+    smooth = felt.SmoothUCT("leduc", c=18, gamma=0.1, eta0=0.9, d=0.002, seed=1).run(6_000_000)
+    plain = felt.UCT("leduc", c=18, seed=1).run(6_000_000)
+    assert smooth.measurements[-1].nash_conv < 0.2 < 0.5 < plain.measurements[-1].nash_conv
+
+
+# The constants of the paper for the standard pot, and for a pot of 8 as much larger as its payoffs are.
+@pytest.mark.parametrize(("game", "c", "smooth_c"), [("kuhn", 2, 1.75), ("kuhn(pot=8)", 5, 4.375)])
+def test_smooth_uct_ends_closer_to_equilibrium_in_kuhn(game, c, smooth_c):
+    equilibria = felt.EquilibriumSet(game)
+
+    def error(solver):
+        return equilibria.distance(solver.run(1_000_000).policy).sum
+
+    for seed in range(3):
+        smooth = error(felt.SmoothUCT(game, c=smooth_c, schedule="max-average", seed=seed))
+        assert smooth < error(felt.UCT(game, c=c, seed=seed))
+
+
+def test_mccfr_converges_in_leduc():
+    external = felt.ExternalMCCFR("leduc", seed=1).run(700_000)
+    outcome = felt.OutcomeMCCFR("leduc", seed=1).run(4_000_000)
+    reduced = felt.OutcomeMCCFR("leduc", seed=1, baseline=0.1).run(3_000_000)
+    chance = felt.ChanceCFR("leduc", seed=1).run(200_000)
+    assert external.measurements[-1].nash_conv < 0.05
+    value = felt.expected_values("leduc", felt.CFRPlus("leduc").run(until=1e-4).policy)[0]
+    for solver in (external, outcome, reduced, chance):
+        assert felt.expected_values("leduc", solver.policy)[0] == pytest.approx(value, abs=0.02)
+        curve = [measured.nash_conv for measured in solver.measurements]
+        assert curve[-1] < 0.6 * curve[-25] < 0.2 * curve[0]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    "game",
+    [
+        "kuhn",
+        "kuhn(players=3)",
+        "one_card(12)",
+        "leduc",
+        "leduc(players=3)",
+        "goofspiel(4)",
+        "bluff(1,1,3)",
+        "princess_monster(2,3,5)",
+    ],
+)
+def test_all_learners_learn_all_games(name, game):
+    iterations = {"chance-cfr": 300, "external-mccfr": 3_000}.get(name, 60_000)
+    solver = solver_type(name)(game, seed=1).run(iterations)
+    uniform_conv = felt.exploitability(game, felt.uniform_policy(game)).nash_conv
+    assert solver.measurements[-1].nash_conv < 0.75 * uniform_conv
+
+
+def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
+    for name in LEARNERS:
+        settings = {"baseline": 0.3} if name == "outcome-mccfr" else {}
+        whole = solver_type(name)("leduc", seed=9, **settings).run(5_000)
+        parts = solver_type(name)("leduc", seed=9, **settings)
+        for count in (1, 17, 1_900):
+            parts.run(count)
+        parts.save(tmp_path / name)
+        again = solver_type(name)("leduc", seed=9, **settings)
+        again.resume(tmp_path / name)
+        again.run(5_000 - again.iterations)
+        for key, table in whole.tables().items():
+            assert table.tobytes() == again.tables()[key].tobytes(), (name, key)
+        other = solver_type(name)("leduc", seed=10, **settings).run(5_000)
+        assert whole.probabilities.tobytes() != other.probabilities.tobytes()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("shared", [True, False])
+def test_two_threads_learn_the_same(name, shared, monkeypatch):
+    monkeypatch.setattr(learner_module, "SHARED_FROM", 0 if shared else 10**9)
+    iterations = {"chance-cfr": 20_000, "external-mccfr": 60_000}.get(name, 400_000)
+    one = solver_type(name)("leduc", seed=1).run(iterations)
+    two = solver_type(name)("leduc", seed=1, threads=2).run(iterations)
+    assert two.iterations == iterations
+    conv = [solver.measurements[-1].nash_conv for solver in (one, two)]
+    assert conv[1] < 1.6 * conv[0]
+    if name in ("uct", "smooth-uct") and not shared:  # nothing was lost: every game begins in one of these
+        roots = [two.tree.slots(two.tree.find_row(0, card)) for card in "JQK"]
+        assert sum(two.visits[root].sum() for root in roots) == iterations
+
+
+def test_a_run_may_go_on_with_more_threads(tmp_path):
+    one = felt.SmoothUCT("leduc", seed=1).run(10_000)
+    one.save(tmp_path)
+    two = felt.SmoothUCT("leduc", seed=1, threads=2)
+    two.resume(tmp_path)
+    two.run(300_000)
+    assert two.measurements[-1].nash_conv < one.measurements[-1].nash_conv
+
+
+def test_a_resumed_run_meets_the_same_opponent(tmp_path):
+    felt.save_policy(felt.random_policy("leduc", 1), tmp_path / "bot")
+    whole = felt.UCT("leduc", opponent=tmp_path / "bot").run(2_000)
+    part = felt.UCT("leduc", opponent=tmp_path / "bot").run(1_000)
+    part.save(tmp_path / "run")
+    felt.save_policy(felt.random_policy("leduc", 2), tmp_path / "bot")
+    again = felt.UCT("leduc", opponent=tmp_path / "bot")
+    again.resume(tmp_path / "run")
+    assert again.run(1_000).visits.tobytes() == whole.visits.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "game", "settings", "words"),
+    [
+        (felt.UCT, "leduc", {"c": -1}, "c must be a number of 0 or more, not -1"),
+        (felt.UCT, "leduc", {"c": math.nan}, "c must be"),
+        (felt.UCT, "leduc", {"c": math.inf}, "c must be"),
+        (felt.UCT, "leduc", {"c": "much"}, "c must be"),
+        (felt.UCT, "leduc", {"c": 2, "k": 0.5}, "c or k, not both"),
+        (felt.UCT, "leduc", {"k": 1.5}, "k must be a number from 0 to 1"),
+        (felt.UCT, "goofspiel(3)", {"k": 0.5}, "k needs a pot, and goofspiel(3) has none"),
+        (felt.UCT, "bluff(1,1,2)", {"rollout": "call"}, "checks or calls, and bluff(1,1,2) has none"),
+        (felt.UCT, "leduc", {"rollout": "deep"}, "rollout must be uniform or call or on-policy, not deep"),
+        (felt.UCT, "leduc", {"opponent": "nowhere"}, "no run or policy at nowhere"),
+        (felt.UCT, "leduc", {"opponent": felt.uniform_policy("kuhn")}, "made for kuhn, not for leduc"),
+        (felt.UCT, "leduc", {"gamma": 0.5}, "uct has no parameter 'gamma'"),
+        (felt.SmoothUCT, "leduc", {"gamma": 1.5}, "gamma must be a number from 0 to 1"),
+        (felt.SmoothUCT, "leduc", {"eta0": -0.5}, "eta0 must be a number from 0 to 1"),
+        (felt.SmoothUCT, "leduc", {"d": -1}, "d must be a number of 0 or more"),
+        (felt.SmoothUCT, "leduc", {"threshold": -1}, "threshold must be"),
+        (felt.SmoothUCT, "leduc", {"schedule": "none"}, "schedule must be max-average or visits or decay"),
+        (felt.OutcomeMCCFR, "leduc", {"epsilon": 0}, "epsilon must be"),
+        (felt.OutcomeMCCFR, "leduc", {"epsilon": 1.1}, "epsilon must be"),
+        (felt.OutcomeMCCFR, "leduc", {"baseline": -0.1}, "baseline must be"),
+    ],
+)
+def test_bad_settings_get_a_sentence(kind, game, settings, words):
+    with pytest.raises(felt.FeltError) as caught:
+        kind(game, **settings)
+    assert words in str(caught.value)
+
+
+def test_settings_are_resolved():
+    assert felt.UCT("leduc").settings.c == 13.0
+    assert dataclasses.asdict(felt.UCT("kuhn", c=3).settings)["c"] == 3
