@@ -19,6 +19,7 @@ COMMANDS = {
     "exploit": "measure exactly how exploitable a policy is",
     "play": "play a game against a policy",
     "export": "write a game as a Gambit .efg file",
+    "study": "reproduce a paper's figure or experiment",
     "bench": "measure speed against other programs",
     "demo": "train, measure and watch a Leduc bot, in a minute",
 }

@@ -1,0 +1,110 @@
+"""`felt study`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import count, print_json, seed
+
+HELP = (
+    "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
+    "(Markdown) that sets our figures beside the paper's. `felt study list` names them; `felt study run all`\n"
+    "runs them one after the other."
+)
+EXAMPLES = [
+    "felt study list",
+    "felt study run hs14-figure-1",
+    "felt study run mm19-heinrich --quick",
+    "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
+]
+QUICK_RUNS = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("what", choices=("list", "run"), help="list the studies, or run one")
+    parser.add_argument("name", nargs="?", help="which study, or all")
+    parser.add_argument("--quick", action="store_true", help="fewer episodes and runs: a look, in seconds")
+    parser.add_argument("--runs", type=count, help="how often each learner learns (default: as the paper)")
+    parser.add_argument("--out", type=Path, default=Path("studies"), help="a folder (default: studies)")
+    parser.add_argument("--seed", type=seed, default=0, help="the seed of the first run; each has the next")
+    parser.add_argument("--threads", type=count, default=1, help="how many runs at a time (default: 1)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.studies.registry import STUDIES, find_study
+    from openfelt.studies.report import require_plots
+
+    if arguments.what == "list":
+        _list(arguments.json)
+        return
+    if not arguments.name:
+        raise FeltError(f"Say which study to run: {', '.join(STUDIES)}, or all.")
+    require_plots()
+    names = list(STUDIES) if arguments.name == "all" else [arguments.name]
+    studies = [find_study(name) for name in names]
+    results = [_run_one(study, arguments) for study in studies]
+    if arguments.json:
+        print_json(results[0] if arguments.name != "all" else {"studies": results})
+
+
+def _list(as_json: bool) -> None:
+    from openfelt.studies.registry import STUDIES
+
+    if as_json:
+        print_json({name: study.title for name, study in STUDIES.items()})
+        return
+    width = max(map(len, STUDIES))
+    for name, study in STUDIES.items():
+        print(f"{name:<{width}}  {study.title}")
+
+
+def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from openfelt.studies.report import write_report
+    from openfelt.studies.study import follow
+
+    runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
+    episodes = study.quick_episodes if arguments.quick else study.episodes
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} episodes"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=arguments.json,
+    ) as bar:
+        task = bar.add_task(study.name, total=len(study.contenders) * runs * episodes[-1])
+        curves = follow(
+            study,
+            runs=runs,
+            episodes=episodes,
+            threads=arguments.threads,
+            seed=arguments.seed,
+            progress=lambda done: bar.advance(task, done),
+        )
+    page = write_report(study, curves, arguments.out, _made_by(study.name, runs, arguments))
+    findings = study.findings(curves)
+    if not arguments.json:
+        print(study.title)
+        for found in findings:
+            print(f"  {'holds' if found.holds else 'DOES NOT HOLD'}: {found.paper}\n      here: {found.ours}")
+        print(f"  {page} (with .csv and .png)")
+    facts = [{"paper": found.paper, "here": found.ours, "holds": found.holds} for found in findings]
+    return {"study": study.name, "page": str(page), "findings": facts}
+
+
+def _made_by(name: str, runs: int, arguments: argparse.Namespace) -> str:
+    """The command that makes the same figures again, and the version that made these."""
+    from openfelt import __version__
+
+    words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
+    words += ["--runs", str(runs), "--seed", str(arguments.seed)]
+    return (
+        f"Made by `{shlex.join(words)}` (OpenFelt {__version__}); the data are in [{name}.csv]({name}.csv)."
+    )

@@ -1,0 +1,1 @@
+"""The papers' results, each reproduced by one command."""

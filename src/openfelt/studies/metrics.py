@@ -1,0 +1,68 @@
+"""What the papers measure of a learner while it learns."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from openfelt.base.jit import Floats
+from openfelt.evaluate.dominated import dominated_actions
+from openfelt.evaluate.equilibrium_distance import EquilibriumSet
+from openfelt.evaluate.exploitability import exploitability
+from openfelt.solvers.solver import Solver
+from openfelt.solvers.uct import UCT
+from openfelt.studies.study import Metric
+
+
+def squared_error(game: str) -> Metric:
+    """SQ-ERR: mean squared error of the probabilities, to the closest equilibrium."""
+    return lambda solver: _equilibria(game).distance(solver.policy).mean
+
+
+@cache
+def _equilibria(game: str) -> EquilibriumSet:
+    return EquilibriumSet(game)
+
+
+def dominated_error(solver: Solver) -> float:
+    """DOM-ERR: summed probability of dominated actions."""
+    return dominated_actions(solver.tree.game).error(solver.policy)
+
+
+def nash_conv(solver: Solver) -> float:
+    """Of the average policy."""
+    return exploitability(solver.tree.game, solver.policy).nash_conv
+
+
+def greedy_nash_conv(solver: Solver) -> float:
+    """Of the policy of highest values."""
+    return exploitability(solver.tree.game, solver.greedy).nash_conv
+
+
+def rewards(solver: Solver) -> Floats:
+    """What each player has won in the episodes in which he learned, summed.
+
+    Each of these passes through one of the player's first rows, where the payoffs are summed up.
+    """
+    assert isinstance(solver, UCT)
+    won = np.zeros(solver.tree.players)
+    for row in np.flatnonzero(solver.form.parent_slot >= solver.form.num_slots):
+        slots = solver.tree.slots(int(row))
+        won[solver.tree.row_player(int(row))] += np.nansum((solver.visits * solver.values)[slots])
+    return won
+
+
+def cumulative_reward(solver: Solver) -> float:
+    """Of all seats together."""
+    return float(rewards(solver).sum())
+
+
+def mean_reward(solver: Solver) -> float:
+    """The same per episode."""
+    return cumulative_reward(solver) / solver.iterations
+
+
+def first_seat_reward(solver: Solver) -> float:
+    """What player 0 has won per episode."""
+    return float(rewards(solver)[0]) / solver.iterations

@@ -1,0 +1,186 @@
+"""Mac Manus 2019, chapter 4: UCT and Smooth UCT in Leduc hold'em, and Heinrich's curve that it aimed at."""
+
+from __future__ import annotations
+
+from openfelt.evaluate.exploitability import best_response
+from openfelt.policy.policy import uniform_policy
+from openfelt.solvers.uct import UCT, SmoothUCT
+from openfelt.studies.metrics import (
+    cumulative_reward,
+    first_seat_reward,
+    greedy_nash_conv,
+    mean_reward,
+    nash_conv,
+)
+from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
+
+PAPER = (
+    'Mac Manus, "Applying Reinforcement Learning to Imperfect Information Games" (2019), section {section}. '
+    "The thesis measures greedy policies only, since its best response could not answer mixed ones; here the "
+    "average policy stands beside the greedy one. nash_conv is what both best responses gain, in chips a game."
+)
+GREEDY = Panel("greedy_nash_conv", greedy_nash_conv, "nash_conv of the greedy policy (chips)")
+AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
+UCT_LABEL, SMOOTH_LABEL = "UCT (c=18)", "Smooth UCT (c=18)"
+
+
+def _chips(value: float) -> str:
+    return f"{value:.2f} chips"
+
+
+def _experiment_1(curves: Curves) -> list[Finding]:
+    opponent = uniform_policy("leduc")
+    best = sum(best_response("leduc", opponent, seat).value for seat in (0, 1)) / 2
+    won = curves.end(UCT_LABEL, "mean_reward")
+    low, at = curves.low(UCT_LABEL, "greedy_nash_conv")
+    end = curves.end(UCT_LABEL, "greedy_nash_conv")
+    return [
+        Finding(
+            "the reward against a random player rises steeply, then levels (Figures 4.1, 4.2)",
+            f"{_chips(won)} a game at the end, of at most {_chips(best)} that a best response wins",
+            0.8 * best < won <= best,
+        ),
+        Finding(
+            "exploitability is high throughout: a dip, then towards 4.9 (Figure 4.3)",
+            f"greedy: lowest {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
+            end > 3.0,
+        ),
+    ]
+
+
+def _experiment_2(curves: Curves) -> list[Finding]:
+    low, at = curves.low(UCT_LABEL, "greedy_nash_conv")
+    end = curves.end(UCT_LABEL, "greedy_nash_conv")
+    return [
+        Finding(
+            "the average reward of player 1 undulates around 0 (Figure 4.4)",
+            f"{curves.end(UCT_LABEL, 'reward'):+.3f} chips a game at the end",
+            abs(curves.end(UCT_LABEL, "reward")) < 0.2,
+        ),
+        Finding(
+            "greedy exploitability: lows of 3.5, then back towards 4.6 (Figure 4.5)",
+            f"lowest {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
+            3.0 < low < 4.0 and end > low + 0.5,
+        ),
+        Finding(
+            "Heinrich's: lows of 0.8 (average policy)",
+            f"average policy: {_chips(curves.low(UCT_LABEL, 'nash_conv')[0])}",
+            curves.low(UCT_LABEL, "nash_conv")[0] < 1.0,
+        ),
+    ]
+
+
+def _experiment_3(curves: Curves) -> list[Finding]:
+    first = float(curves.values[SMOOTH_LABEL, "greedy_nash_conv"][:, 0].mean())
+    end = curves.end(SMOOTH_LABEL, "greedy_nash_conv")
+    return [
+        Finding(
+            "greedy exploitability falls from 3.8 to 2.2 and stays there (Figure 4.6)",
+            f"from {_chips(first)} to {_chips(end)}",
+            1.5 < end < 3.0,
+        ),
+        Finding(
+            "Heinrich reached about 0.5 after a million iterations (average policy)",
+            f"{_chips(curves.end(SMOOTH_LABEL, 'nash_conv'))}",
+            curves.end(SMOOTH_LABEL, "nash_conv") < 0.75,
+        ),
+    ]
+
+
+def _heinrich(curves: Curves) -> list[Finding]:
+    low, at = curves.low(UCT_LABEL, "nash_conv")
+    end, smooth = curves.end(UCT_LABEL, "nash_conv"), curves.end(SMOOTH_LABEL, "nash_conv")
+    return [
+        Finding("Smooth UCT comes close to equilibrium, about 0.02", f"{smooth:.3f} chips", smooth < 0.03),
+        Finding(
+            "UCT falls to about 0.8, then rises",
+            f"lowest {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
+            0.4 < low < 1.2 and end > 1.2 * low,
+        ),
+    ]
+
+
+EXPERIMENT_1 = Study(
+    name="mm19-experiment-1",
+    title="MM19, experiment 1: UCT against a random player in Leduc",
+    paper=PAPER.format(section="4.2"),
+    setting=(
+        "UCT with c = 18 learns against a player who takes every action with the same probability, in each seat "
+        "in turn, for 500,000 episodes."
+    ),
+    contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent="random", seed=seed)),),
+    panels=(
+        Panel("cumulative_reward", cumulative_reward, "cumulative reward (chips)"),
+        Panel("mean_reward", mean_reward, "average reward (chips a game)"),
+        GREEDY,
+        AVERAGE,
+    ),
+    episodes=spaced(100, 500_000, per_decade=20),
+    quick_episodes=spaced(100, 50_000),
+    findings=_experiment_1,
+    runs=20,
+)
+
+EXPERIMENT_2 = Study(
+    name="mm19-experiment-2",
+    title="MM19, experiment 2: UCT in self-play in Leduc",
+    paper=PAPER.format(section="4.3"),
+    setting="UCT with c = 18 in self-play for 500,000 episodes.",
+    contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),),
+    panels=(
+        Panel("reward", first_seat_reward, "average reward of the first player (chips a game)"),
+        GREEDY,
+        AVERAGE,
+    ),
+    episodes=spaced(100, 500_000, per_decade=20),
+    quick_episodes=spaced(100, 50_000),
+    findings=_experiment_2,
+)
+
+EXPERIMENT_3 = Study(
+    name="mm19-experiment-3",
+    title="MM19, experiment 3: Smooth UCT in Leduc",
+    paper=PAPER.format(section="4.4"),
+    setting=(
+        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play for a million "
+        "episodes; UCT beside it."
+    ),
+    contenders=(
+        Contender(
+            SMOOTH_LABEL, lambda seed: SmoothUCT("leduc", c=18.0, gamma=0.01, eta0=0.9, d=0.1, seed=seed)
+        ),
+        Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),
+    ),
+    panels=(GREEDY, AVERAGE),
+    episodes=spaced(1_000, 1_000_000, per_decade=20),
+    quick_episodes=spaced(1_000, 100_000),
+    findings=_experiment_3,
+)
+
+HEINRICH = Study(
+    name="mm19-heinrich",
+    title="Heinrich's curve, which MM19 aimed at: Smooth UCT in Leduc to 500 million episodes",
+    paper=(
+        'Mac Manus 2019, section 4.4, takes as its target the Leduc experiment of Heinrich & Silver, "Smooth UCT '
+        'Search in Computer Poker" (2015): Smooth UCT converges towards equilibrium, UCT does not. The thesis '
+        "could not run as many episodes."
+    ),
+    setting=(
+        "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play for 500 "
+        "million episodes. nash_conv is what both best responses gain, in chips a game."
+    ),
+    contenders=(
+        Contender(
+            SMOOTH_LABEL, lambda seed: SmoothUCT("leduc", c=18.0, gamma=0.1, eta0=0.9, d=0.002, seed=seed)
+        ),
+        Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),
+    ),
+    panels=(
+        Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)", logarithmic=True),
+        GREEDY,
+    ),
+    episodes=spaced(1_000, 500_000_000, per_decade=20),
+    quick_episodes=spaced(1_000, 3_000_000),
+    findings=_heinrich,
+    runs=3,
+)

@@ -1,0 +1,137 @@
+"""A study as files: the data (CSV), the plot (PNG) and a page (Markdown) that sets ours beside the paper's."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from pathlib import Path
+
+import numpy as np
+
+from openfelt.base.errors import FeltError
+from openfelt.base.files import not_written, write_text
+from openfelt.studies.study import Curves, Panel, Study, panels_of
+
+COLOURS = ("#0b6e99", "#c8553d", "#5b8c5a", "#7d5ba6")  # told apart also by those who see no red or green
+
+
+def require_plots() -> None:
+    """Say how to get matplotlib, before hours of work."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise FeltError("Studies draw with matplotlib, which is missing: pip install 'openfelt[plots]'.")
+
+
+def write_report(study: Study, curves: Curves, folder: Path, made_by: str) -> Path:
+    """Write NAME.csv, NAME.png and NAME.md; returns the page."""
+    page = folder / f"{study.name}.md"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / f"{study.name}.csv", _csv(study, curves))
+        _plot(study, curves, folder / f"{study.name}.png")
+        write_text(page, _page(study, curves, made_by))
+    except OSError as error:
+        raise not_written(folder, error) from error
+    return page
+
+
+def _csv(study: Study, curves: Curves) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    metrics = [panel.metric for panel in study.panels]
+    writer.writerow(["learner", "run", "episodes", *metrics])
+    for contender in study.contenders:
+        own = [curves.values.get((contender.label, metric)) for metric in metrics]
+        for run in range(_runs(curves)):
+            for point, episodes in enumerate(curves.episodes):
+                cells = ["" if table is None else f"{table[run, point]:.6g}" for table in own]
+                writer.writerow([contender.label, run, episodes, *cells])
+    return text.getvalue()
+
+
+def _plot(study: Study, curves: Curves, path: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    wide = len(study.panels)
+    figure = Figure(figsize=(5.2 * min(wide, 2), 3.9 * ((wide + 1) // 2)), layout="constrained")
+    FigureCanvasAgg(figure)
+    for place, panel in enumerate(study.panels):
+        _draw(figure.add_subplot((wide + 1) // 2, min(wide, 2), place + 1), study, panel, curves)
+    figure.suptitle(
+        f"{study.title}\nmean of {_runs(curves)} runs; shaded: from the least to the most", fontsize=10
+    )
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    for colour, contender in zip(COLOURS * 2, study.contenders, strict=False):
+        if panel not in panels_of(study, contender):
+            continue
+        table = curves.values[contender.label, panel.metric]
+        axes.plot(curves.episodes, table.mean(axis=0), color=colour, label=contender.label, linewidth=1.6)
+        low, high = table.min(axis=0), table.max(axis=0)
+        if panel.logarithmic:
+            low = np.maximum(low, 1e-12)
+        axes.fill_between(curves.episodes, low, high, color=colour, alpha=0.18, linewidth=0)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+    if curves.episodes[-1] >= 1000 * curves.episodes[0]:
+        axes.set_xscale("log")
+    axes.set_xlabel("episodes")
+    axes.set_ylabel(panel.axis)
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8, frameon=False)
+
+
+def _page(study: Study, curves: Curves, made_by: str) -> str:
+    findings = study.findings(curves)
+    lines = [
+        f"# {study.title}",
+        "",
+        f"{study.paper}",
+        "",
+        study.setting,
+        "",
+        f"![{study.title}]({study.name}.png)",
+        "",
+        "| the paper | here | holds |",
+        "|---|---|---|",
+        *(f"| {found.paper} | {found.ours} | {'yes' if found.holds else '**no**'} |" for found in findings),
+        "",
+        _verdict(len(findings), sum(found.holds for found in findings)),
+        "",
+    ]
+    if remarks := study.remarks(curves):
+        lines += [remarks.strip(), ""]
+    lines += ["## At the end", "", *_table(study, curves), "", made_by]
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(count: int, holding: int) -> str:
+    if holding == count:
+        return "**The paper's finding holds.**"
+    return f"**The paper's finding holds in {holding} of {count} points.**"
+
+
+def _table(study: Study, curves: Curves) -> list[str]:
+    lines = [
+        f"After {curves.episodes[-1]:,} episodes: the mean of {_runs(curves)} runs (the least to the most).",
+        "",
+        "| learner | " + " | ".join(panel.axis for panel in study.panels) + " |",
+        "|---|" + "---|" * len(study.panels),
+    ]
+    for contender in study.contenders:
+        cells = [
+            curves.between(contender.label, panel.metric) if panel in panels_of(study, contender) else ""
+            for panel in study.panels
+        ]
+        lines.append(f"| {contender.label} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _runs(curves: Curves) -> int:
+    return len(next(iter(curves.values.values())))

@@ -1,0 +1,148 @@
+"""What a study is: contenders followed over their learning, and what their curves say about a paper's finding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+
+import numpy as np
+
+from openfelt.base.jit import Floats
+from openfelt.solvers.solver import Solver
+
+Metric = Callable[[Solver], float]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A learner with its parameters, by the name that the plot gives it."""
+
+    label: str
+    make: Callable[[int], Solver]  # from a seed
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: a metric of some contenders over their episodes."""
+
+    metric: str  # its name in the data
+    measure: Metric
+    axis: str  # what the vertical axis says, with the unit
+    logarithmic: bool = False
+    labels: tuple[str, ...] = ()  # of the contenders in it; all if empty
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What was measured: for each contender and metric one curve a run."""
+
+    episodes: Sequence[int]
+    values: dict[tuple[str, str], Floats]  # (label, metric) -> [runs, points]
+
+    def end(self, label: str, metric: str) -> float:
+        """The mean over the runs at the end."""
+        return float(self.values[label, metric][:, -1].mean())
+
+    def low(self, label: str, metric: str) -> tuple[float, int]:
+        """The lowest point of the mean curve, and after how many episodes it came."""
+        mean = self.values[label, metric].mean(axis=0)
+        return float(mean.min()), int(self.episodes[int(mean.argmin())])
+
+    def between(self, label: str, metric: str) -> str:
+        """The mean at the end, with the least and the most of the runs."""
+        last = self.values[label, metric][:, -1]
+        return f"{last.mean():.3g} ({last.min():.3g} to {last.max():.3g})"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement of the paper, what we measured, and whether it holds."""
+
+    paper: str
+    ours: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Study:
+    """One figure or experiment of a paper."""
+
+    name: str
+    title: str
+    paper: str  # the citation
+    setting: str  # what is run, in words
+    contenders: tuple[Contender, ...]
+    panels: tuple[Panel, ...]
+    episodes: tuple[int, ...]  # at which to measure
+    quick_episodes: tuple[int, ...]
+    findings: Callable[[Curves], list[Finding]]
+    runs: int = 10
+    remarks: Callable[[Curves], str] = lambda _: ""  # what we found besides, in Markdown
+
+
+def every(step: int, last: int) -> tuple[int, ...]:
+    """step, 2 step, ... up to last."""
+    return tuple(range(step, last + 1, step))
+
+
+def spaced(first: int, last: int, per_decade: int = 12) -> tuple[int, ...]:
+    """Evenly on a logarithmic axis, from first to last."""
+    count = round(math.log10(last / first) * per_decade) + 1
+    return tuple(dict.fromkeys(round(point) for point in np.geomspace(first, last, count)))
+
+
+def follow(
+    study: Study,
+    *,
+    runs: int,
+    episodes: Sequence[int],
+    threads: int = 1,
+    seed: int = 0,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Curves:
+    """Let every contender learn `runs` times, `threads` of the runs at a time; the same for any threads.
+
+    `progress` is told the episodes done since it was last told.
+    """
+    values = {
+        (contender.label, panel.metric): np.empty((runs, len(episodes)))
+        for contender in study.contenders
+        for panel in panels_of(study, contender)
+    }
+    stopped = Event()
+
+    def one_run(contender: Contender, run: int) -> None:
+        solver = contender.make(seed + run)
+        told = 0
+
+        def tell(solver: Solver, _: object) -> bool:
+            nonlocal told
+            progress(solver.iterations - told)
+            told = solver.iterations
+            return stopped.is_set()
+
+        for point, count in enumerate(episodes):
+            solver.run(count - solver.iterations, progress=tell)
+            if stopped.is_set():
+                return
+            for panel in panels_of(study, contender):
+                values[contender.label, panel.metric][run, point] = panel.measure(solver)
+
+    with ThreadPoolExecutor(threads) as pool:
+        work = [pool.submit(one_run, contender, run) for contender in study.contenders for run in range(runs)]
+        try:
+            for done in work:
+                done.result()
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Curves(episodes, values)
+
+
+def panels_of(study: Study, contender: Contender) -> list[Panel]:
+    """The panels that a contender is in."""
+    return [panel for panel in study.panels if not panel.labels or contender.label in panel.labels]
