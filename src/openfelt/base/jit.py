@@ -42,8 +42,8 @@ def kernel(function: F) -> F:
 def episode_kernel(function: F) -> F:
     """Compile a kernel whose inner loops run over the few actions of a row.
 
-    Loops of two or three rounds only lose by being vectorised: external sampling on Leduc takes twice as
-    long with it. Numba has no flag for one function, but reads its setting each time that it compiles.
+    Loops of two or three rounds only lose by being vectorised. Numba has no flag for one function, but
+    reads its setting each time that it compiles.
     """
     return _without_vectors(_compiled(function))
 
@@ -51,8 +51,7 @@ def episode_kernel(function: F) -> F:
 def part(function: F) -> F:
     """Compile `function` into every episode kernel that calls it.
 
-    A plain call in an inner loop hands over each array by its seven words and counts references: sampling a
-    history of Leduc took twice as long with it.
+    A plain call in an inner loop hands over each array by its seven words and counts references.
     """
     return _without_vectors(_compiled(function, forceinline=True))
 

@@ -12,8 +12,8 @@ from openfelt.cli.options import count, print_json, seed
 
 HELP = (
     "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
-    "(Markdown) that sets our figures beside the paper's. `felt study list` names them; `felt study run all`\n"
-    "runs them one after the other."
+    "(Markdown) that sets our figures beside the paper's. `felt study list` names them; `felt study run\n"
+    "all` runs them one after the other."
 )
 EXAMPLES = [
     "felt study list",

@@ -13,6 +13,7 @@ result is then an upper bound, and says so (`exact` is False).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,8 @@ MOST_SLOTS = 2_000
 DIRECTIONS = 60
 UNREACHED = 1e-7
 SEARCHES = 6  # from the best of many starting points
+CORNER = 1e-5  # a mix nearer than this to a corner is the corner, lest it reach rows just a little
+GRID, ZOOMS = 201, 5  # points of a grid between two corners, and how often it is refined, to 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +91,20 @@ class EquilibriumSet:
         count = len(corners)
         wanted = policy[sequences(self._form, player)[:-1]]
 
-        def behaviour(mix: Floats) -> Floats:
-            return self._behaviour(player, np.abs(mix) @ corners / np.abs(mix).sum(), wanted)
+        def behaviour(mixes: Floats) -> Floats:
+            """[..., slots] for mixes [..., corners] of any sum."""
+            shares = np.abs(mixes) / np.abs(mixes).sum(axis=-1, keepdims=True)
+            return self._behaviour(player, shares @ corners, wanted)
 
-        def error(mix: Floats) -> float:
-            return float(((behaviour(mix) - wanted) ** 2).sum())
+        def error(mixes: Floats) -> Floats:
+            errors: Floats = ((behaviour(mixes) - wanted) ** 2).sum(axis=-1)
+            return errors
 
         if count == 2:
-            starts = [np.array([1.0 - share, share]) for share in np.linspace(0.0, 1.0, 201)]
-        else:
-            generator = np.random.default_rng(0)
-            starts = [*np.eye(count), *generator.dirichlet(np.ones(count), 50)]
-        found = sorted(starts, key=error)[: SEARCHES if count > 1 else 1]
+            return behaviour(_zoom(error))
+        generator = np.random.default_rng(0)
+        starts = np.concatenate([np.eye(count), generator.dirichlet(np.ones(count), 50 if count > 1 else 0)])
+        found = list(starts[np.argsort(error(starts), kind="stable")][:SEARCHES])
         if count > 1:
             limits = [(0.0, 1.0)] * count
             options = {"ftol": 1e-15, "gtol": 1e-10}
@@ -109,18 +114,30 @@ class EquilibriumSet:
             ]
         return behaviour(min(found, key=error))
 
-    def _behaviour(self, player: int, plan: Floats, wanted: Floats) -> Floats:
-        """The probabilities that a plan stands for; as `wanted` at rows that it never reaches."""
+    def _behaviour(self, player: int, plans: Floats, wanted: Floats) -> Floats:
+        """The probabilities that plans [..., sequences] stand for; as `wanted` at rows they never reach."""
         form = self._form
         rows = slice(int(form.first_row[player]), int(form.first_row[player + 1]))
-        slots, own = sequences(form, player), plan[:-1]
+        slots, own = sequences(form, player), plans[..., :-1]
         starts = form.first_slot[rows] - slots[0]
-        weight = np.zeros(form.num_slots + form.num_players)
-        weight[slots] = plan
+        weight = np.zeros((*plans.shape[:-1], form.num_slots + form.num_players))
+        weight[..., slots] = plans
         counts = np.diff(form.first_slot[rows.start : rows.stop + 1])
-        reached = np.repeat(weight[form.parent_slot[rows]] > UNREACHED, counts)
-        sums = np.repeat(np.add.reduceat(own, starts), counts) if len(starts) else own
-        return np.divide(own, sums, out=wanted.copy(), where=reached)
+        reached = np.repeat(weight[..., form.parent_slot[rows]] > UNREACHED, counts, axis=-1)
+        sums = np.repeat(np.add.reduceat(own, starts, axis=-1), counts, axis=-1) if len(starts) else own
+        behaviour: Floats = np.divide(own, sums, out=np.broadcast_to(wanted, own.shape).copy(), where=reached)
+        return behaviour
+
+
+def _zoom(error: Callable[[Floats], Floats]) -> Floats:
+    """The best mix of two corners: the best point of a grid, then of finer ones around it."""
+    low, high = 0.0, 1.0
+    for _ in range(ZOOMS):
+        shares = np.linspace(low, high, GRID)
+        shares[shares < CORNER], shares[shares > 1.0 - CORNER] = 0.0, 1.0
+        best = int(np.argmin(error(np.stack([1.0 - shares, shares], axis=-1))))
+        low, high = shares[max(best - 1, 0)], shares[min(best + 1, GRID - 1)]
+    return np.array([1.0 - shares[best], shares[best]])
 
 
 def closest_equilibrium(game: AnyGame, policy: Policy) -> EquilibriumDistance:

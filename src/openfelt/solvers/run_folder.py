@@ -10,6 +10,7 @@ import platform
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -97,11 +98,8 @@ class RunFolder:
         found = self.settings()
         fresh = solver_type(solver)(game, seed=found["seed"], threads=threads, **parameters)
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
-        for key, value in asked.items():
-            if found[key] != value:
-                raise FeltError(
-                    f"{self.path} is a run with {key} {found[key]}, not {value}; nothing was changed."
-                )
+        for key, was, wanted in _differences(found, asked):
+            raise FeltError(f"{self.path} is a run with {key} {was}, not {wanted}; nothing was changed.")
         fresh.resume(self.path / CHECKPOINT)
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
@@ -161,6 +159,18 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "versions": {name: version(name) for name in ("openfelt", "numpy", "numba", "scipy")}
         | {"python": platform.python_version(), "commit": _commit()},
     }
+
+
+def _differences(found: dict[str, Any], asked: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """What is not as it was: a name, what it was, what it is."""
+    for key, wanted in asked.items():
+        if isinstance(wanted, dict):
+            names = sorted(wanted.keys() | found[key].keys())
+            yield from _differences(
+                {name: found[key].get(name) for name in names}, {name: wanted.get(name) for name in names}
+            )
+        elif found[key] != wanted:
+            yield key, found[key], wanted
 
 
 def _parameters(solver: Solver) -> dict[str, Any]:

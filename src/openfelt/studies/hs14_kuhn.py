@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from openfelt.solvers.uct import UCT, SmoothUCT
-from openfelt.studies.metrics import dominated_error, squared_error
+from openfelt.studies.metrics import dominated_error, mean_squared_error
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, every
 
 PAPER = (
@@ -13,6 +13,10 @@ PAPER = (
 UCT_LABEL, SMOOTH_LABEL = "IS-UCT (c=2)", "Smooth IS-UCT (c=1.75)"
 WIDE_UCT, WIDE_SMOOTH = "IS-UCT (c=5)", "Smooth IS-UCT (c=4.375)"
 STEP, LAST, QUICK_LAST = 10_000, 1_000_000, 100_000
+PANELS = (
+    Panel("sq_err", mean_squared_error, "SQ-ERR (mean squared error)", logarithmic=True),
+    Panel("dom_err", dominated_error, "DOM-ERR (summed probability)", logarithmic=True),
+)
 
 
 def _uct(game: str, label: str, c: float) -> Contender:
@@ -21,13 +25,6 @@ def _uct(game: str, label: str, c: float) -> Contender:
 
 def _smooth(game: str, label: str, c: float) -> Contender:
     return Contender(label, lambda seed: SmoothUCT(game, c=c, schedule="max-average", seed=seed))
-
-
-def _panels(game: str) -> tuple[Panel, ...]:
-    return (
-        Panel("sq_err", squared_error(game), "SQ-ERR (mean squared error)", logarithmic=True),
-        Panel("dom_err", dominated_error, "DOM-ERR (summed probability)", logarithmic=True),
-    )
 
 
 def _compare(curves: Curves, metric: str, first: str, second: str) -> str:
@@ -75,7 +72,7 @@ FIGURE_1 = Study(
         "probability of the average policy; the average policies are measured every 10,000 episodes."
     ),
     contenders=(_uct("kuhn", UCT_LABEL, 2.0), _smooth("kuhn", SMOOTH_LABEL, 1.75)),
-    panels=_panels("kuhn"),
+    panels=PANELS,
     episodes=every(STEP, LAST),
     quick_episodes=every(STEP, QUICK_LAST),
     findings=_figure_1,
@@ -86,8 +83,9 @@ FIGURE_2 = Study(
     title="HS14, Figure 2: Kuhn poker with an initial pot of 8",
     paper=PAPER,
     setting=(
-        "Kuhn poker in which each player antes 4 chips, a bet is still 1. The same learners as in Figure 1, and "
-        "beside them the same with c multiplied by 2.5, as much as the range of payoffs (10 instead of 4 chips)."
+        "Kuhn poker in which each player antes 4 chips, a bet is still 1. The same learners as in Figure 1, "
+        "and beside them the same with c multiplied by 2.5, as much as the range of payoffs (10 instead of 4 "
+        "chips)."
     ),
     contenders=(
         _uct("kuhn(pot=8)", UCT_LABEL, 2.0),
@@ -95,15 +93,15 @@ FIGURE_2 = Study(
         _uct("kuhn(pot=8)", WIDE_UCT, 5.0),
         _smooth("kuhn(pot=8)", WIDE_SMOOTH, 4.375),
     ),
-    panels=_panels("kuhn(pot=8)"),
+    panels=PANELS,
     episodes=every(STEP, LAST),
     quick_episodes=every(STEP, QUICK_LAST),
     findings=_figure_2,
     remarks=lambda curves: (
-        "The paper calibrated c once and does not say whether for this pot too. With its c some of our runs of "
-        "both learners stay far from equilibrium for a long time, which makes the wide bands: an action whose "
-        "first few payoffs were bad (-4 or -5 chips) has a bonus of c sqrt(log N / n), which is too small to try "
-        "it again before N has grown beyond any practical number. With c in proportion to the payoffs, as "
-        "Ponsen et al. advise, no run gets stuck."
+        "The paper calibrated c once and does not say whether for this pot too. With its c some of our runs "
+        "of both learners stay far from equilibrium for a long time, which makes the wide bands: an action "
+        "whose first few payoffs were bad (-4 or -5 chips) has a bonus of c sqrt(log N / n), which is too "
+        "small to try it again before N has grown beyond any practical number. With c in proportion to the "
+        "payoffs, as Ponsen et al. advise, no run gets stuck."
     ),
 )

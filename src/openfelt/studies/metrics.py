@@ -7,17 +7,21 @@ from functools import cache
 import numpy as np
 
 from openfelt.base.jit import Floats
-from openfelt.evaluate.dominated import dominated_actions
+from openfelt.evaluate.dominated import DominatedActions, dominated_actions
 from openfelt.evaluate.equilibrium_distance import EquilibriumSet
 from openfelt.evaluate.exploitability import exploitability
 from openfelt.solvers.solver import Solver
 from openfelt.solvers.uct import UCT
-from openfelt.studies.study import Metric
 
 
-def squared_error(game: str) -> Metric:
-    """SQ-ERR: mean squared error of the probabilities, to the closest equilibrium."""
-    return lambda solver: _equilibria(game).distance(solver.policy).mean
+def mean_squared_error(solver: Solver) -> float:
+    """HS14's SQ-ERR: the mean over all probabilities, to the closest equilibrium."""
+    return _equilibria(solver.tree.game).distance(solver.policy).mean
+
+
+def squared_error(solver: Solver) -> float:
+    """PJL11's squared error: the sum over all probabilities, to the closest equilibrium."""
+    return _equilibria(solver.tree.game).distance(solver.policy).sum
 
 
 @cache
@@ -25,9 +29,14 @@ def _equilibria(game: str) -> EquilibriumSet:
     return EquilibriumSet(game)
 
 
+@cache
+def _dominated(game: str) -> DominatedActions:
+    return dominated_actions(game)
+
+
 def dominated_error(solver: Solver) -> float:
     """DOM-ERR: summed probability of dominated actions."""
-    return dominated_actions(solver.tree.game).error(solver.policy)
+    return _dominated(solver.tree.game).error(solver.policy)
 
 
 def nash_conv(solver: Solver) -> float:

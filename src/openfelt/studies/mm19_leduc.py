@@ -15,9 +15,10 @@ from openfelt.studies.metrics import (
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
 
 PAPER = (
-    'Mac Manus, "Applying Reinforcement Learning to Imperfect Information Games" (2019), section {section}. '
-    "The thesis measures greedy policies only, since its best response could not answer mixed ones; here the "
-    "average policy stands beside the greedy one. nash_conv is what both best responses gain, in chips a game."
+    'Mac Manus, "Applying Reinforcement Learning to Imperfect Information Games" (2019), section '
+    "{section}. The thesis measures greedy policies only, since its best response could not answer mixed "
+    "ones; here the average policy stands beside the greedy one. nash_conv is what both best responses "
+    "gain, in chips a game."
 )
 GREEDY = Panel("greedy_nash_conv", greedy_nash_conv, "nash_conv of the greedy policy (chips)")
 AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
@@ -105,8 +106,8 @@ EXPERIMENT_1 = Study(
     title="MM19, experiment 1: UCT against a random player in Leduc",
     paper=PAPER.format(section="4.2"),
     setting=(
-        "UCT with c = 18 learns against a player who takes every action with the same probability, in each seat "
-        "in turn, for 500,000 episodes."
+        "UCT with c = 18 learns against a player who takes every action with the same probability, in each "
+        "seat in turn, for 500,000 episodes."
     ),
     contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent="random", seed=seed)),),
     panels=(
@@ -142,8 +143,8 @@ EXPERIMENT_3 = Study(
     title="MM19, experiment 3: Smooth UCT in Leduc",
     paper=PAPER.format(section="4.4"),
     setting=(
-        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play for a million "
-        "episodes; UCT beside it."
+        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play for a "
+        "million episodes; UCT beside it."
     ),
     contenders=(
         Contender(
@@ -161,13 +162,13 @@ HEINRICH = Study(
     name="mm19-heinrich",
     title="Heinrich's curve, which MM19 aimed at: Smooth UCT in Leduc to 500 million episodes",
     paper=(
-        'Mac Manus 2019, section 4.4, takes as its target the Leduc experiment of Heinrich & Silver, "Smooth UCT '
-        'Search in Computer Poker" (2015): Smooth UCT converges towards equilibrium, UCT does not. The thesis '
-        "could not run as many episodes."
+        "Mac Manus 2019, section 4.4, takes as its target the Leduc experiment of Heinrich & Silver, "
+        '"Smooth UCT Search in Computer Poker" (2015): Smooth UCT converges towards equilibrium, UCT does '
+        "not. The thesis could not run as many episodes."
     ),
     setting=(
-        "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play for 500 "
-        "million episodes. nash_conv is what both best responses gain, in chips a game."
+        "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play for "
+        "500 million episodes. nash_conv is what both best responses gain, in chips a game."
     ),
     contenders=(
         Contender(

@@ -1,4 +1,4 @@
-"""A study as files: the data (CSV), the plot (PNG) and a page (Markdown) that sets ours beside the paper's."""
+"""A study as files: data (CSV), plot (PNG), and a page (Markdown) that sets ours beside the paper's."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def _plot(study: Study, curves: Curves, path: Path) -> None:
 
 def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
     from matplotlib.axes import Axes
+    from matplotlib.ticker import LogFormatter
 
     assert isinstance(axes, Axes)
     for colour, contender in zip(COLOURS * 2, study.contenders, strict=False):
@@ -79,8 +80,12 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
         axes.fill_between(curves.episodes, low, high, color=colour, alpha=0.18, linewidth=0)
     if panel.logarithmic:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(LogFormatter())
+        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.4)))
     if curves.episodes[-1] >= 1000 * curves.episodes[0]:
         axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("episodes")
     axes.set_ylabel(panel.axis)
     axes.grid(alpha=0.25)

@@ -1,4 +1,4 @@
-"""What a study is: contenders followed over their learning, and what their curves say about a paper's finding."""
+"""What a study is: learners followed while they learn, and what their curves say of a paper's finding."""
 
 from __future__ import annotations
 

@@ -1,0 +1,78 @@
+"""Monte-Carlo learners on Leduc beside open_spiel's C++ MCCFR, on one core in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from timing import Result, peer, per_call
+
+import openfelt as felt
+
+EPISODES = 400_000  # a call of ours
+THEIRS = 5_000  # iterations a call of the peer's
+NOTE = "open_spiel plays one episode for each player in an iteration, ours learns for all players from one."
+
+
+def run() -> Iterator[Result]:
+    """One result after another; the peer is measured again beside each."""
+    smooth = felt.SmoothUCT("leduc", c=18, gamma=0.1, eta0=0.9, d=0.002)
+    yield beside("Smooth UCT on Leduc", "episodes/s", smooth, EPISODES, "OutcomeSamplingMCCFRSolver", 40.0)
+    plain = felt.UCT("leduc", c=18)
+    yield beside("UCT on Leduc", "episodes/s", plain, EPISODES, "OutcomeSamplingMCCFRSolver", 40.0)
+    outcome = felt.OutcomeMCCFR("leduc")
+    yield beside(
+        "outcome sampling on Leduc",
+        "iterations/s",
+        outcome,
+        EPISODES,
+        "OutcomeSamplingMCCFRSolver",
+        20.0,
+        NOTE,
+    )
+    reduced = felt.OutcomeMCCFR("leduc", baseline=0.5)
+    yield beside(
+        "outcome sampling with baselines",
+        "iterations/s",
+        reduced,
+        EPISODES,
+        "OutcomeSamplingMCCFRSolver",
+        0.0,
+    )
+    external = felt.ExternalMCCFR("leduc")
+    yield beside(
+        "external sampling on Leduc",
+        "iterations/s",
+        external,
+        EPISODES // 4,
+        "ExternalSamplingMCCFRSolver",
+        20.0,
+        "An iteration walks the game once for each player, in both programs.",
+    )
+    chance = felt.ChanceCFR("leduc")
+    yield Result("chance sampling on Leduc", "iterations/s", _speed(chance, EPISODES // 20), {})
+    for game in ("bluff(1,1,6)", "goofspiel(6)"):
+        solver = felt.SmoothUCT(game)
+        yield Result(f"Smooth UCT on {game}", "episodes/s", _speed(solver, EPISODES // 4), {})
+
+
+def beside(
+    what: str, unit: str, solver: felt.SmoothUCT, count: int, theirs: str, goal: float, note: str = ""
+) -> Result:
+    """The solver's speed beside that of a solver of open_spiel."""
+    peers = {}
+    if pyspiel := peer("pyspiel"):
+        other = getattr(pyspiel, theirs)(pyspiel.load_game("leduc_poker"), seed=1)
+
+        def iterate() -> None:
+            for _ in range(THEIRS):
+                other.run_iteration()
+
+        iterate()
+        peers["open_spiel"] = THEIRS / per_call(iterate)
+    goals = {"open_spiel": goal} if goal else {}
+    return Result(what, unit, _speed(solver, count), peers, goals, note)
+
+
+def _speed(solver: felt.SmoothUCT, count: int) -> float:
+    solver.run(count)  # compiles, and learns as much as that the tables are no longer empty
+    return count / per_call(lambda: solver.run(count))

@@ -1,0 +1,109 @@
+"""Studies: what they measure, that threads do not matter, and the files that they write."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.cli.app import main
+from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
+from openfelt.studies.registry import STUDIES
+from openfelt.studies.report import write_report
+from openfelt.studies.study import Curves, every, follow, spaced
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_runs_and_writes_its_page(name, tmp_path):
+    study = STUDIES[name]
+    episodes = study.quick_episodes[:3]
+    curves = follow(study, runs=2, episodes=episodes)
+    page = write_report(study, curves, tmp_path, "Made by a test.")
+    text = page.read_text(encoding="utf-8")
+    assert study.title in text
+    assert "Made by a test." in text
+    for found in study.findings(curves):
+        assert f"| {found.paper} | {found.ours} |" in text
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / f"{name}.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(study.contenders) * 2 * len(episodes)
+    for panel in study.panels:
+        for contender in study.contenders:
+            table = curves.values[contender.label, panel.metric]
+            assert np.isfinite(table).all()
+            cells = [float(row[panel.metric]) for row in rows if row["learner"] == contender.label]
+            assert cells == pytest.approx(table.ravel().tolist(), rel=1e-4)
+
+
+def test_threads_and_seeds():
+    study = STUDIES["mm19-experiment-2"]
+    one, two, other = (
+        follow(study, runs=3, episodes=(100, 1_000), threads=threads, seed=seed)
+        for threads, seed in ((1, 0), (2, 0), (1, 7))
+    )
+    for key, table in one.values.items():
+        assert table.tobytes() == two.values[key].tobytes()
+        assert table.tobytes() != other.values[key].tobytes()
+        assert len(np.unique(table[:, -1])) == 3
+
+
+def test_a_run_that_fails_ends_the_study():
+    study = STUDIES["mm19-experiment-2"]
+    broken = dataclasses.replace(
+        study,
+        contenders=(dataclasses.replace(study.contenders[0], make=lambda seed: felt.UCT("leduc", c=-1)),),
+    )
+    with pytest.raises(felt.FeltError, match="c must be"):
+        follow(broken, runs=2, episodes=(10,))
+
+
+def test_points():
+    assert every(10, 40) == (10, 20, 30, 40)
+    assert spaced(10, 1000, per_decade=2) == (10, 32, 100, 316, 1000)
+
+
+def test_rewards_are_those_of_the_episodes():
+    """Against a fixed opponent the reward tends to the value of the policy that is played."""
+    solver = felt.UCT("leduc", c=18, opponent="random", seed=1).run(200_000)
+    assert mean_reward(solver) == pytest.approx(cumulative_reward(solver) / 200_000)
+    random, learned = felt.uniform_policy("leduc"), solver.policy
+    seats = [felt.seat([learned, random]), felt.seat([random, learned])]
+    value = sum(felt.expected_values("leduc", profile)[seat] for seat, profile in enumerate(seats)) / 2
+    assert mean_reward(solver) == pytest.approx(value, abs=0.1)
+    mirror = felt.UCT("leduc", c=18, seed=1).run(10_000)
+    assert cumulative_reward(mirror) == pytest.approx(0, abs=1e-9)
+    assert abs(first_seat_reward(mirror)) < 1
+
+
+def test_curves():
+    curves = Curves((10, 20, 30), {("a", "m"): np.array([[3.0, 1.0, 2.0], [5.0, 3.0, 4.0]])})
+    assert curves.end("a", "m") == 3.0
+    assert curves.low("a", "m") == (2.0, 20)
+    assert curves.between("a", "m") == "3 (2 to 4)"
+
+
+def test_the_command(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["study", "list"]) == 0
+    assert all(name in capsys.readouterr().out or name for name in STUDIES)
+    assert main(["study", "run", "mm19-experiment-2", "--quick", "--runs", "1", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["page"] == "studies/mm19-experiment-2.md"
+    assert len(facts["findings"]) == 3
+    page = (tmp_path / "studies" / "mm19-experiment-2.md").read_text(encoding="utf-8")
+    assert "`felt study run mm19-experiment-2 --quick --runs 1 --seed 0`" in page
+    assert main(["study", "run"]) == 2
+    assert "Say which study" in capsys.readouterr().err
+    assert main(["study", "run", "hs14-figure-3"]) == 2
+    assert "hs14-figure-1" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert main(["study", "run", "mm19-experiment-2", "--quick", "--runs", "1", "--out", "file"]) == 2
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert main(["study", "run", "hs14-figure-1"]) == 2
+    assert "pip install 'openfelt[plots]'" in capsys.readouterr().err
