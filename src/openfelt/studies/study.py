@@ -46,9 +46,10 @@ class Curves:
         """The mean over the runs at the end."""
         return float(self.values[label, metric][:, -1].mean())
 
-    def low(self, label: str, metric: str) -> tuple[float, int]:
-        """The lowest point of the mean curve, and after how many episodes it came."""
+    def low(self, label: str, metric: str, since: int = 0) -> tuple[float, int]:
+        """The lowest point of the mean curve from `since` episodes on, and after how many it came."""
         mean = self.values[label, metric].mean(axis=0)
+        mean[np.asarray(self.episodes) < min(since, self.episodes[-1])] = math.inf
         return float(mean.min()), int(self.episodes[int(mean.argmin())])
 
     def between(self, label: str, metric: str) -> str:
