@@ -512,3 +512,65 @@ def test_the_second_command_does_not_compile_again(tmp_path):
     assert "data saved" in first.stdout
     assert "data loaded" in second.stdout
     assert "data saved" not in second.stdout
+
+
+def test_help_lists_the_parameters_of_the_solver_alone(capsys):
+    def flags(solver):
+        with pytest.raises(SystemExit):
+            main(["train", "leduc", "--solver", solver, "--help"])
+        text = capsys.readouterr().out
+        after = text.partition(f"parameters of {solver}:")[2].partition("examples:")[0]
+        return {word for word in after.split() if word.startswith("--")}
+
+    assert flags("smooth-uct") == {
+        *("--c", "--k", "--rollout", "--opponent"),
+        *("--schedule", "--gamma", "--eta0", "--d", "--threshold"),
+    }
+    assert flags("uct") == {"--c", "--k", "--rollout", "--opponent"}
+    assert flags("outcome-mccfr") == {"--epsilon", "--baseline"}
+    assert flags("external-mccfr") == set()
+
+
+def test_training_by_episodes_and_going_on(capsys, tmp_path):
+    train = ["train", "leduc", "--solver", "smooth-uct", "--c", "18", "--out", "run", "--json"]
+    assert main([*train, "--episodes", "2e3", "--schedule", "visits"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["iterations"] == 2000
+    assert facts["parameters"]["schedule"] == "visits"
+    before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    for change, words in (
+        (["--schedule", "decay"], "schedule visits, not decay"),
+        (["--schedule", "visits", "--gamma", "0.3"], "gamma 0.1, not 0.3"),
+        (["--schedule", "visits", "--opponent", "random"], "opponent self, not random"),
+    ):
+        assert main([*train, "--episodes", "1e3", "--resume", *change]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["train", "kuhn", *train[2:], "--episodes", "5", "--resume", "--schedule", "visits"]) == 2
+    assert "game leduc, not kuhn" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    assert main([*train, "--episodes", "1e3", "--resume", "--schedule", "visits", "--threads", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["iterations"] == 3000
+
+
+def test_regret_learners_go_on_with_as_many_threads(capsys, tmp_path):
+    train = ["train", "leduc", "--solver", "external-mccfr", "--out", "run", "--iterations", "200"]
+    assert main([*train, "--threads", "2"]) == 0
+    assert main([*train, "--threads", "2", "--resume"]) == 0
+    capsys.readouterr()
+    assert main([*train, "--resume"]) == 2
+    assert "--threads 2, each of them a learner of its own" in capsys.readouterr().err
+
+
+def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
+    opponent = ["--opponent", "random"]
+    assert main(["train", "leduc", "--solver", "uct", "--episodes", "3e4", "--out", "run", *opponent]) == 0
+    assert "against the opponent, by seat: greedy policy" in capsys.readouterr().out
+    found = {}
+    for flags in ([], ["--greedy"]):
+        assert main(["exploit", "run", "--json", *flags]) == 0
+        found[tuple(flags)] = json.loads(capsys.readouterr().out)["nash_conv"]
+    solver = felt.UCT("leduc", opponent="random").run(30_000)
+    assert found[()] == felt.exploitability("leduc", solver.policy).nash_conv
+    assert found[("--greedy",)] == felt.exploitability("leduc", solver.greedy).nash_conv
+    again = ["train", "leduc", "--solver", "uct", "--episodes", "1e3", "--out", "next", "--opponent", "run"]
+    assert main(again) == 0

@@ -164,11 +164,10 @@ def test_learning_against_a_fixed_opponent(name, opponent, tmp_path):
 def test_it_learns_the_best_response_to_a_fixed_opponent():
     opponent = felt.random_policy("leduc", 1)
     solver = felt.UCT("leduc", c=18, opponent=opponent, seed=1).run(1_000_000)
-    for seat in (0, 1):
-        best = felt.best_response("leduc", opponent, seat)
-        profile = felt.seat([solver.greedy if player == seat else opponent for player in (0, 1)])
-        greedy = felt.expected_values("leduc", profile)[seat]
-        assert greedy == pytest.approx(best.value, abs=0.02)
+    best = [felt.best_response("leduc", opponent, seat).value for seat in (0, 1)]
+    assert felt.against(solver.greedy, opponent) == pytest.approx(best, abs=0.02)
+    profile = felt.seat([solver.greedy, opponent])
+    assert felt.against(solver.greedy, opponent)[0] == felt.expected_values("leduc", profile)[0]
 
 
 def test_greedy_takes_the_highest_value():
@@ -419,3 +418,21 @@ def test_bad_settings_get_a_sentence(kind, game, settings, words):
 def test_settings_are_resolved():
     assert felt.UCT("leduc").settings.c == 13.0
     assert dataclasses.asdict(felt.UCT("kuhn", c=3).settings)["c"] == 3
+
+
+NOTHING = 'EFG 2 R "nothing to decide" { "a" "b" }\n\nc "" 1 "" { "x" 1/2 "y" 1/2 } 0\n'
+NOTHING += 't "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 }\n'
+ONE_ROW = (
+    'EFG 2 R "one row" { "a" "b" }\n\np "" 1 1 "" { "l" "r" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { 3 -3 }\n'
+)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("text", [NOTHING, ONE_ROW])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_games_with_nothing_or_one_thing_to_decide(name, text, threads, tmp_path):
+    path = tmp_path / "game.efg"
+    path.write_text(text)
+    solver = solver_type(name)(path, threads=threads).run(3_000)
+    assert solver.measurements[-1].nash_conv < 0.05
+    assert solver.greedy.probabilities.tolist() == ([0.0, 1.0] if text == ONE_ROW else [])

@@ -72,9 +72,7 @@ def test_rewards_are_those_of_the_episodes():
     """Against a fixed opponent the reward tends to the value of the policy that is played."""
     solver = felt.UCT("leduc", c=18, opponent="random", seed=1).run(200_000)
     assert mean_reward(solver) == pytest.approx(cumulative_reward(solver) / 200_000)
-    random, learned = felt.uniform_policy("leduc"), solver.policy
-    seats = [felt.seat([learned, random]), felt.seat([random, learned])]
-    value = sum(felt.expected_values("leduc", profile)[seat] for seat, profile in enumerate(seats)) / 2
+    value = sum(felt.against(solver.policy, felt.uniform_policy("leduc"))) / 2
     assert mean_reward(solver) == pytest.approx(value, abs=0.1)
     mirror = felt.UCT("leduc", c=18, seed=1).run(10_000)
     assert cumulative_reward(mirror) == pytest.approx(0, abs=1e-9)

@@ -30,7 +30,7 @@ _DOOR = {
     "solvers.uct": ["UCT", "SmoothUCT"],
     "solvers.outcome_mccfr": ["OutcomeMCCFR"],
     "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
-    "evaluate.exploitability": ["best_response", "expected_values", "exploitability", "seat"],
+    "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
     "evaluate.equilibrium_distance": ["EquilibriumSet", "closest_equilibrium"],
 }
@@ -45,7 +45,13 @@ if TYPE_CHECKING:
     from openfelt.compile.export_efg import write_efg
     from openfelt.evaluate.dominated import dominated_actions
     from openfelt.evaluate.equilibrium_distance import EquilibriumSet, closest_equilibrium
-    from openfelt.evaluate.exploitability import best_response, expected_values, exploitability, seat
+    from openfelt.evaluate.exploitability import (
+        against,
+        best_response,
+        expected_values,
+        exploitability,
+        seat,
+    )
     from openfelt.policy.policy import (
         Policy,
         load_policy,

@@ -20,6 +20,7 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, command, count, positive, print_json, seed
 
 if TYPE_CHECKING:
+    from openfelt.policy.policy import Policy
     from openfelt.solvers.run_folder import RunFolder
     from openfelt.solvers.solver import Measurement, Solver
 
@@ -111,10 +112,12 @@ def run(arguments: argparse.Namespace) -> int:
         solver, folder, shown=not arguments.json, checkpoint_every=arguments.checkpoint, **budget
     )
     measured = exploitability(arguments.game, solver.policy)
+    won = _won_against_opponent(solver)
     if arguments.json:
         print_json(
             {
                 **measured.as_dict(),
+                **({"against_opponent": won} if won else {}),
                 "solver": solver.name,
                 "parameters": dataclasses.asdict(solver.settings),
                 "iterations": solver.iterations,
@@ -128,9 +131,27 @@ def run(arguments: argparse.Namespace) -> int:
         work = f"{solver.iterations:,} {solver.work}, " if solver.iterative else ""
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print(measured)
+        for policy, values in won.items():
+            seats = ", ".join(f"{value:+.6f}" for value in values)
+            print(f"  against the opponent, by seat: {policy} {seats} {solver.tree.unit} per game")
         path = shlex.quote(str(folder.path))
         print(f"saved in {folder.path}\n  {command()} exploit {path}\n  {command()} play --bot {path}")
     return 130 if interrupted else 0
+
+
+def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
+    """In each seat, where there is a fixed opponent: what was learned, and the most that can be had."""
+    from openfelt.evaluate.exploitability import against, best_response
+
+    opponent: Policy | None = getattr(solver, "opponent", None)
+    if opponent is None:
+        return {}
+    seats = range(solver.tree.players)
+    return {
+        "average policy": against(solver.policy, opponent),
+        "greedy policy": against(solver.greedy, opponent),
+        "best response": tuple(best_response(solver.tree.game, opponent, seat).value for seat in seats),
+    }
 
 
 def _open_solver(arguments: argparse.Namespace) -> Solver:

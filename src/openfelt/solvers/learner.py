@@ -42,7 +42,7 @@ class Learner(Solver):
 
     def _start(self) -> None:
         self.episode_tree = episode_tree(self.tree)
-        self.depth = longest_path(self.tree)
+        self.depth = max(1, longest_path(self.tree))
         self.streams = streams(self.seed, MOST_THREADS)
         first = self._first_tables()
         self._small = sum(table.nbytes for table in first.values()) < SHARED_FROM

@@ -133,7 +133,7 @@ class UCT(Learner):
         return self.tree.betting.passive
 
     def _require_poker(self, need: str) -> None:
-        if self.tree.betting.passive.min() < 0:
+        if (self.tree.betting.passive < 0).any():
             raise FeltError(f"{self.name}: {need}, and {self.tree.game} has none.")
 
     def _opponent(self) -> Floats:
@@ -158,6 +158,12 @@ class UCT(Learner):
     def tables(self) -> dict[str, NDArray[Any]]:
         # With the opponent, so that a resumed run meets the same one whatever became of his folder.
         return {**super().tables(), "opponent": self._setup.opponent}
+
+    @property
+    def opponent(self) -> Policy | None:
+        """The fixed policy that is learned against; none in self-play."""
+        table = self._setup.opponent
+        return Policy(self.tree, table) if len(table) else None
 
     @property
     def visits(self) -> Floats:
