@@ -166,7 +166,10 @@ def test_demo(capsys, monkeypatch):
         (["train", "leduc", "--solver", "pcfr++", "--iterations", "5"], "did you mean 'pcfr+'"),
         (["train", "leduc"], "Say how long to learn"),
         (["train", "leduc", "--iterations", "5", "--solver"], "expected one argument"),
-        (["train", "leduc", "--iterations", "5", "--threads", "1e9"], "threads must be from 1 to 256"),
+        (
+            ["train", "leduc", "--iterations", "5", "--threads", "1e9"],
+            "threads must be a whole number from 1 to 256",
+        ),
         (["train", "leduc", "--iterations", "5", "--out", "."], "holds other files"),
         (["games", f"one_card({'9' * 400})"], "whole number"),
         (["games", "goofspiel(8)"], "histories; at most"),
@@ -216,7 +219,7 @@ def test_a_run_is_never_overwritten(capsys):
         (["kuhn", "--solver", "dcfr"], "holds a run already"),
         (["leduc", "--solver", "dcfr", "--resume"], "game kuhn, not leduc"),
         (["kuhn", "--solver", "cfr+", "--resume"], "solver dcfr, not cfr+"),
-        (["kuhn", "--solver", "dcfr", "--alpha", "2", "--resume"], "parameters"),
+        (["kuhn", "--solver", "dcfr", "--alpha", "2", "--resume"], "with alpha 1.5, not 2.0"),
     ):
         capsys.readouterr()
         assert main(["train", *words, "--iterations", "5", "--out", "run"]) == 2
@@ -540,7 +543,7 @@ def test_training_by_episodes_and_going_on(capsys, tmp_path):
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
     for change, words in (
         (["--schedule", "decay"], "schedule visits, not decay"),
-        (["--schedule", "visits", "--gamma", "0.3"], "gamma 0.1, not 0.3"),
+        (["--schedule", "visits", "--threshold", "3"], "threshold 0.0, not 3.0"),
         (["--schedule", "visits", "--opponent", "random"], "opponent self, not random"),
     ):
         assert main([*train, "--episodes", "1e3", "--resume", *change]) == 2

@@ -24,13 +24,14 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path):
     episodes = study.quick_episodes[:3]
     curves = follow(study, runs=2, episodes=episodes)
     page = write_report(study, curves, tmp_path, "Made by a test.")
+    assert page.name == f"{name}-quick.md"  # never in place of the full run
     text = page.read_text(encoding="utf-8")
     assert study.title in text
     assert "Made by a test." in text
     for found in study.findings(curves):
         assert f"| {found.paper} | {found.ours} |" in text
-    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    with (tmp_path / f"{name}.csv").open(newline="") as file:
+    assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(study.contenders) * 2 * len(episodes)
     for panel in study.panels:
@@ -89,19 +90,23 @@ def test_curves():
 def test_the_command(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["study", "list"]) == 0
-    assert all(name in capsys.readouterr().out or name for name in STUDIES)
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in STUDIES)
     assert main(["study", "run", "mm19-experiment-2", "--quick", "--runs", "1", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["page"] == "studies/mm19-experiment-2.md"
+    assert facts["page"] == "studies/mm19-experiment-2-quick.md"
     assert len(facts["findings"]) == 3
-    page = (tmp_path / "studies" / "mm19-experiment-2.md").read_text(encoding="utf-8")
+    page = (tmp_path / "studies" / "mm19-experiment-2-quick.md").read_text(encoding="utf-8")
     assert "`felt study run mm19-experiment-2 --quick --runs 1 --seed 0`" in page
     assert main(["study", "run"]) == 2
     assert "Say which study" in capsys.readouterr().err
     assert main(["study", "run", "hs14-figure-3"]) == 2
     assert "hs14-figure-1" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
-    assert main(["study", "run", "mm19-experiment-2", "--quick", "--runs", "1", "--out", "file"]) == 2
+    assert main(["study", "run", "mm19-heinrich", "--out", "file"]) == 2  # at once, not after the learning
+    assert "file" in capsys.readouterr().err
+    assert main(["study", "run", "mm19-heinrich", "--runs", "1e300"]) == 2
+    assert "at most 1000" in capsys.readouterr().err
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert main(["study", "run", "hs14-figure-1"]) == 2
     assert "pip install 'openfelt[plots]'" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from typing import TypeVar
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
 from openfelt.base.folders import cache_folder
@@ -73,12 +74,13 @@ def _without_vectors(compiled: F) -> F:
     compile_as_set: Callable[..., object] = compiled.compile  # type: ignore[attr-defined]
 
     def compile_plainly(signature: object) -> object:
-        before = config.LOOP_VECTORIZE
-        config.LOOP_VECTORIZE = 0
-        try:
-            return compile_as_set(signature)
-        finally:
-            config.LOOP_VECTORIZE = before
+        with global_compiler_lock:  # so that no other thread compiles with our setting, or restores its own
+            before = config.LOOP_VECTORIZE
+            config.LOOP_VECTORIZE = 0
+            try:
+                return compile_as_set(signature)
+            finally:
+                config.LOOP_VECTORIZE = before
 
     compiled.compile = compile_plainly  # type: ignore[attr-defined]
     return compiled

@@ -61,7 +61,8 @@ def _bot(arguments: argparse.Namespace) -> Policy:
     with busy(f"compiling {arguments.game or 'leduc'}"):
         solver = PCFRPlus(arguments.game or "leduc")
     with busy(f"solving {solver.tree.game}"):
-        return solver.run(seconds=SECONDS, until=TARGET).policy
+        policy = solver.run(seconds=SECONDS, until=TARGET).policy
+    return policy.greedy() if arguments.greedy else policy
 
 
 def _ask(text: str) -> str:

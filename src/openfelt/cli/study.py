@@ -21,7 +21,7 @@ EXAMPLES = [
     "felt study run mm19-heinrich --quick",
     "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
 ]
-QUICK_RUNS = 3
+QUICK_RUNS, MOST_RUNS = 3, 1_000
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -36,16 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.studies.registry import STUDIES, find_study
-    from openfelt.studies.report import require_plots
+    from openfelt.studies.report import prepare_folder, require_plots
 
     if arguments.what == "list":
         _list(arguments.json)
         return
     if not arguments.name:
         raise FeltError(f"Say which study to run: {', '.join(STUDIES)}, or all.")
-    require_plots()
+    if arguments.runs and arguments.runs > MOST_RUNS:
+        raise FeltError(f"--runs must be at most {MOST_RUNS}.")
     names = list(STUDIES) if arguments.name == "all" else [arguments.name]
     studies = [find_study(name) for name in names]
+    require_plots()
+    prepare_folder(arguments.out)
     results = [_run_one(study, arguments) for study in studies]
     if arguments.json:
         print_json(results[0] if arguments.name != "all" else {"studies": results})
@@ -105,6 +108,4 @@ def _made_by(name: str, runs: int, arguments: argparse.Namespace) -> str:
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
     words += ["--runs", str(runs), "--seed", str(arguments.seed)]
-    return (
-        f"Made by `{shlex.join(words)}` (OpenFelt {__version__}); the data are in [{name}.csv]({name}.csv)."
-    )
+    return f"Made by `{shlex.join(words)}` (OpenFelt {__version__})."

@@ -68,8 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--threads",
         type=count,
         default=1,
-        help="for sampling solvers, and CFR in large games (default: 1); sampling with more than one is not "
-        "reproducible to the bit",
+        help="for sampling solvers, and CFR in large games (default: 1; docs/commands.md tells more)",
     )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")

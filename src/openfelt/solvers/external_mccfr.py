@@ -4,7 +4,8 @@ Lanctot, Waugh, Zinkevich & Bowling 2009; chance sampling is that of Zinkevich e
 walks the game once for each player in turn: all of his actions are tried, chance is drawn, and the others'
 actions are drawn too (external sampling) or all walked with their probability (chance sampling).
 
-A row's policy is fixed when a traversal first meets it, so that several histories of one row see the same.
+A row's policy is fixed when a traversal first meets it, so that several histories of one row see the same;
+actions of others are drawn anew at each history, as OpenSpiel does, and not once for each of their rows.
 Averages: under external sampling those of the next player are updated in the traversal of the one before
 him, as OpenSpiel does, for there the row is met as often as he plays to it. (With three players it also
 depends on how often the third does.) Under chance sampling a player's own reach is known and counts once
@@ -65,8 +66,11 @@ class ExternalMCCFR(Learner):
             met=np.full(self.tree.num_rows, -1, np.int64),
         )
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
-        _iterate(self.episode_tree, tables["sums"], scratch, stream, self.samples_others, begun, episodes)
+    def _learn(
+        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
+    ) -> None:
+        numbers = (self.samples_others, begun, episodes, stride)
+        _iterate(self.episode_tree, tables["sums"], scratch, stream, *numbers)
 
     @property
     def probabilities(self) -> Floats:
@@ -90,11 +94,13 @@ def _iterate(
     samples_others: bool,
     begun: int,
     iterations: int,
+    stride: int,
 ) -> None:
     players = tree.payoffs.shape[1]
-    for iteration in range(begun, begun + iterations):
+    for count in range(1, iterations + 1):
         for player in range(players):
-            _traverse(tree, sums, walk, stream, samples_others, player, iteration * players + player)
+            traversal = (begun + count * stride) * players + player
+            _traverse(tree, sums, walk, stream, samples_others, player, traversal)
 
 
 @part

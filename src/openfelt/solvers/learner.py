@@ -8,8 +8,10 @@ thread by another at every step, so there either
   takes over what the others did. This suits counts of visits, whose policies move slowly. Or
 - each thread is a learner of its own, and only the average policies are put together. This suits regrets:
   CFR turns around within sqrt(T) iterations, so regrets brought together less often than that overshoot. In
-  a two-player zero-sum game a mixture of averages is at most as exploitable as they are in the mean, and
-  sampling errors cancel out. The tables are then the same to the bit for the same number of threads.
+  a two-player zero-sum game a mixture of averages is at most as exploitable as they are in the mean; part
+  of the sampling errors cancels out, so that two threads with T/2 iterations each are better than one
+  with T/2, though not quite as good as one with T. The tables are the same to the bit for the same number
+  of threads. (In other games mixtures have no such warrant, and the tables are shared.)
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ from openfelt.traverse.episode import episode_tree, longest_path
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
 
-SHARED_FROM = 4_000_000  # bytes of tables from which threads share them
-APART = 0.002  # seconds that a thread works on its copy
+SHARED_FROM = 1_000_000  # bytes of tables from which threads share them
+SPELL = 0.002  # seconds that a thread works on its copy, at least,
+SPELL_PER_MERGE = 20.0  # and how many times as long as it takes to bring it together
 
 
 class Learner(Solver):
@@ -46,7 +49,8 @@ class Learner(Solver):
         self.streams = streams(self.seed, MOST_THREADS)
         first = self._first_tables()
         self._small = sum(table.nbytes for table in first.values()) < SHARED_FROM
-        self.learners = self.threads if self._small and not self.sums_up else 1
+        apart = self._small and not self.sums_up and self.tree.two_player_zero_sum
+        self.learners = self.threads if apart else 1
         self.learned = {name: np.stack([table] * self.learners) for name, table in first.items()}
         self._scratch = [self._new_scratch() for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -61,8 +65,10 @@ class Learner(Solver):
         """What an episode writes on the way, for one thread."""
 
     @abstractmethod
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
-        """Run `episodes` on the tables; they are those after the first `begun` of this learner."""
+    def _learn(
+        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
+    ) -> None:
+        """Run episodes number begun + stride, begun + 2 stride, ... on the tables."""
 
     def tables(self) -> Tables:
         return {**self.learned, "streams": self.streams}
@@ -82,22 +88,28 @@ class Learner(Solver):
             done.result()
 
     def _learn_part(self, thread: int, episodes: int, begun: int) -> None:
-        """Learn on the tables themselves: the common ones, or the thread's own."""
+        """Learn on the tables themselves: the thread's own, or the common ones by a common clock."""
         own = {name: table[thread % self.learners] for name, table in self.learned.items()}
-        self._learn(own, self._scratch[thread], self.streams[thread], begun, episodes)
+        stride = self.threads // self.learners
+        if stride > 1:
+            begun = self.iterations - stride + thread + 1
+        self._learn(own, self._scratch[thread], self.streams[thread], begun, episodes, stride)
 
     def _learn_copy(self, thread: int, episodes: int, begun: int) -> None:
         """Learn on a copy, and bring it together with the common tables every so often."""
         with self._lock:
             before = {name: table[0].copy() for name, table in self.learned.items()}
         own = {name: table.copy() for name, table in before.items()}
-        done, step = 0, 1
+        done, step, merging = 0, 1, 0.0
         while done < episodes:
             step, clock = min(step, episodes - done), time.perf_counter()
             self._learn(own, self._scratch[thread], self.streams[thread], begun + done, step)
             done += step
-            step = max(1, int(step * min(10.0, APART / (time.perf_counter() - clock))))
+            spell = max(SPELL, SPELL_PER_MERGE * merging)
+            step = max(1, int(step * min(10.0, spell / (time.perf_counter() - clock))))
             with self._lock:
+                clock = time.perf_counter()
                 for name, table in self.learned.items():
                     table[0] += own[name] - before[name]
                     own[name][...] = before[name][...] = table[0]
+                merging = time.perf_counter() - clock

@@ -99,10 +99,12 @@ class OutcomeMCCFR(Learner):
             value=np.empty(self.tree.players),
         )
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
+    def _learn(
+        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
+    ) -> None:
         own, settings = OutcomeTables(**tables), self.settings
-        steps = (settings.epsilon, settings.baseline, begun, episodes)
-        _iterate(self.episode_tree, own, scratch, stream, *steps)
+        numbers = (settings.epsilon, settings.baseline, begun, episodes, stride)
+        _iterate(self.episode_tree, own, scratch, stream, *numbers)
 
     @property
     def probabilities(self) -> Floats:
@@ -119,10 +121,11 @@ def _iterate(
     step: float,
     begun: int,
     iterations: int,
+    stride: int,
 ) -> None:
-    for iteration in range(begun + 1, begun + iterations + 1):
+    for count in range(1, iterations + 1):
         length, leaf = sample_history(tree, tables.sums, history, stream, epsilon)
-        learn_history(tree, tables, history, length, leaf, step, iteration)
+        learn_history(tree, tables, history, length, leaf, step, begun + count * stride)
 
 
 @part
@@ -196,8 +199,9 @@ def learn_history(
             for other in range(len(history.value)):
                 history.value[other] *= factor
         value, weight = history.value[player], history.weight[depth]
-        since = (iteration - tables.marker[row]) * history.own_reach[depth]
-        tables.marker[row] = iteration
+        # Another thread may have been here at a later time by its clock.
+        since = max(iteration - tables.marker[row], 0) * history.own_reach[depth]
+        tables.marker[row] = max(iteration, tables.marker[row])
         for action in range(actions):
             slot = first + action
             of_action = drawn if action == chosen else 0.0

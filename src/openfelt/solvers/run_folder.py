@@ -99,7 +99,9 @@ class RunFolder:
         fresh = solver_type(solver)(game, seed=found["seed"], threads=threads, **parameters)
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
         for key, was, wanted in _differences(found, asked):
-            raise FeltError(f"{self.path} is a run with {key} {was}, not {wanted}; nothing was changed.")
+            had = f"without {key}" if was is None else f"with {key} {was}"
+            now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
+            raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
         fresh.resume(self.path / CHECKPOINT)
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations

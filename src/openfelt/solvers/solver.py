@@ -25,7 +25,7 @@ from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import evaluate_profile
 
 BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
-MOST_THREADS = 256
+MOST_THREADS, MOST_SEED = 256, 2**63 - 1
 SPACING = 1.1  # each measurement comes after this many times the iterations of the one before
 
 
@@ -79,8 +79,9 @@ class Solver(ABC):
     first_measurement: ClassVar[int] = 1  # after how many of them
 
     def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
-        if not 1 <= threads <= MOST_THREADS:
-            raise FeltError(f"threads must be from 1 to {MOST_THREADS}, not {threads}.")
+        for what, value, low, high in (("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)):
+            if not isinstance(value, int | np.integer) or not low <= value <= high:
+                raise FeltError(f"{what} must be a whole number from {low} to {high}, not {value}.")
         fields = dataclasses.fields(self.settings_type)
         known = [each.name for each in fields]
         for key in settings:

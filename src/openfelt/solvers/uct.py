@@ -1,7 +1,8 @@
 """Self-play Monte-Carlo tree search over information states: IS-UCT and Smooth IS-UCT.
 
 Heinrich & Silver 2014 (HS14), Algorithms 1 and 2; the schedule `decay` is equation 2.11 of Mac Manus 2019
-(MM19), after Heinrich & Silver 2015, with N the visits of the row. A player's tree is the part of his rows
+(MM19), after Heinrich & Silver 2015, with the factor eta0 of the listing in its section 3.1.2, and with N
+the visits of the row. A player's tree is the part of his rows
 with visits; a row enters it when it is first met, and from there to the end of the episode its player
 plays by the rollout policy and learns no more. All players' rewards are counted, without discount.
 
@@ -104,14 +105,18 @@ class UCT(Learner):
 
     def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
         self._given = opponent if isinstance(opponent, Policy) else None
-        if self._given is not None:
-            opponent = f"policy {hashlib.sha256(self._given.probabilities.tobytes()).hexdigest()[:16]}"
-        super().__init__(game, opponent=str(opponent), **rest)
+        if isinstance(opponent, Policy):
+            name = f"policy {hashlib.sha256(opponent.probabilities.tobytes()).hexdigest()[:16]}"
+        elif str(opponent) in (SELF, RANDOM):
+            name = str(opponent)
+        else:
+            name = str(Path(opponent).resolve())  # so that a resumed run finds it from any folder
+        super().__init__(game, opponent=name, **rest)
 
     def _start(self) -> None:
         if self.settings.c is None and self.settings.k is None:
             payoffs = self.tree.nodes.payoffs
-            self.settings = dataclasses.replace(self.settings, c=float(payoffs.max() - payoffs.min()) / 2)
+            self.settings = dataclasses.replace(self.settings, c=float(payoffs.max() / 2 - payoffs.min() / 2))
         self._selection = self._choose_selection()
         on_policy = self.settings.rollout == ON_POLICY
         self._setup = Setup(self._exploration(), self._rollout(), self._opponent(), not on_policy)
@@ -151,12 +156,14 @@ class UCT(Learner):
     def _new_scratch(self) -> Trail:
         return Trail(np.empty(self.depth, np.int64), np.empty(self.depth, np.int32))
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int) -> None:
+    def _learn(
+        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
+    ) -> None:
         counts = tables["counts"]
         _play(self.episode_tree, self._selection, self._setup, counts, scratch, stream, begun, episodes)
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        # With the opponent, so that a resumed run meets the same one whatever became of his folder.
+        # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
         return {**super().tables(), "opponent": self._setup.opponent}
 
     @property
@@ -216,6 +223,9 @@ class SmoothUCTSettings(UCTSettings):
         within("eta0", self.eta0, 0.0, 1.0)
         within("d", self.d, 0.0, math.inf)
         within("threshold", self.threshold, 0.0, math.inf)
+        own = SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d
+        if self.schedule != DECAY and (self.gamma, self.eta0, self.d) != own:
+            raise FeltError(f"gamma, eta0 and d belong to the schedule {DECAY}, not to {self.schedule}.")
 
 
 class SmoothUCT(UCT):

@@ -40,13 +40,18 @@ def dominated_error(solver: Solver) -> float:
 
 
 def nash_conv(solver: Solver) -> float:
-    """Of the average policy."""
-    return exploitability(solver.tree.game, solver.policy).nash_conv
+    """Of the average policy; every `run` ends by measuring it."""
+    return solver.measurements[-1].nash_conv
 
 
 def greedy_nash_conv(solver: Solver) -> float:
     """Of the policy of highest values."""
     return exploitability(solver.tree.game, solver.greedy).nash_conv
+
+
+def greedy_best_response(solver: Solver) -> float:
+    """What a best response in the second seat wins against the greedy policy in the first."""
+    return exploitability(solver.tree.game, solver.greedy).best_responses[1]
 
 
 def rewards(solver: Solver) -> Floats:

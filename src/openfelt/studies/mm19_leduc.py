@@ -8,6 +8,7 @@ from openfelt.solvers.uct import UCT, SmoothUCT
 from openfelt.studies.metrics import (
     cumulative_reward,
     first_seat_reward,
+    greedy_best_response,
     greedy_nash_conv,
     mean_reward,
     nash_conv,
@@ -15,20 +16,22 @@ from openfelt.studies.metrics import (
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
 
 PAPER = (
-    'Mac Manus, "Applying Reinforcement Learning to Imperfect Information Games" (2019), section '
-    "{section}. The thesis measures greedy policies only, since its best response could not answer mixed "
-    "ones; here the average policy stands beside the greedy one. nash_conv is what both best responses "
-    "gain, in chips a game."
+    'Mac Manus, "Learning to Play Leduc Hold\'em Using Reinforcement Learning" (2019), section {section}. '
+    "Its exploitability (3.2) is what one best responder wins against the greedy policy, since its program could "
+    "not answer mixed policies; the same is measured here, with the responder in the second seat, and beside "
+    "it nash_conv of the average policy, which is what best responses in both seats gain together."
 )
-GREEDY = Panel("greedy_nash_conv", greedy_nash_conv, "nash_conv of the greedy policy (chips)")
+GREEDY = Panel("greedy_best_response", greedy_best_response, "won by a best response to greedy (chips)")
 AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
 UCT_LABEL, SMOOTH_LABEL = "UCT (c=18)", "Smooth UCT (c=18)"
 THESIS_LABEL, HEINRICH_LABEL = "Smooth UCT (gamma=.01, d=.1)", "Smooth UCT (gamma=.1, d=.002)"
 SETTLED = 1_000  # episodes after which a curve is more than its first accidents
 SMALLER = (
-    "The thesis found its exploitability well above Heinrich's, and suspected its own measure of it. Best "
-    "responses here are exact and tested against another program's. The shapes agree with the thesis; the "
-    "values agree with Heinrich's."
+    "The shape is that of the thesis, at smaller values. The thesis itself found its figures well above "
+    "Heinrich's and suspected its measure of them. One reason is in its section 3.2: leaves that the "
+    "responder cannot tell apart are averaged with even weights, also where the greedy policy would not have "
+    "reached them with those cards. Best responses here are exact, and tested against OpenSpiel's; the "
+    "average policy's values are close to those that the thesis quotes from Heinrich."
 )
 
 
@@ -53,13 +56,13 @@ def _experiment_1(curves: Curves) -> list[Finding]:
         Finding(
             "the reward against a random player rises steeply, then levels (Figures 4.1, 4.2)",
             f"{_chips(won)} a game at the end, of at most {_chips(best)} that a best response wins",
-            0.8 * best < won <= best,
+            0.8 * best < won <= best and curves.at(0.02, UCT_LABEL, "mean_reward") < 0.6 * won,
         ),
         Finding(
             "the greedy policy is exploitable throughout: a dip, then towards 4.9 (Figure 4.3)",
-            _low_and_end(curves, UCT_LABEL, "greedy_nash_conv"),
-            _rises_again(curves, UCT_LABEL, "greedy_nash_conv")
-            and curves.end(UCT_LABEL, "greedy_nash_conv") > 3.0,
+            _low_and_end(curves, UCT_LABEL, "greedy_best_response"),
+            _rises_again(curves, UCT_LABEL, "greedy_best_response")
+            and curves.low(UCT_LABEL, "greedy_best_response")[0] > 2.0,
         ),
     ]
 
@@ -73,8 +76,8 @@ def _experiment_2(curves: Curves) -> list[Finding]:
         ),
         Finding(
             "greedy exploitability has a low (3.5), then rises again (towards 4.6; Figure 4.5)",
-            _low_and_end(curves, UCT_LABEL, "greedy_nash_conv"),
-            _rises_again(curves, UCT_LABEL, "greedy_nash_conv"),
+            _low_and_end(curves, UCT_LABEL, "greedy_best_response"),
+            _rises_again(curves, UCT_LABEL, "greedy_best_response"),
         ),
         Finding(
             "Heinrich's average policy fell to 0.8 (before it rose, see [mm19-heinrich](mm19-heinrich.md))",
@@ -86,15 +89,16 @@ def _experiment_2(curves: Curves) -> list[Finding]:
 
 def _experiment_3(curves: Curves) -> list[Finding]:
     def greedy(label: str) -> float:
-        return curves.end(label, "greedy_nash_conv")
+        return curves.end(label, "greedy_best_response")
 
-    first = float(curves.values[THESIS_LABEL, "greedy_nash_conv"][:, 0].mean())
+    first = float(curves.values[THESIS_LABEL, "greedy_best_response"][:, 0].mean())
     return [
         Finding(
             "greedy exploitability falls (from 3.8 to 2.2) and stays there (Figure 4.6)",
             f"from {_chips(first)} to {_chips(greedy(THESIS_LABEL))}; "
-            + _low_and_end(curves, THESIS_LABEL, "greedy_nash_conv"),
-            greedy(THESIS_LABEL) < 0.7 * first,
+            + _low_and_end(curves, THESIS_LABEL, "greedy_best_response"),
+            greedy(THESIS_LABEL) < 0.7 * first
+            and greedy(THESIS_LABEL) < 1.25 * curves.low(THESIS_LABEL, "greedy_best_response")[0],
         ),
         Finding(
             "it ends below that of UCT",
@@ -135,7 +139,7 @@ EXPERIMENT_1 = Study(
     paper=PAPER.format(section="4.2"),
     setting=(
         "UCT with c = 18 learns against a player who takes every action with the same probability, in each "
-        "seat in turn, for 500,000 episodes."
+        "seat in turn."
     ),
     contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent="random", seed=seed)),),
     panels=(
@@ -154,7 +158,7 @@ EXPERIMENT_2 = Study(
     name="mm19-experiment-2",
     title="MM19, experiment 2: UCT in self-play in Leduc",
     paper=PAPER.format(section="4.3"),
-    setting="UCT with c = 18 in self-play for 500,000 episodes.",
+    setting="UCT with c = 18 in self-play.",
     contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),),
     panels=(
         Panel("reward", first_seat_reward, "average reward of the first player (chips a game)"),
@@ -164,7 +168,7 @@ EXPERIMENT_2 = Study(
     episodes=spaced(100, 500_000, per_decade=20),
     quick_episodes=spaced(100, 50_000),
     findings=_experiment_2,
-    remarks=lambda _: SMALLER,
+    remarks=SMALLER,
 )
 
 EXPERIMENT_3 = Study(
@@ -172,8 +176,8 @@ EXPERIMENT_3 = Study(
     title="MM19, experiment 3: Smooth UCT in Leduc",
     paper=PAPER.format(section="4.4"),
     setting=(
-        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play for a "
-        "million episodes; beside it Heinrich's gamma = 0.1 and d = 0.002, and UCT."
+        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play; "
+        "beside it Heinrich's gamma = 0.1 and d = 0.002, and UCT."
     ),
     contenders=(
         Contender(
@@ -188,7 +192,7 @@ EXPERIMENT_3 = Study(
     episodes=spaced(1_000, 1_000_000, per_decade=20),
     quick_episodes=spaced(1_000, 100_000),
     findings=_experiment_3,
-    remarks=lambda _: SMALLER,
+    remarks=SMALLER,
 )
 
 HEINRICH = Study(
@@ -200,8 +204,8 @@ HEINRICH = Study(
         "not. The thesis could not run as many episodes."
     ),
     setting=(
-        "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play for "
-        "500 million episodes. nash_conv is what both best responses gain, in chips a game."
+        "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play. "
+        "nash_conv is what both best responses gain, in chips a game."
     ),
     contenders=(
         Contender(
@@ -211,7 +215,7 @@ HEINRICH = Study(
     ),
     panels=(
         Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)", logarithmic=True),
-        GREEDY,
+        Panel("greedy_nash_conv", greedy_nash_conv, "nash_conv of the greedy policy (chips)"),
     ),
     episodes=spaced(1_000, 500_000_000, per_decade=20),
     quick_episodes=spaced(1_000, 3_000_000),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from openfelt.base.errors import FeltError
 from openfelt.base.files import not_written, write_text
-from openfelt.studies.study import Curves, Panel, Study, panels_of
+from openfelt.studies.study import Curves, Panel, Study
 
 COLOURS = ("#0b6e99", "#c8553d", "#5b8c5a", "#7d5ba6")  # told apart also by those who see no red or green
 
@@ -22,17 +23,27 @@ def require_plots() -> None:
         raise FeltError("Studies draw with matplotlib, which is missing: pip install 'openfelt[plots]'.")
 
 
-def write_report(study: Study, curves: Curves, folder: Path, made_by: str) -> Path:
-    """Write NAME.csv, NAME.png and NAME.md; returns the page."""
-    page = folder / f"{study.name}.md"
+def prepare_folder(folder: Path) -> None:
+    """Find out before the work whether its results can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_text(folder / f"{study.name}.csv", _csv(study, curves))
-        _plot(study, curves, folder / f"{study.name}.png")
-        write_text(page, _page(study, curves, made_by))
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise not_written(folder, error) from error
-    return page
+
+
+def write_report(study: Study, curves: Curves, folder: Path, made_by: str) -> Path:
+    """Write NAME.csv, NAME.png and NAME.md (NAME-quick if it is not the full run); returns the page."""
+    is_full = tuple(curves.episodes) == study.episodes
+    stem = study.name if is_full else f"{study.name}-quick"
+    try:
+        write_text(folder / f"{stem}.csv", _csv(study, curves))
+        _plot(study, curves, folder / f"{stem}.png")
+        write_text(folder / f"{stem}.md", _page(study, curves, stem, is_full, made_by))
+    except OSError as error:
+        raise not_written(folder, error) from error
+    return folder / f"{stem}.md"
 
 
 def _csv(study: Study, curves: Curves) -> str:
@@ -41,10 +52,10 @@ def _csv(study: Study, curves: Curves) -> str:
     metrics = [panel.metric for panel in study.panels]
     writer.writerow(["learner", "run", "episodes", *metrics])
     for contender in study.contenders:
-        own = [curves.values.get((contender.label, metric)) for metric in metrics]
+        own = [curves.values[contender.label, metric] for metric in metrics]
         for run in range(_runs(curves)):
             for point, episodes in enumerate(curves.episodes):
-                cells = ["" if table is None else f"{table[run, point]:.6g}" for table in own]
+                cells = [f"{table[run, point]:.6g}" for table in own]
                 writer.writerow([contender.label, run, episodes, *cells])
     return text.getvalue()
 
@@ -70,8 +81,6 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
 
     assert isinstance(axes, Axes)
     for colour, contender in zip(COLOURS * 2, study.contenders, strict=False):
-        if panel not in panels_of(study, contender):
-            continue
         table = curves.values[contender.label, panel.metric]
         axes.plot(curves.episodes, table.mean(axis=0), color=colour, label=contender.label, linewidth=1.6)
         low, high = table.min(axis=0), table.max(axis=0)
@@ -92,16 +101,16 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
     axes.legend(fontsize=8, frameon=False)
 
 
-def _page(study: Study, curves: Curves, made_by: str) -> str:
+def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) -> str:
     findings = study.findings(curves)
     lines = [
-        f"# {study.title}",
+        f"# {study.title}{'' if is_full else ' (a quick look, not the full run)'}",
         "",
-        f"{study.paper}",
+        study.paper,
         "",
         study.setting,
         "",
-        f"![{study.title}]({study.name}.png)",
+        f"![{study.title}]({stem}.png)",
         "",
         "| the paper | here | holds |",
         "|---|---|---|",
@@ -110,9 +119,10 @@ def _page(study: Study, curves: Curves, made_by: str) -> str:
         _verdict(len(findings), sum(found.holds for found in findings)),
         "",
     ]
-    if remarks := study.remarks(curves):
-        lines += [remarks.strip(), ""]
-    lines += ["## At the end", "", *_table(study, curves), "", made_by]
+    if is_full and study.remarks:
+        lines += [study.remarks, ""]
+    lines += ["## At the end", "", *_table(study, curves), ""]
+    lines += [f"{made_by} All measurements: [{stem}.csv]({stem}.csv)."]
     return "\n".join(lines) + "\n"
 
 
@@ -130,10 +140,7 @@ def _table(study: Study, curves: Curves) -> list[str]:
         "|---|" + "---|" * len(study.panels),
     ]
     for contender in study.contenders:
-        cells = [
-            curves.between(contender.label, panel.metric) if panel in panels_of(study, contender) else ""
-            for panel in study.panels
-        ]
+        cells = [curves.between(contender.label, panel.metric) for panel in study.panels]
         lines.append(f"| {contender.label} | " + " | ".join(cells) + " |")
     return lines
 

@@ -26,13 +26,12 @@ class Contender:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: a metric of some contenders over their episodes."""
+    """One plot: a metric over the episodes."""
 
     metric: str  # its name in the data
     measure: Metric
     axis: str  # what the vertical axis says, with the unit
     logarithmic: bool = False
-    labels: tuple[str, ...] = ()  # of the contenders in it; all if empty
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,11 @@ class Curves:
 
     episodes: Sequence[int]
     values: dict[tuple[str, str], Floats]  # (label, metric) -> [runs, points]
+
+    def at(self, share: float, label: str, metric: str) -> float:
+        """The mean over the runs when that share of the episodes was over."""
+        place = int(np.searchsorted(self.episodes, share * self.episodes[-1]))
+        return float(self.values[label, metric][:, place].mean())
 
     def end(self, label: str, metric: str) -> float:
         """The mean over the runs at the end."""
@@ -81,7 +85,7 @@ class Study:
     quick_episodes: tuple[int, ...]
     findings: Callable[[Curves], list[Finding]]
     runs: int = 10
-    remarks: Callable[[Curves], str] = lambda _: ""  # what we found besides, in Markdown
+    remarks: str = ""  # what the full run shows besides, in Markdown
 
 
 def every(step: int, last: int) -> tuple[int, ...]:
@@ -111,7 +115,7 @@ def follow(
     values = {
         (contender.label, panel.metric): np.empty((runs, len(episodes)))
         for contender in study.contenders
-        for panel in panels_of(study, contender)
+        for panel in study.panels
     }
     stopped = Event()
 
@@ -129,7 +133,7 @@ def follow(
             solver.run(count - solver.iterations, progress=tell)
             if stopped.is_set():
                 return
-            for panel in panels_of(study, contender):
+            for panel in study.panels:
                 values[contender.label, panel.metric][run, point] = panel.measure(solver)
 
     with ThreadPoolExecutor(threads) as pool:
@@ -142,8 +146,3 @@ def follow(
             pool.shutdown(cancel_futures=True)
             raise
     return Curves(episodes, values)
-
-
-def panels_of(study: Study, contender: Contender) -> list[Panel]:
-    """The panels that a contender is in."""
-    return [panel for panel in study.panels if not panel.labels or contender.label in panel.labels]

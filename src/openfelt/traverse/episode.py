@@ -1,6 +1,7 @@
 """Walking down a compiled game one sampled path at a time: what the Monte-Carlo learners stand on.
 
-A learner sees a tree only through `begin`, `follow`, `row_at` and `payoff`.
+A learner goes down by `begin` and `follow`, reads at a node who moves (`player`) and his `row`, and at a leaf
+the `payoffs`.
 """
 
 from __future__ import annotations
