@@ -105,7 +105,8 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
 def _made_by(name: str, runs: int, arguments: argparse.Namespace) -> str:
     """The command that makes the same figures again, and the version that made these."""
     from openfelt import __version__
+    from openfelt.solvers.run_folder import commit
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
     words += ["--runs", str(runs), "--seed", str(arguments.seed)]
-    return f"Made by `{shlex.join(words)}` (OpenFelt {__version__})."
+    return f"Made by `{shlex.join(words)}` (OpenFelt {__version__}, commit {commit()[:10]})."

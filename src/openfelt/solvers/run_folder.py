@@ -159,7 +159,7 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "threads": solver.threads,
         "parameters": _parameters(solver),
         "versions": {name: version(name) for name in ("openfelt", "numpy", "numba", "scipy")}
-        | {"python": platform.python_version(), "commit": _commit()},
+        | {"python": platform.python_version(), "commit": commit()},
     }
 
 
@@ -180,7 +180,7 @@ def _parameters(solver: Solver) -> dict[str, Any]:
     return {key: value for key, value in dataclasses.asdict(solver.settings).items() if value is not None}
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit of the sources, where they are a checkout (and not installed somewhere inside one)."""
     here = Path(__file__)
 
