@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from timing import Result, peer, per_call
 
 import openfelt as felt
+from openfelt.solvers.solver import Solver
 
 EPISODES = 400_000  # a call of ours
 THEIRS = 5_000  # iterations a call of the peer's
@@ -56,7 +57,7 @@ def run() -> Iterator[Result]:
 
 
 def beside(
-    what: str, unit: str, solver: felt.SmoothUCT, count: int, theirs: str, goal: float, note: str = ""
+    what: str, unit: str, solver: Solver, count: int, theirs: str, goal: float, note: str = ""
 ) -> Result:
     """The solver's speed beside that of a solver of open_spiel."""
     peers = {}
@@ -73,6 +74,6 @@ def beside(
     return Result(what, unit, _speed(solver, count), peers, goals, note)
 
 
-def _speed(solver: felt.SmoothUCT, count: int) -> float:
+def _speed(solver: Solver, count: int) -> float:
     solver.run(count)  # compiles, and learns as much as that the tables are no longer empty
     return count / per_call(lambda: solver.run(count))
