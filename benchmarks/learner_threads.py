@@ -1,4 +1,4 @@
-"""What a second thread brings to the Monte-Carlo learners: in speed, and in time to an equally good policy."""
+"""What a second thread brings to the Monte-Carlo learners: in speed, and in time to a policy as good."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _tell(row: dict[str, Any]) -> None:
-    print(f"{row['what']}: {row['ours']:,.0f} {row['unit']}")
+    ours = f"{row['ours']:,.0f}" if row["ours"] >= 100 else f"{row['ours']:.3g}"
+    print(f"{row['what']}: {ours} {row['unit']}")
     if row["note"]:
         print(f"  {row['note']}")
     for name in sorted(row["peers"].keys() | row["goals"].keys()):

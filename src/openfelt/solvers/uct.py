@@ -2,13 +2,12 @@
 
 Heinrich & Silver 2014 (HS14), Algorithms 1 and 2; the schedule `decay` is equation 2.11 of Mac Manus 2019
 (MM19), after Heinrich & Silver 2015, with the factor eta0 of the listing in its section 3.1.2, and with N
-the visits of the row. A player's tree is the part of his rows
-with visits; a row enters it when it is first met, and from there to the end of the episode its player
-plays by the rollout policy and learns no more. All players' rewards are counted, without discount.
+the visits of the row. A player's tree is the part of his rows with visits; a row enters it when it is first
+met, and from there to the end of the episode its player plays by the rollout policy and learns no more.
 
-Where the papers are silent: of equal actions the first is taken, except that actions never tried come
-first and in the rows' order. Below the visits of `threshold`, where HS14 sets eta to 0, each action is
-tried once before the average is followed, since the average of one visit would repeat that one for ever.
+Where the papers are silent: of equal actions the first is taken; UCB takes an action never tried before all
+others. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once before the
+average is followed, since the average of one visit would repeat that one for ever.
 """
 
 from __future__ import annotations
@@ -128,17 +127,18 @@ class UCT(Learner):
     def _exploration(self) -> Floats:
         if self.settings.k is None:
             return np.array([self.settings.c], np.float64)
-        self._require_poker("k needs a pot")
+        self._require(not np.isnan(self.tree.betting.pot).any(), "k needs a pot")
         return self.tree.betting.pot + self.settings.k * self.tree.betting.potential
 
     def _rollout(self) -> NDArray[np.int8]:
         if self.settings.rollout != CALL:
             return np.empty(0, np.int8)
-        self._require_poker(f"rollout {CALL} needs an action that checks or calls")
-        return self.tree.betting.passive
+        passive = self.tree.betting.passive
+        self._require((passive >= 0).all(), f"rollout {CALL} needs an action that checks or calls")
+        return passive
 
-    def _require_poker(self, need: str) -> None:
-        if (self.tree.betting.passive < 0).any():
+    def _require(self, met: bool | np.bool, need: str) -> None:
+        if not met:
             raise FeltError(f"{self.name}: {need}, and {self.tree.game} has none.")
 
     def _opponent(self) -> Floats:
@@ -148,7 +148,7 @@ class UCT(Learner):
             return uniform_policy(self.tree).probabilities
         policy = self._given or load_policy(self.settings.opponent)
         require_game(policy, self.tree)
-        return policy.probabilities
+        return policy.probabilities.copy()
 
     def _first_tables(self) -> dict[str, NDArray[Any]]:
         return {"counts": np.zeros((self.tree.num_slots, 2))}
