@@ -27,7 +27,8 @@ _DOOR = {
     "solvers.cfr": ["CFR", "CFRPlus", "DCFR", "PCFRPlus"],
     "solvers.fictitious_play": ["FictitiousPlay"],
     "solvers.sequence_lp": ["SequenceLP"],
-    "solvers.uct": ["UCT", "SmoothUCT"],
+    "solvers.uct": ["UCT"],
+    "solvers.smooth_uct": ["SmoothUCT"],
     "solvers.outcome_mccfr": ["OutcomeMCCFR"],
     "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
     "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
     from openfelt.solvers.fictitious_play import FictitiousPlay
     from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
     from openfelt.solvers.sequence_lp import SequenceLP
-    from openfelt.solvers.uct import UCT, SmoothUCT
+    from openfelt.solvers.smooth_uct import SmoothUCT
+    from openfelt.solvers.uct import UCT
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,9 @@ from openfelt.solvers.external_mccfr import ChanceCFR, ExternalMCCFR
 from openfelt.solvers.fictitious_play import FictitiousPlay
 from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
 from openfelt.solvers.sequence_lp import SequenceLP
+from openfelt.solvers.smooth_uct import SmoothUCT
 from openfelt.solvers.solver import Solver
-from openfelt.solvers.uct import UCT, SmoothUCT
+from openfelt.solvers.uct import UCT
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver

@@ -1,13 +1,9 @@
-"""Self-play Monte-Carlo tree search over information states: IS-UCT and Smooth IS-UCT.
+"""Self-play Monte-Carlo tree search over information states (IS-UCT), and the episode that Smooth UCT shares.
 
-Heinrich & Silver 2014 (HS14), Algorithms 1 and 2; the schedule `decay` is equation 2.11 of Mac Manus 2019
-(MM19), after Heinrich & Silver 2015, with the factor eta0 of the listing in its section 3.1.2, and with N
-the visits of the row. A player's tree is the part of his rows with visits; a row enters it when it is first
-met, and from there to the end of the episode its player plays by the rollout policy and learns no more.
-
-Where the papers are silent: of equal actions the first is taken; UCB takes an action never tried before all
-others. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once before the
-average is followed, since the average of one visit would repeat that one for ever.
+Heinrich & Silver 2014 (HS14), Algorithms 1 and 2. A player's tree is the part of his rows with visits; a row
+enters it when it is first met, and from there to the end of the episode its player plays by the rollout
+policy and learns no more. Where the paper is silent: of equal actions the first is taken; UCB takes an
+action never tried before all others.
 """
 
 from __future__ import annotations
@@ -34,7 +30,6 @@ from openfelt.traverse.episode import EpisodeTree, begin, draw, follow
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
 VISITS, PAYOFFS = 0, 1  # columns of the table
 SELF, RANDOM = "self", "random"
-MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
 
 
 @dataclass(frozen=True)
@@ -127,17 +122,17 @@ class UCT(Learner):
     def _exploration(self) -> Floats:
         if self.settings.k is None:
             return np.array([self.settings.c], np.float64)
-        self._require(not np.isnan(self.tree.betting.pot).any(), "k needs a pot")
+        self._require(not bool(np.isnan(self.tree.betting.pot).any()), "k needs a pot")
         return self.tree.betting.pot + self.settings.k * self.tree.betting.potential
 
     def _rollout(self) -> NDArray[np.int8]:
         if self.settings.rollout != CALL:
             return np.empty(0, np.int8)
         passive = self.tree.betting.passive
-        self._require((passive >= 0).all(), f"rollout {CALL} needs an action that checks or calls")
+        self._require(bool((passive >= 0).all()), f"rollout {CALL} needs an action that checks or calls")
         return passive
 
-    def _require(self, met: bool | np.bool, need: str) -> None:
+    def _require(self, met: bool, need: str) -> None:
         if not met:
             raise FeltError(f"{self.name}: {need}, and {self.tree.game} has none.")
 
@@ -200,47 +195,6 @@ class UCT(Learner):
         table = np.zeros(self.tree.num_slots)
         table[best] = self.visits[best] > 0
         return Policy(self.tree, normalised(self.tree, table))
-
-
-@dataclass(frozen=True)
-class SmoothUCTSettings(UCTSettings):
-    """Parameters of Smooth IS-UCT."""
-
-    schedule: str = setting(
-        DECAY,
-        "eta, the part of UCB: the average's largest probability (HS14, 3); 9000 / (10000 + sqrt(N)) "
-        "(HS14, 4); or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
-        choices=(MAX_AVERAGE, BY_VISITS, DECAY),
-    )
-    gamma: float = setting(0.1, "lower limit of eta in the schedule decay")
-    eta0: float = setting(0.9, "first eta in the schedule decay")
-    d: float = setting(0.002, "rate of the schedule decay")
-    threshold: float = setting(0.0, "eta is 0 in rows with fewer visits (HS14 has 10000 for three players)")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        within("gamma", self.gamma, 0.0, 1.0)
-        within("eta0", self.eta0, 0.0, 1.0)
-        within("d", self.d, 0.0, math.inf)
-        within("threshold", self.threshold, 0.0, math.inf)
-        own = SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d
-        if self.schedule != DECAY and (self.gamma, self.eta0, self.d) != own:
-            raise FeltError(f"gamma, eta0 and d belong to the schedule {DECAY}, not to {self.schedule}.")
-
-
-class SmoothUCT(UCT):
-    """Smooth IS-UCT: UCB mixed with the average policy, which brings it close to equilibrium."""
-
-    name: ClassVar[str] = "smooth-uct"
-    summary: ClassVar[str] = "UCT mixed with its average policy (Smooth IS-UCT, Heinrich & Silver 2014)"
-    settings_type: ClassVar[type[Settings]] = SmoothUCTSettings
-    settings: SmoothUCTSettings
-
-    def _choose_selection(self) -> Selection:
-        settings = self.settings
-        if settings.schedule == DECAY:
-            return Selection(False, settings.gamma, settings.eta0, settings.d, settings.threshold)
-        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, settings.threshold)
 
 
 @episode_kernel

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from openfelt.solvers.uct import UCT, SmoothUCT
+from openfelt.solvers.smooth_uct import SmoothUCT
+from openfelt.solvers.uct import UCT
 from openfelt.studies.metrics import dominated_error, mean_squared_error
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, every
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from openfelt.evaluate.exploitability import best_response
 from openfelt.policy.policy import uniform_policy
-from openfelt.solvers.uct import UCT, SmoothUCT
+from openfelt.solvers.smooth_uct import SmoothUCT
+from openfelt.solvers.uct import UCT
 from openfelt.studies.metrics import (
     cumulative_reward,
     first_seat_reward,
