@@ -2,8 +2,8 @@
 
 The schedule `decay` is equation 2.11 of Mac Manus 2019 (MM19), after Heinrich & Silver 2015, with the factor
 eta0 of the listing in its section 3.1.2, and with N the visits of the row; HS14's schedule (4) is the same
-with other numbers. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once before
-the average is followed, since the average of one visit would repeat that one for ever.
+with other numbers. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once
+before the average is followed, since the average of one visit would repeat that one for ever.
 """
 
 from __future__ import annotations
