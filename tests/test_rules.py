@@ -176,3 +176,37 @@ def test_princess_monster_only_the_monsters_move_catches():
     for action in ("r0c0", "r0c1", "right"):  # she walks into him: no capture
         state = game.play(state, action)
     assert game.turn(state) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "player", "row", "pot", "potential", "passive"),
+    [
+        ("kuhn", 0, "K", 2, 2, "pass"),
+        ("kuhn(pot=8)", 1, "Q bet", 8, 2, "bet"),
+        ("kuhn(players=3)", 2, "Q pass pass", 3, 3, "pass"),
+        ("leduc", 0, "K", 2, 24, "check"),
+        ("leduc", 1, "K bet", 2, 24, "call"),
+        ("leduc", 0, "K check check Q", 2, 16, "check"),
+        ("leduc", 0, "K bet call Q", 6, 16, "check"),
+        ("leduc", 1, "K bet raise call Q bet", 10, 16, "call"),  # as the round began, not after the bet
+        ("leduc", 0, "K bet raise call Q bet raise", 10, 16, "call"),
+        ("leduc(players=3)", 0, "K bet fold call Q", 7, 16, "check"),  # two are left: 2 * 2 raises of 4
+        ("leduc(players=3)", 2, "K bet call call Q bet fold", 9, 24, "call"),  # three were, as it began
+    ],
+)
+def test_stakes(game, player, row, pot, potential, passive):
+    """What HS14's exploration (5) needs, counted by hand."""
+    tree = felt.compile_game(game)
+    number = tree.find_row(player, row)
+    betting = tree.betting
+    assert (betting.pot[number], betting.potential[number]) == (pot, potential)
+    assert tree.actions(number)[betting.passive[number]] == passive
+
+
+def test_a_game_that_names_no_action_to_call():
+    class Odd(type(felt.load_game("kuhn"))):
+        def passive(self, state):
+            return "check"
+
+    with pytest.raises(felt.GameError, match="'check' should check or call, but is no action"):
+        felt.compile_game(Odd())
