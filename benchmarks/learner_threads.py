@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import statistics
-import time
 from collections.abc import Iterator
+from functools import partial
 
-from timing import Result
+from timing import Result, in_turn
 
 import openfelt as felt
 from openfelt.solvers.solver import Solver
@@ -32,16 +32,10 @@ def run() -> Iterator[Result]:
     if hasattr(os, "sched_setaffinity"):  # `felt bench` has bound us to one core
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
     for kind, game, count in SPEEDS:
-        solvers = [kind(game, threads=threads).run(count) for threads in (1, 2)]
-        speeds: list[list[float]] = [[], []]
-        for _ in range(ROUNDS):  # in turn, so that both meet the same neighbours on the machine
-            for solver, speed in zip(solvers, speeds, strict=True):
-                begun = time.perf_counter()
-                solver.run(count)
-                speed.append(count / (time.perf_counter() - begun))
-        one, two = map(statistics.median, speeds)
+        first, second = (kind(game, threads=threads).run(count) for threads in (1, 2))
+        one, two = in_turn(partial(first.run, count), partial(second.run, count))
         what = f"{kind.name} on {game}, two threads"
-        yield Result(what, f"{kind.work}/s", two, {"one thread": one}, {"one thread": 1.6})
+        yield Result(what, f"{kind.work}/s", count / two, {"one thread": count / one}, {"one thread": 1.6})
     for kind, target in TARGETS:
         taken: list[list[float]] = [[], []]
         for seed in range(ROUNDS):

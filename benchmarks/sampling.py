@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from timing import Result, peer, per_call
+from timing import Result, in_turn, peer, per_call
 
 import openfelt as felt
 from openfelt.solvers.solver import Solver
@@ -60,20 +60,21 @@ def beside(
     what: str, unit: str, solver: Solver, count: int, theirs: str, goal: float, note: str = ""
 ) -> Result:
     """The solver's speed beside that of a solver of open_spiel."""
-    peers = {}
-    if pyspiel := peer("pyspiel"):
-        other = getattr(pyspiel, theirs)(pyspiel.load_game("leduc_poker"), seed=1)
-
-        def iterate() -> None:
-            for _ in range(THEIRS):
-                other.run_iteration()
-
-        iterate()
-        peers["open_spiel"] = THEIRS / per_call(iterate)
+    solver.run(count)  # compiles, and learns so much that the tables are no longer empty
     goals = {"open_spiel": goal} if goal else {}
-    return Result(what, unit, _speed(solver, count), peers, goals, note)
+    if (pyspiel := peer("pyspiel")) is None:
+        return Result(what, unit, _speed(solver, count), {}, goals, note)
+    other = getattr(pyspiel, theirs)(pyspiel.load_game("leduc_poker"), seed=1)
+
+    def iterate() -> None:
+        for _ in range(THEIRS):
+            other.run_iteration()
+
+    iterate()
+    ours, peers = in_turn(lambda: solver.run(count), iterate)
+    return Result(what, unit, count / ours, {"open_spiel": THEIRS / peers}, goals, note)
 
 
 def _speed(solver: Solver, count: int) -> float:
-    solver.run(count)  # compiles, and learns as much as that the tables are no longer empty
+    solver.run(count)
     return count / per_call(lambda: solver.run(count))

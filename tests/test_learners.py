@@ -15,10 +15,11 @@ from slow_twin import SlowCFR
 import openfelt as felt
 from openfelt.base.random import streams, uniform
 from openfelt.solvers import learner as learner_module
-from openfelt.solvers.learner import Learner
+from openfelt.solvers.learner import Learner, Span
 from openfelt.solvers.outcome_mccfr import OutcomeTables, learn_history, sample_history
 from openfelt.solvers.registry import SOLVERS, solver_type
 from openfelt.traverse.episode import alias
+from openfelt.traverse.exchange import no_exchange
 from openfelt.traverse.regrets import match_regrets
 
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
@@ -247,7 +248,7 @@ def sampled_regrets(solver, episodes):
     total, squares = np.zeros(len(sums)), np.zeros(len(sums))
     for episode in range(episodes):
         sums[:] = 0.0
-        solver._learn_part(0, 1, episode)
+        solver._learn_part(0, solver._table_of(0), Span(episode, 1), no_exchange())
         total += sums[:, 0]
         squares += sums[:, 0] ** 2
     mean = total / episodes

@@ -67,7 +67,7 @@ def _tell(row: dict[str, Any]) -> None:
             print(f"  {name}: not installed")
             continue
         ratio, goal, speed = row["ratios"][name], row["goals"].get(name), row["peers"][name]
-        met = f" (wanted: {goal:,.0f}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
+        met = f" (wanted: {goal:g}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
         times = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
         print(f"  {times} times {name}, which does {speed:,.4g} {row['unit']}{met}")
 

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Tables
+from openfelt.solvers.learner import Learner, Span, Tables
 from openfelt.traverse.episode import EpisodeTree, begin, draw, follow, most_actions
+from openfelt.traverse.exchange import Exchange
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
 
@@ -48,7 +49,7 @@ class ExternalMCCFR(Learner):
     work: ClassVar[str] = "iterations"
     first_measurement: ClassVar[int] = 100
     samples_others: ClassVar[bool] = True
-    sums_up: ClassVar[bool] = False
+    exchanged: ClassVar[str | None] = None
 
     def _first_tables(self) -> Tables:
         return {"sums": np.zeros((self.tree.num_slots, 2))}
@@ -66,11 +67,8 @@ class ExternalMCCFR(Learner):
             met=np.full(self.tree.num_rows, -1, np.int64),
         )
 
-    def _learn(
-        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
-    ) -> None:
-        numbers = (self.samples_others, begun, episodes, stride)
-        _iterate(self.episode_tree, tables["sums"], scratch, stream, *numbers)
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
+        _iterate(self.episode_tree, tables["sums"], scratch, stream, self.samples_others, span)
 
     @property
     def probabilities(self) -> Floats:
@@ -92,14 +90,12 @@ def _iterate(
     walk: Walk,
     stream: Stream,
     samples_others: bool,
-    begun: int,
-    iterations: int,
-    stride: int,
+    span: Span,
 ) -> None:
     players = tree.payoffs.shape[1]
-    for count in range(1, iterations + 1):
+    for count in range(1, span.length + 1):
         for player in range(players):
-            traversal = (begun + count * stride) * players + player
+            traversal = (span.begun + count * span.stride) * players + player
             _traverse(tree, sums, walk, stream, samples_others, player, traversal)
 
 

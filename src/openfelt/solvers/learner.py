@@ -1,26 +1,24 @@
 """What the Monte-Carlo learners share: random streams, and the work of several threads.
 
 With one thread and one seed the tables are the same to the bit, however a run is cut into pieces. With
-several threads, large tables are shared without locks. The cache lines of small ones would be torn from one
-thread by another at every step, so there either
+several threads, very large tables are shared without locks. The cache lines of smaller ones would be torn
+from one thread by another at every step, so there either
 
-- each thread works on a copy, and every few milliseconds adds what it has learned to the common tables and
-  takes over what the others did. This suits counts of visits, whose policies move slowly. Or
-- each thread is a learner of its own, and only the average policies are put together. This suits regrets:
-  CFR turns around within sqrt(T) iterations, so regrets brought together less often than that overshoot. In
-  a two-player zero-sum game a mixture of averages is at most as exploitable as they are in the mean; part
-  of the sampling errors cancels out, so that two threads with T/2 iterations each are better than one
-  with T/2, though not quite as good as one with T. The tables are the same to the bit for the same number
-  of threads. (In other games mixtures have no such warrant, and the tables are shared.)
+- each thread works on a copy, and tells the others every few hundred episodes what it has added
+  (`traverse/exchange.py`). This suits learners of one path at a time, whose policies move little
+  meanwhile. Or
+- each thread is a learner of its own, and only the average policies are put together. This suits external
+  and chance sampling, whose regrets move so far with every iteration that an exchange would have to come
+  after each few of them. In a two-player zero-sum game a mixture of averages is at most as exploitable as
+  they are in the mean, and part of the sampling errors cancels out. The tables are then the same to the
+  bit for the same number of threads. (In other games, without that warrant, the tables are shared.)
 """
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +26,19 @@ from numpy.typing import NDArray
 from openfelt.base.random import Stream, streams
 from openfelt.solvers.solver import MOST_THREADS, Solver
 from openfelt.traverse.episode import episode_tree, longest_path
+from openfelt.traverse.exchange import Exchange, exchanges, no_exchange
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
 
-SHARED_FROM = 1_000_000  # bytes of tables from which threads share them
-SPELL = 0.002  # seconds that a thread works on its copy, at least,
-SPELL_PER_MERGE = 20.0  # and how many times as long as it takes to bring it together
+SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
+
+
+class Span(NamedTuple):
+    """Which iterations to do: number begun + stride, begun + 2 stride, ..., `length` of them."""
+
+    begun: int
+    length: int
+    stride: int = 1
 
 
 class Learner(Solver):
@@ -41,20 +46,20 @@ class Learner(Solver):
 
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
-    sums_up: ClassVar[bool]  # whether all threads add to the same small tables, or each learns its own
+    exchanged: ClassVar[str | None]  # the table of sums that threads exchange; none if each learns its own
 
     def _start(self) -> None:
         self.episode_tree = episode_tree(self.tree)
         self.depth = max(1, longest_path(self.tree))
         self.streams = streams(self.seed, MOST_THREADS)
         first = self._first_tables()
-        self._small = sum(table.nbytes for table in first.values()) < SHARED_FROM
-        apart = self._small and not self.sums_up and self.tree.two_player_zero_sum
-        self.learners = self.threads if apart else 1
+        self._shared = sum(table.nbytes for table in first.values()) >= SHARED_FROM
+        if self.exchanged is None:
+            self._shared = self._shared or not self.tree.two_player_zero_sum
+        self.learners = self.threads if self.exchanged is None and not self._shared else 1
         self.learned = {name: np.stack([table] * self.learners) for name, table in first.items()}
         self._scratch = [self._new_scratch() for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        self._lock = Lock()
 
     @abstractmethod
     def _first_tables(self) -> Tables:
@@ -65,51 +70,63 @@ class Learner(Solver):
         """What an episode writes on the way, for one thread."""
 
     @abstractmethod
-    def _learn(
-        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
-    ) -> None:
-        """Run episodes number begun + stride, begun + 2 stride, ... on the tables."""
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
+        """Do the iterations of the span on the tables, with exchanges on the way."""
+
+    def _merge(self, common: Tables, copies: list[Tables]) -> None:
+        """Bring together what is not exchanged, after the threads have worked on copies."""
 
     def tables(self) -> Tables:
         return {**self.learned, "streams": self.streams}
 
     def _advance(self, iterations: int) -> None:
         if self._pool is None or iterations == 0:
-            self._learn_part(0, iterations, self.iterations)
-            return
-        part = self._learn_copy if self._small and self.sums_up else self._learn_part
-        share, rest = divmod(self.iterations + iterations, self.threads)
-        before, rest_before = divmod(self.iterations, self.threads)
-        work = []
+            self._learn_part(0, self._table_of(0), Span(self.iterations, iterations), no_exchange())
+        elif self.learners > 1:
+            self._learn_apart(self._pool, iterations)
+        else:
+            self._learn_together(self._pool, iterations)
+
+    def _learn_part(self, thread: int, tables: Tables, span: Span, exchange: Exchange) -> None:
+        self._learn(tables, self._scratch[thread], self.streams[thread], span, exchange)
+
+    def _table_of(self, learner: int) -> Tables:
+        return {name: table[learner] for name, table in self.learned.items()}
+
+    def _learn_apart(self, pool: ThreadPoolExecutor, iterations: int) -> None:
+        """Each thread on its own tables, and by its own count."""
+        spans = []
         for thread in range(self.threads):
-            begun = before + (thread < rest_before)
-            work.append(self._pool.submit(part, thread, share + (thread < rest) - begun, begun))
-        for done in work:
-            done.result()
+            before, after = (
+                total // self.threads + (thread < total % self.threads)
+                for total in (self.iterations, self.iterations + iterations)
+            )
+            spans.append(Span(before, after - before))
+        own = [self._table_of(thread) for thread in range(self.threads)]
+        list(pool.map(self._learn_part, range(self.threads), own, spans, [no_exchange()] * self.threads))
 
-    def _learn_part(self, thread: int, episodes: int, begun: int) -> None:
-        """Learn on the tables themselves: the thread's own, or the common ones by a common clock."""
-        own = {name: table[thread % self.learners] for name, table in self.learned.items()}
-        stride = self.threads // self.learners
-        if stride > 1:
-            begun = self.iterations - stride + thread + 1
-        self._learn(own, self._scratch[thread], self.streams[thread], begun, episodes, stride)
-
-    def _learn_copy(self, thread: int, episodes: int, begun: int) -> None:
-        """Learn on a copy, and bring it together with the common tables every so often."""
-        with self._lock:
-            before = {name: table[0].copy() for name, table in self.learned.items()}
-        own = {name: table.copy() for name, table in before.items()}
-        done, step, merging = 0, 1, 0.0
-        while done < episodes:
-            step, clock = min(step, episodes - done), time.perf_counter()
-            self._learn(own, self._scratch[thread], self.streams[thread], begun + done, step)
-            done += step
-            spell = max(SPELL, SPELL_PER_MERGE * merging)
-            step = max(1, int(step * min(10.0, spell / (time.perf_counter() - clock))))
-            with self._lock:
-                clock = time.perf_counter()
-                for name, table in self.learned.items():
-                    table[0] += own[name] - before[name]
-                    own[name][...] = before[name][...] = table[0]
-                merging = time.perf_counter() - clock
+    def _learn_together(self, pool: ThreadPoolExecutor, iterations: int) -> None:
+        """All threads on one set of tables or on copies of it, by a common clock."""
+        threads, common = self.threads, self._table_of(0)
+        spans = [
+            Span(
+                self.iterations + thread + 1 - threads,
+                iterations // threads + (thread < iterations % threads),
+                threads,
+            )
+            for thread in range(threads)
+        ]
+        if self._shared or self.exchanged is None:
+            list(
+                pool.map(
+                    self._learn_part, range(threads), [common] * threads, spans, [no_exchange()] * threads
+                )
+            )
+            return
+        every = max(1, self.tree.num_slots)  # so that exchanges take a few percent of the time
+        sides = exchanges(common[self.exchanged], threads, every)
+        copies = [{name: table.copy() for name, table in common.items()} for _ in range(threads)]
+        list(pool.map(self._learn_part, range(threads), copies, spans, sides))
+        table = common[self.exchanged]
+        table += sides[0].given.sum(axis=0).reshape(table.shape)
+        self._merge(common, copies)

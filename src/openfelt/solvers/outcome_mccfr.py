@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Tables
+from openfelt.solvers.learner import Learner, Span, Tables
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import EpisodeTree, begin, follow, most_actions
+from openfelt.traverse.exchange import Exchange, trade
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
 
@@ -75,7 +76,7 @@ class OutcomeMCCFR(Learner):
     summary: ClassVar[str] = "CFR on one sampled history at a time (Ponsen, de Jong & Lanctot 2011)"
     settings_type: ClassVar[type[Settings]] = OutcomeSettings
     settings: OutcomeSettings
-    sums_up: ClassVar[bool] = False
+    exchanged: ClassVar[str | None] = "sums"
 
     def _first_tables(self) -> Tables:
         slots = self.tree.num_slots if self.settings.baseline else 0
@@ -99,12 +100,15 @@ class OutcomeMCCFR(Learner):
             value=np.empty(self.tree.players),
         )
 
-    def _learn(
-        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
-    ) -> None:
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
         own, settings = OutcomeTables(**tables), self.settings
-        numbers = (settings.epsilon, settings.baseline, begun, episodes, stride)
-        _iterate(self.episode_tree, own, scratch, stream, *numbers)
+        steps = (settings.epsilon, settings.baseline)
+        _iterate(self.episode_tree, own, scratch, stream, *steps, span, exchange)
+
+    def _merge(self, common: Tables, copies: list[Tables]) -> None:
+        # A row counts as met when any thread met it; of the baselines, which are estimates, the mean is kept.
+        common["marker"][...] = np.max([copy["marker"] for copy in copies], axis=0)
+        common["baseline"][...] = np.mean([copy["baseline"] for copy in copies], axis=0)
 
     @property
     def probabilities(self) -> Floats:
@@ -119,13 +123,19 @@ def _iterate(
     stream: Stream,
     epsilon: float,
     step: float,
-    begun: int,
-    iterations: int,
-    stride: int,
+    span: Span,
+    exchange: Exchange,
 ) -> None:
-    for count in range(1, iterations + 1):
+    until_trade = exchange.every
+    for count in range(1, span.length + 1):
         length, leaf = sample_history(tree, tables.sums, history, stream, epsilon)
-        learn_history(tree, tables, history, length, leaf, step, begun + count * stride)
+        learn_history(tree, tables, history, length, leaf, step, span.begun + count * span.stride)
+        until_trade -= 1
+        if until_trade == 0:
+            trade(tables.sums, exchange)
+            until_trade = exchange.every
+    if exchange.every > 0:
+        trade(tables.sums, exchange)
 
 
 @part

@@ -23,9 +23,10 @@ from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Tables
+from openfelt.solvers.learner import Learner, Span, Tables
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import EpisodeTree, begin, draw, follow
+from openfelt.traverse.exchange import Exchange, trade
 
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
 VISITS, PAYOFFS = 0, 1  # columns of the table
@@ -95,7 +96,7 @@ class UCT(Learner):
     settings_type: ClassVar[type[Settings]] = UCTSettings
     settings: UCTSettings
     knows_values: ClassVar[bool] = True
-    sums_up: ClassVar[bool] = True
+    exchanged: ClassVar[str | None] = "counts"
 
     def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
         self._given = opponent if isinstance(opponent, Policy) else None
@@ -151,11 +152,9 @@ class UCT(Learner):
     def _new_scratch(self) -> Trail:
         return Trail(np.empty(self.depth, np.int64), np.empty(self.depth, np.int32))
 
-    def _learn(
-        self, tables: Tables, scratch: Any, stream: Stream, begun: int, episodes: int, stride: int = 1
-    ) -> None:
+    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
         counts = tables["counts"]
-        _play(self.episode_tree, self._selection, self._setup, counts, scratch, stream, begun, episodes)
+        _play(self.episode_tree, self._selection, self._setup, counts, scratch, stream, span, exchange)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
@@ -205,11 +204,12 @@ def _play(
     counts: Floats,  # [slots, 2] visits and summed payoffs
     trail: Trail,
     stream: Stream,
-    begun: int,
-    episodes: int,
+    span: Span,
+    exchange: Exchange,
 ) -> None:
-    """Algorithm 1 of HS14, `episodes` times."""
-    for episode in range(begun, begun + episodes):
+    """Algorithm 1 of HS14, once an episode."""
+    until_trade = exchange.every
+    for episode in range(span.begun, span.begun + span.length):
         learner = episode % tree.payoffs.shape[1] if len(setup.opponent) else -1
         outside, length = 0, 0  # outside: a bit for each player who has left his tree
         node = begin(tree, stream)
@@ -241,6 +241,12 @@ def _play(
             slot = trail.slot[step]
             counts[slot, VISITS] += 1.0
             counts[slot, PAYOFFS] += tree.payoffs[leaf, trail.player[step]]
+        until_trade -= 1
+        if until_trade == 0:
+            trade(counts, exchange)
+            until_trade = exchange.every
+    if exchange.every > 0:
+        trade(counts, exchange)
 
 
 @part
