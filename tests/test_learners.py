@@ -218,7 +218,9 @@ def test_the_worked_example_of_outcome_sampling(epsilon):
     tables = OutcomeTables(**{name: table[0] for name, table in solver.learned.items()})
     for stream in streams(1, 1000):  # until the dice fall as in the example
         length, leaf = sample_history(solver.episode_tree, tables.sums, history, stream, epsilon)
-        if history.row[:length].tolist() == rows and history.action[:length].tolist() == [1, 0]:
+        if history.first[:length].tolist() == [tree.slots(row).start for row in rows] and history.action[
+            :length
+        ].tolist() == [1, 0]:
             break
     assert tree.nodes.payoffs[leaf].tolist() == [1.0, -1.0]
     chance = 1 / 6
@@ -235,7 +237,7 @@ def test_the_worked_example_of_outcome_sampling(epsilon):
     for row in rows:
         assert tables.sums[tree.slots(row), 0].tolist() == [-1.0, 1.0]
         assert tables.sums[tree.slots(row), 1].tolist() == [0.5, 0.5]
-        assert tables.marker[row] == 1
+        assert tables.marker[tree.slots(row).start] == 1
     assert np.count_nonzero(tables.marker) == 2
     policy = np.empty(2)
     match_regrets(tables.sums, tree.slots(rows[1]).start, tree.slots(rows[1]).stop, policy, 0)

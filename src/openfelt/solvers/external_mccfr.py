@@ -22,8 +22,17 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Span, Tables
-from openfelt.traverse.episode import EpisodeTree, begin, draw, follow, most_actions
+from openfelt.solvers.learner import Learner, Span, Tables, scratch
+from openfelt.traverse.episode import (
+    PLACE,
+    PLAYER,
+    WAYS,
+    EpisodeTree,
+    begin,
+    draw,
+    follow,
+    most_actions,
+)
 from openfelt.traverse.exchange import Exchange
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
@@ -32,13 +41,12 @@ class Walk(NamedTuple):
     """Where a traversal is: the decisions whose actions are all tried, one above the other."""
 
     node: Ints  # [depth]
-    first: NDArray[np.int64]  # [depth] the first slot of its row
     action: Ints  # [depth] which action is being tried
     own_reach: Floats  # [depth] reach of the player whose traversal it is
     others_reach: Floats  # [depth] of all other players, chance apart
     value: Floats  # [depth * actions] to him, of each action tried so far
     policy: Floats  # [slots] each row's policy in this traversal
-    met: NDArray[np.int64]  # [rows] the last traversal that met the row
+    met: NDArray[np.int64]  # [slots] at a row's first slot, the last traversal that met the row
 
 
 class ExternalMCCFR(Learner):
@@ -56,16 +64,17 @@ class ExternalMCCFR(Learner):
 
     def _new_scratch(self) -> Walk:
         depth, actions = self.depth, most_actions(self.tree)
-        return Walk(
-            node=np.empty(depth, np.int32),
-            first=np.empty(depth, np.int64),
-            action=np.empty(depth, np.int32),
-            own_reach=np.empty(depth),
-            others_reach=np.empty(depth),
-            value=np.empty(depth * actions),
-            policy=np.empty(self.tree.num_slots),
-            met=np.full(self.tree.num_rows, -1, np.int64),
+        walk = Walk(
+            node=scratch(depth, np.int32),
+            action=scratch(depth, np.int32),
+            own_reach=scratch(depth),
+            others_reach=scratch(depth),
+            value=scratch(depth * actions),
+            policy=scratch(self.tree.num_slots),
+            met=scratch(self.tree.num_slots, np.int64),
         )
+        walk.met[:] = -1
+        return walk
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
         _iterate(self.episode_tree, tables["sums"], scratch, stream, self.samples_others, span)
@@ -119,11 +128,11 @@ def _traverse(
     depth, own_reach, others_reach = 0, 1.0, 1.0
     node = begin(tree, stream)
     while True:
-        player = tree.player[node]
+        player = tree.node[node, PLAYER]
         while player >= 0:
-            row = tree.row[node]
-            first, last = tree.first_slot[row], tree.first_slot[row + 1]
-            is_new = _meet(sums, walk, row, first, last, traversal)
+            first = tree.node[node, PLACE]
+            last = first + tree.node[node, WAYS]
+            is_new = _meet(sums, walk, first, last, traversal)
             if samples_others and player != traverser:
                 if player == next_player:
                     for slot in range(first, last):
@@ -134,7 +143,6 @@ def _traverse(
                     for slot in range(first, last):
                         sums[slot, AVERAGE] += own_reach * walk.policy[slot]
                 walk.node[depth] = node
-                walk.first[depth] = first
                 walk.action[depth] = 0
                 walk.own_reach[depth] = own_reach
                 walk.others_reach[depth] = others_reach
@@ -146,23 +154,23 @@ def _traverse(
                     else:
                         others_reach *= walk.policy[first]
             node = follow(tree, node, action, stream)
-            player = tree.player[node]
-        value = tree.payoffs[tree.row[node], traverser]
+            player = tree.node[node, PLAYER]
+        value = tree.payoffs[tree.node[node, PLACE], traverser]
         while depth > 0:
             node = walk.node[depth - 1]
             action = walk.action[depth - 1]
             base = (depth - 1) * width
             walk.value[base + action] = value
             action += 1
-            first = walk.first[depth - 1]
-            if action < tree.num_children[node]:
+            first = tree.node[node, PLACE]
+            if action < tree.node[node, WAYS]:
                 walk.action[depth - 1] = action
                 break
             depth -= 1
             value = 0.0
             for place in range(action):
                 value += walk.policy[first + place] * walk.value[base + place]
-            if tree.player[node] == traverser:
+            if tree.node[node, PLAYER] == traverser:
                 for place in range(action):
                     sums[first + place, REGRET] += walk.others_reach[depth] * (
                         walk.value[base + place] - value
@@ -171,7 +179,7 @@ def _traverse(
             return float(value)
         own_reach, others_reach = walk.own_reach[depth - 1], walk.others_reach[depth - 1]
         if not samples_others:
-            if tree.player[node] == traverser:
+            if tree.node[node, PLAYER] == traverser:
                 own_reach *= walk.policy[first + action]
             else:
                 others_reach *= walk.policy[first + action]
@@ -179,10 +187,10 @@ def _traverse(
 
 
 @part
-def _meet(sums: Floats, walk: Walk, row: int, first: int, last: int, traversal: int) -> bool:
+def _meet(sums: Floats, walk: Walk, first: int, last: int, traversal: int) -> bool:
     """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
-    if walk.met[row] == traversal:
+    if walk.met[first] == traversal:
         return False
-    walk.met[row] = traversal
+    walk.met[first] = traversal
     match_regrets(sums, first, last, walk.policy, first)
     return True

@@ -31,6 +31,7 @@ from openfelt.traverse.exchange import Exchange, exchanges, no_exchange
 Tables: TypeAlias = dict[str, NDArray[Any]]
 
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
+CACHE_LINE = 128  # bytes, with the neighbour that processors fetch along
 
 
 class Span(NamedTuple):
@@ -39,6 +40,12 @@ class Span(NamedTuple):
     begun: int
     length: int
     stride: int = 1
+
+
+def scratch(length: int, kind: type[np.generic] = np.float64) -> NDArray[Any]:
+    """An empty array that shares no cache line with another, for one thread to write to."""
+    margin = CACHE_LINE // np.dtype(kind).itemsize
+    return np.empty(length + 2 * margin, kind)[margin : margin + length]
 
 
 class Learner(Solver):

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Span, Tables
+from openfelt.solvers.learner import Learner, Span, Tables, scratch
 from openfelt.solvers.solver import Settings, setting, within
-from openfelt.traverse.episode import EpisodeTree, begin, follow, most_actions
+from openfelt.traverse.episode import PLACE, PLAYER, WAYS, EpisodeTree, begin, follow, most_actions
 from openfelt.traverse.exchange import Exchange, trade
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
@@ -51,14 +51,15 @@ class OutcomeTables(NamedTuple):
     """What is learned."""
 
     sums: Floats  # [slots, 2] regrets, and the average policy's weights
-    marker: NDArray[np.int64]  # [rows] the iteration in which a row was last met
+    marker: NDArray[np.int64]  # [slots] at a row's first slot, the iteration in which the row was last met
     baseline: Floats  # [slots, players], or [0, players] without baselines
 
 
 class History(NamedTuple):
     """One sampled history, decision by decision."""
 
-    row: Ints  # [depth]
+    first: Ints  # [depth] the first slot of the row
+    actions: Ints  # [depth] how many there are
     player: Ints  # [depth]
     action: Ints  # [depth] the place of the action that was drawn
     sampled: Floats  # [depth] with which probability it was drawn
@@ -82,22 +83,23 @@ class OutcomeMCCFR(Learner):
         slots = self.tree.num_slots if self.settings.baseline else 0
         return OutcomeTables(
             np.zeros((self.tree.num_slots, 2)),
-            np.zeros(self.tree.num_rows, np.int64),
+            np.zeros(self.tree.num_slots, np.int64),
             np.zeros((slots, self.tree.players)),
         )._asdict()
 
     def _new_scratch(self) -> History:
         depth, actions = self.depth, most_actions(self.tree)
         return History(
-            row=np.empty(depth, np.int32),
-            player=np.empty(depth, np.int32),
-            action=np.empty(depth, np.int32),
-            sampled=np.empty(depth),
-            own_reach=np.empty(depth),
-            weight=np.empty(depth),
-            policy=np.empty(depth * actions),
-            reach=np.empty(self.tree.players),
-            value=np.empty(self.tree.players),
+            first=scratch(depth, np.int32),
+            actions=scratch(depth, np.int32),
+            player=scratch(depth, np.int32),
+            action=scratch(depth, np.int32),
+            sampled=scratch(depth),
+            own_reach=scratch(depth),
+            weight=scratch(depth),
+            policy=scratch(depth * actions),
+            reach=scratch(self.tree.players),
+            value=scratch(self.tree.players),
         )
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
@@ -146,14 +148,12 @@ def sample_history(
     players = len(history.reach)
     for player in range(players):
         history.reach[player] = 1.0
-    width = len(history.policy) // len(history.row)
+    width = len(history.policy) // len(history.first)
     length, sampled = 0, 1.0
     node = begin(tree, stream)
-    player = tree.player[node]
+    player = tree.node[node, PLAYER]
     while player >= 0:
-        row = tree.row[node]
-        first = tree.first_slot[row]
-        actions = tree.first_slot[row + 1] - first
+        first, actions = tree.node[node, PLACE], tree.node[node, WAYS]
         base = length * width
         match_regrets(sums, first, first + actions, history.policy, base)
         chosen, place = actions - 1, uniform(stream)
@@ -167,7 +167,8 @@ def sample_history(
         for other in range(players):
             if other != player:
                 others *= history.reach[other]
-        history.row[length] = row
+        history.first[length] = first
+        history.actions[length] = actions
         history.player[length] = player
         history.action[length] = chosen
         history.sampled[length] = even + (1.0 - epsilon) * history.policy[base + chosen]
@@ -177,8 +178,8 @@ def sample_history(
         sampled *= history.sampled[length]
         length += 1
         node = follow(tree, node, chosen, stream)
-        player = tree.player[node]
-    return length, tree.row[node]
+        player = tree.node[node, PLAYER]
+    return length, tree.node[node, PLACE]
 
 
 @part
@@ -192,13 +193,12 @@ def learn_history(
     iteration: int,
 ) -> None:
     """UPDATE of Algorithm 1, from the last decision to the first."""
-    width = len(history.policy) // len(history.row)
+    width = len(history.policy) // len(history.first)
     for player in range(len(history.value)):
         history.value[player] = tree.payoffs[leaf, player]
     for depth in range(length - 1, -1, -1):
-        row, player, chosen = history.row[depth], history.player[depth], history.action[depth]
-        first = tree.first_slot[row]
-        actions = tree.first_slot[row + 1] - first
+        first, actions = history.first[depth], history.actions[depth]
+        player, chosen = history.player[depth], history.action[depth]
         base = depth * width
         drawn = history.value[player] / history.sampled[depth]  # v(h, a) of the action drawn
         if step > 0.0:
@@ -210,8 +210,8 @@ def learn_history(
                 history.value[other] *= factor
         value, weight = history.value[player], history.weight[depth]
         # Another thread may have been here at a later time by its clock.
-        since = max(iteration - tables.marker[row], 0) * history.own_reach[depth]
-        tables.marker[row] = max(iteration, tables.marker[row])
+        since = max(iteration - tables.marker[first], 0) * history.own_reach[depth]
+        tables.marker[first] = max(iteration, tables.marker[first])
         for action in range(actions):
             slot = first + action
             of_action = drawn if action == chosen else 0.0
@@ -224,7 +224,7 @@ def learn_history(
 @part
 def _pass_on(baseline: Floats, history: History, depth: int, first: int, actions: int, step: float) -> None:
     """Replace the value of each player after the drawn action by that before it, and learn the baseline."""
-    base = depth * (len(history.policy) // len(history.row))
+    base = depth * (len(history.policy) // len(history.first))
     chosen = history.action[depth]
     factor = history.policy[base + chosen] / history.sampled[depth]
     for player in range(len(history.value)):

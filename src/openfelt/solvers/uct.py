@@ -23,9 +23,9 @@ from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream, uniform
 from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Span, Tables
+from openfelt.solvers.learner import Learner, Span, Tables, scratch
 from openfelt.solvers.solver import Settings, setting, within
-from openfelt.traverse.episode import EpisodeTree, begin, draw, follow
+from openfelt.traverse.episode import PLACE, PLAYER, WAYS, EpisodeTree, begin, draw, follow
 from openfelt.traverse.exchange import Exchange, trade
 
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
@@ -75,8 +75,8 @@ ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
 class Setup(NamedTuple):
     """How episodes are played, besides the selection."""
 
-    c: Floats  # [rows], or [1] if all are alike
-    rollout: NDArray[np.int8]  # [rows] the action outside of the tree, or [0] if it is drawn evenly
+    c: Floats  # [slots], or [1] if all are alike
+    rollout: NDArray[np.int8]  # [slots] the action outside of the tree, or [0] if it is drawn evenly
     opponent: Floats  # [slots] the policy of those who do not learn, or [0] in self-play
     leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
 
@@ -124,14 +124,17 @@ class UCT(Learner):
         if self.settings.k is None:
             return np.array([self.settings.c], np.float64)
         self._require(not bool(np.isnan(self.tree.betting.pot).any()), "k needs a pot")
-        return self.tree.betting.pot + self.settings.k * self.tree.betting.potential
+        return self._per_slot(self.tree.betting.pot + self.settings.k * self.tree.betting.potential)
 
     def _rollout(self) -> NDArray[np.int8]:
         if self.settings.rollout != CALL:
             return np.empty(0, np.int8)
         passive = self.tree.betting.passive
         self._require(bool((passive >= 0).all()), f"rollout {CALL} needs an action that checks or calls")
-        return passive
+        return self._per_slot(passive)
+
+    def _per_slot(self, per_row: NDArray[Any]) -> NDArray[Any]:
+        return np.repeat(per_row, np.diff(self.tree.rows.first_slot))
 
     def _require(self, met: bool, need: str) -> None:
         if not met:
@@ -150,7 +153,7 @@ class UCT(Learner):
         return {"counts": np.zeros((self.tree.num_slots, 2))}
 
     def _new_scratch(self) -> Trail:
-        return Trail(np.empty(self.depth, np.int64), np.empty(self.depth, np.int32))
+        return Trail(scratch(self.depth, np.int64), scratch(self.depth, np.int32))
 
     def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
         counts = tables["counts"]
@@ -213,30 +216,30 @@ def _play(
         learner = episode % tree.payoffs.shape[1] if len(setup.opponent) else -1
         outside, length = 0, 0  # outside: a bit for each player who has left his tree
         node = begin(tree, stream)
-        player = tree.player[node]
+        player = tree.node[node, PLAYER]
         while player >= 0:
-            row = tree.row[node]
-            first, last = tree.first_slot[row], tree.first_slot[row + 1]
+            first = tree.node[node, PLACE]
+            last = first + tree.node[node, WAYS]
             if learner >= 0 and player != learner:
                 slot = draw(setup.opponent, first, last, stream)
             elif outside >> player & 1:
-                slot = _roll_out(setup, row, first, last, stream)
+                slot = _roll_out(setup, first, last, stream)
             else:
                 visits = 0.0
                 for slot in range(first, last):
                     visits += counts[slot, VISITS]
                 if visits > 0.0:
-                    c = setup.c[row if len(setup.c) > 1 else 0]
+                    c = setup.c[first if len(setup.c) > 1 else 0]
                     slot = _select(selection, counts, first, last, visits, c, stream)
                 else:
-                    slot = _roll_out(setup, row, first, last, stream)
+                    slot = _roll_out(setup, first, last, stream)
                     outside |= setup.leaves_tree << player
                 trail.slot[length] = slot
                 trail.player[length] = player
                 length += 1
             node = follow(tree, node, slot - first, stream)
-            player = tree.player[node]
-        leaf = tree.row[node]
+            player = tree.node[node, PLAYER]
+        leaf = tree.node[node, PLACE]
         for step in range(length):
             slot = trail.slot[step]
             counts[slot, VISITS] += 1.0
@@ -250,9 +253,9 @@ def _play(
 
 
 @part
-def _roll_out(setup: Setup, row: int, first: int, last: int, stream: Stream) -> int:
+def _roll_out(setup: Setup, first: int, last: int, stream: Stream) -> int:
     if len(setup.rollout):
-        return int(first + setup.rollout[row])
+        return int(first + setup.rollout[first])
     return first + int(uniform(stream) * (last - first))
 
 
@@ -262,19 +265,25 @@ def _select(
 ) -> int:
     """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
     if visits < selection.threshold:
-        for slot in range(first, last):
-            if counts[slot, VISITS] == 0.0:
-                return slot
-        return _draw_average(counts, first, last, visits, stream)
-    if selection.gamma < 1.0 and not _is_ucb(selection, counts, first, last, visits, uniform(stream)):
-        return _draw_average(counts, first, last, visits, stream)
+        slot = _first_untried(counts, first, last)
+        if slot == last:
+            slot = _draw_average(counts, first, last, visits, stream)
+    elif selection.gamma >= 1.0 or _is_ucb(selection, counts, first, last, visits, uniform(stream)):
+        slot = _highest_bound(counts, first, last, visits, c)
+    else:
+        slot = _draw_average(counts, first, last, visits, stream)
+    return slot
+
+
+@part
+def _highest_bound(counts: Floats, first: int, last: int, visits: float, c: float) -> int:
+    """UCB: the action of highest value plus bonus; one that was never tried has an infinite bonus."""
     log_visits = math.log(visits)
     best, highest = first, -math.inf
     for slot in range(first, last):
-        tried = counts[slot, VISITS]
-        if tried == 0.0:
-            return slot
-        bound = (counts[slot, PAYOFFS] + c * math.sqrt(log_visits * tried)) / tried
+        tried, bound = counts[slot, VISITS], math.inf
+        if tried > 0.0:
+            bound = (counts[slot, PAYOFFS] + c * math.sqrt(log_visits * tried)) / tried
         if bound > highest:
             best, highest = slot, bound
     return best
@@ -289,16 +298,27 @@ def _is_ucb(
         most = 0.0
         for slot in range(first, last):
             most = max(most, counts[slot, VISITS])
-        return chance * visits < most
-    return chance < selection.gamma or chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
+        below = chance * visits < most
+    else:
+        decayed = chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
+        below = chance < selection.gamma or decayed
+    return below
 
 
 @part
 def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
     """An action as often as it was taken so far."""
-    place = uniform(stream) * visits
+    place, chosen = uniform(stream) * visits, first
     for slot in range(first, last - 1):
         place -= counts[slot, VISITS]
-        if place < 0.0:
-            return slot
-    return last - 1
+        chosen += place >= 0.0
+    return chosen
+
+
+@part
+def _first_untried(counts: Floats, first: int, last: int) -> int:
+    """The first action that was never taken, or `last` if there is none."""
+    slot = first
+    while slot < last and counts[slot, VISITS] > 0.0:
+        slot += 1
+    return slot

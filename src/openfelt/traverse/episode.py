@@ -1,7 +1,7 @@
 """Walking down a compiled game one sampled path at a time: what the Monte-Carlo learners stand on.
 
-A learner goes down by `begin` and `follow`, reads at a node who moves (`player`) and his `row`, and at a leaf
-the `payoffs`.
+A learner goes down by `begin` and `follow`, and reads at a node all that it needs from one place in memory:
+who moves, and his first slot or, at a leaf, the payoffs.
 """
 
 from __future__ import annotations
@@ -17,39 +17,41 @@ from openfelt.base.random import Stream, uniform
 from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE
 
+PLAYER, WAYS, CHILD, PLACE = range(4)  # columns of EpisodeTree.node
+
 
 class EpisodeTree(NamedTuple):
     """The tree of an enumerated game, with chance ready to be drawn from."""
 
-    player: NDArray[np.int8]  # [nodes]
-    num_children: Ints  # [nodes]
-    first_child: Ints  # [nodes]
-    row: Ints  # [nodes] as in TreeArrays
+    # [nodes, 4] who moves, how many ways there are, the first child; and the first slot of a decision's row,
+    # where chance's alias table begins, or a leaf's place in payoffs
+    node: Ints
     share: Floats  # [chances] Walker's alias method: the share of a column that is its own
     other: Ints  # [chances] and which place has the rest
     payoffs: Floats  # [different payoffs, players]
-    first_slot: NDArray[np.int64]  # [rows + 1]
 
 
 def episode_tree(tree: GameTree) -> EpisodeTree:
-    """Make the alias tables of all chance nodes."""
+    """Put what a node needs side by side, and make the alias tables of chance."""
     nodes = tree.nodes
     share, other = np.ones(len(nodes.chance)), np.zeros(len(nodes.chance), np.int32)
     chance = np.flatnonzero(nodes.player == CHANCE)
     starts, first = np.unique(nodes.row[chance], return_index=True)
     for start, count in zip(starts, nodes.num_children[chance[first]], strict=True):
-        part = slice(start, start + count)
-        share[part], other[part] = alias(nodes.chance[part])
-    return EpisodeTree(
-        nodes.player,
-        nodes.num_children,
-        nodes.first_child,
-        nodes.row,
-        share,
-        other,
-        nodes.payoffs,
-        tree.rows.first_slot,
-    )
+        span = slice(start, start + count)
+        share[span], other[span] = alias(nodes.chance[span])
+    node = np.empty((tree.num_nodes, 4), np.int32)
+    node[:, PLAYER], node[:, WAYS] = nodes.player, nodes.num_children
+    node[:, CHILD], node[:, PLACE] = nodes.first_child, nodes.row
+    _rows_to_slots(node, tree.rows.first_slot)
+    return EpisodeTree(node, share, other, nodes.payoffs)
+
+
+@kernel
+def _rows_to_slots(node: Ints, first_slot: NDArray[np.int64]) -> None:
+    for number in range(len(node)):
+        if node[number, PLAYER] >= 0:
+            node[number, PLACE] = first_slot[node[number, PLACE]]
 
 
 def alias(chance: Sequence[float] | Floats) -> tuple[Floats, Ints]:
@@ -99,28 +101,27 @@ def begin(tree: EpisodeTree, stream: Stream) -> int:
 @part
 def follow(tree: EpisodeTree, node: int, action: int, stream: Stream) -> int:
     """The next node at which a player moves, or a leaf, after `action` at `node`."""
-    return settle(tree, tree.first_child[node] + action, stream)
+    return settle(tree, tree.node[node, CHILD] + action, stream)
 
 
 @part
 def settle(tree: EpisodeTree, node: int, stream: Stream) -> int:
     """Let chance move while it is its turn."""
-    while tree.player[node] == CHANCE:
-        column = uniform(stream) * tree.num_children[node]
-        place = int(column)
-        entry = tree.row[node] + place
-        if column - place >= tree.share[entry]:
-            place = tree.other[entry]
-        node = tree.first_child[node] + place
+    while tree.node[node, PLAYER] == CHANCE:
+        column = uniform(stream) * tree.node[node, WAYS]
+        way = int(column)
+        entry = tree.node[node, PLACE] + way
+        if column - way >= tree.share[entry]:
+            way = tree.other[entry]
+        node = tree.node[node, CHILD] + way
     return node
 
 
 @part
 def draw(policy: Floats, first: int, last: int, stream: Stream) -> int:
     """One of the slots from `first` up to `last`, with its probability."""
-    place = uniform(stream)
+    place, chosen = uniform(stream), first
     for slot in range(first, last - 1):
         place -= policy[slot]
-        if place < 0.0:
-            return slot
-    return last - 1
+        chosen += place >= 0.0
+    return chosen
