@@ -250,7 +250,7 @@ def sampled_regrets(solver, episodes):
     total, squares = np.zeros(len(sums)), np.zeros(len(sums))
     for episode in range(episodes):
         sums[:] = 0.0
-        solver._learn_part(0, solver._table_of(0), Span(episode, 1), no_exchange())
+        solver._learn_part(0, solver._tables_of(0), Span(episode, 1), no_exchange())
         total += sums[:, 0]
         squares += sums[:, 0] ** 2
     mean = total / episodes

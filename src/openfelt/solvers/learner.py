@@ -87,53 +87,53 @@ class Learner(Solver):
         return {**self.learned, "streams": self.streams}
 
     def _advance(self, iterations: int) -> None:
-        if self._pool is None or iterations == 0:
-            self._learn_part(0, self._table_of(0), Span(self.iterations, iterations), no_exchange())
-        elif self.learners > 1:
-            self._learn_apart(self._pool, iterations)
+        exchanging = self.exchanged is not None and not self._shared
+        few = exchanging and iterations < self.tree.num_slots  # not worth the copies
+        if self._pool is None or few or iterations == 0:
+            self._learn_part(0, self._tables_of(0), Span(self.iterations, iterations), no_exchange())
+        elif exchanging:
+            self._learn_by_exchange(self._pool, iterations)
         else:
-            self._learn_together(self._pool, iterations)
+            apart = self.learners > 1
+            tables = [self._tables_of(thread if apart else 0) for thread in range(self.threads)]
+            spans = self._own_spans(iterations) if apart else self._common_spans(iterations)
+            self._in_threads(self._pool, tables, spans, [no_exchange()] * self.threads)
+
+    def _learn_by_exchange(self, pool: ThreadPoolExecutor, iterations: int) -> None:
+        """Each thread on a copy of the tables."""
+        assert self.exchanged is not None
+        common = self._tables_of(0)
+        every = max(1, self.tree.num_slots)  # so that exchanges take a few percent of the time
+        sides = exchanges(common[self.exchanged], self.threads, every)
+        copies = [{name: table.copy() for name, table in common.items()} for _ in range(self.threads)]
+        self._in_threads(pool, copies, self._common_spans(iterations), sides)
+        table = common[self.exchanged]
+        table += sides[0].given.sum(axis=0).reshape(table.shape)
+        self._merge(common, copies)
+
+    def _own_spans(self, iterations: int) -> list[Span]:
+        """The iterations shared out, each thread with a count of its own."""
+        before, after = (
+            [total // self.threads + (thread < total % self.threads) for thread in range(self.threads)]
+            for total in (self.iterations, self.iterations + iterations)
+        )
+        return [Span(begun, end - begun) for begun, end in zip(before, after, strict=True)]
+
+    def _common_spans(self, iterations: int) -> list[Span]:
+        """The iterations dealt out in turn, by a common count."""
+        share, rest = divmod(iterations, self.threads)
+        return [
+            Span(self.iterations + thread + 1 - self.threads, share + (thread < rest), self.threads)
+            for thread in range(self.threads)
+        ]
+
+    def _in_threads(
+        self, pool: ThreadPoolExecutor, tables: list[Tables], spans: list[Span], sides: list[Exchange]
+    ) -> None:
+        list(pool.map(self._learn_part, range(self.threads), tables, spans, sides))
 
     def _learn_part(self, thread: int, tables: Tables, span: Span, exchange: Exchange) -> None:
         self._learn(tables, self._scratch[thread], self.streams[thread], span, exchange)
 
-    def _table_of(self, learner: int) -> Tables:
+    def _tables_of(self, learner: int) -> Tables:
         return {name: table[learner] for name, table in self.learned.items()}
-
-    def _learn_apart(self, pool: ThreadPoolExecutor, iterations: int) -> None:
-        """Each thread on its own tables, and by its own count."""
-        spans = []
-        for thread in range(self.threads):
-            before, after = (
-                total // self.threads + (thread < total % self.threads)
-                for total in (self.iterations, self.iterations + iterations)
-            )
-            spans.append(Span(before, after - before))
-        own = [self._table_of(thread) for thread in range(self.threads)]
-        list(pool.map(self._learn_part, range(self.threads), own, spans, [no_exchange()] * self.threads))
-
-    def _learn_together(self, pool: ThreadPoolExecutor, iterations: int) -> None:
-        """All threads on one set of tables or on copies of it, by a common clock."""
-        threads, common = self.threads, self._table_of(0)
-        spans = [
-            Span(
-                self.iterations + thread + 1 - threads,
-                iterations // threads + (thread < iterations % threads),
-                threads,
-            )
-            for thread in range(threads)
-        ]
-        if self._shared or self.exchanged is None:
-            list(
-                pool.map(
-                    self._learn_part, range(threads), [common] * threads, spans, [no_exchange()] * threads
-                )
-            )
-            return
-        every = max(1, self.tree.num_slots)  # so that exchanges take a few percent of the time
-        sides = exchanges(common[self.exchanged], threads, every)
-        copies = [{name: table.copy() for name, table in common.items()} for _ in range(threads)]
-        list(pool.map(self._learn_part, range(threads), copies, spans, sides))
-        table = common[self.exchanged]
-        table += sides[0].given.sum(axis=0).reshape(table.shape)
-        self._merge(common, copies)
