@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench format clean
+.PHONY: demo play test check bench studies format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -25,6 +25,10 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	$(BIN)/felt bench
 
+# Every study in full, a quarter of an hour on two cores; the pages are those of docs/studies.
+studies: $(VENV)/.installed-plots
+	$(BIN)/felt study run all --threads 2 --out docs/studies
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -37,6 +41,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.installed-plots: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed

@@ -77,5 +77,8 @@ def _try_next(run: Path) -> str:
         f"  {felt} games\n      what else can be played and solved\n"
         f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
         f"  {felt} exploit {path} --greedy\n      how much worse is it without mixed actions?\n"
-        f"  {felt} train kuhn --solver lp\n      an exact equilibrium"
+        f"  {felt} train kuhn --solver lp\n      an exact equilibrium\n"
+        f"  {felt} train leduc --solver smooth-uct --c 18 --episodes 5e7 --threads 2\n"
+        "      the same game by self-play tree search\n"
+        f"  {felt} study list\n      the papers' figures and experiments, each by one command"
     )
