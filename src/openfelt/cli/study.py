@@ -74,6 +74,7 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
 
     runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
     episodes = study.quick_episodes if arguments.quick else study.episodes
+    made_by = _made_by(study.name, runs, arguments)  # now: the sources may change meanwhile
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
@@ -91,7 +92,7 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
             seed=arguments.seed,
             progress=lambda done: bar.advance(task, done),
         )
-    page = write_report(study, curves, arguments.out, _made_by(study.name, runs, arguments))
+    page = write_report(study, curves, arguments.out, made_by)
     findings = study.findings(curves)
     if not arguments.json:
         print(study.title)

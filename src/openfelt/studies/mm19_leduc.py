@@ -162,7 +162,7 @@ EXPERIMENT_2 = Study(
     setting="UCT with c = 18 in self-play.",
     contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),),
     panels=(
-        Panel("reward", first_seat_reward, "average reward of the first player (chips a game)"),
+        Panel("reward", first_seat_reward, "first player's average reward (chips a game)"),
         GREEDY,
         AVERAGE,
     ),

@@ -64,11 +64,13 @@ def _plot(study: Study, curves: Curves, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    wide = len(study.panels)
-    figure = Figure(figsize=(5.2 * min(wide, 2), 3.9 * ((wide + 1) // 2)), layout="constrained")
+    count = len(study.panels)
+    columns = count if count <= 3 else 2
+    rows = -(-count // columns)
+    figure = Figure(figsize=(5.2 * columns, 3.9 * rows), layout="constrained")
     FigureCanvasAgg(figure)
     for place, panel in enumerate(study.panels):
-        _draw(figure.add_subplot((wide + 1) // 2, min(wide, 2), place + 1), study, panel, curves)
+        _draw(figure.add_subplot(rows, columns, place + 1), study, panel, curves)
     figure.suptitle(
         f"{study.title}\nmean of {_runs(curves)} runs; shaded: from the least to the most", fontsize=10
     )
