@@ -19,7 +19,7 @@ from openfelt.solvers.learner import Learner, Span
 from openfelt.solvers.outcome_mccfr import OutcomeTables, learn_history, sample_history
 from openfelt.solvers.registry import SOLVERS, solver_type
 from openfelt.traverse.episode import alias
-from openfelt.traverse.exchange import no_exchange
+from openfelt.traverse.exchange import exchanges, no_exchange, trade
 from openfelt.traverse.regrets import match_regrets
 
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
@@ -480,3 +480,22 @@ def test_games_with_nothing_or_one_thing_to_decide(name, text, threads, tmp_path
     solver = solver_type(name)(path, threads=threads).run(3_000)
     assert solver.measurements[-1].nash_conv < 0.05
     assert solver.greedy.probabilities.tolist() == ([0.0, 1.0] if text == ONE_ROW else [])
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(-9, 9)), max_size=40))
+def test_exchanges_lose_nothing(steps):
+    """Three threads add numbers to their copies and trade in any order; each sees all that was given."""
+    first = np.arange(6.0).reshape(3, 2)
+    sides = exchanges(first, 3, 1)
+    copies, added, given = [first.copy() for _ in range(3)], np.zeros((3, 6)), np.zeros((3, 6))
+    for thread, place, number in steps:
+        copies[thread].flat[place] += number
+        added[thread, place] += number
+        if number % 2:
+            trade(copies[thread], sides[thread])
+            given[thread] = added[thread]
+            others = given.sum(axis=0) - given[thread]
+            assert (copies[thread].ravel() == first.ravel() + added[thread] + others).all()
+    for thread in range(3):
+        trade(copies[thread], sides[thread])
+    assert (first.ravel() + sides[0].given.sum(axis=0) == first.ravel() + added.sum(axis=0)).all()
