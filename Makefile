@@ -25,7 +25,7 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	$(BIN)/felt bench
 
-# Every study in full, a quarter of an hour on two cores; the pages are those of docs/studies.
+# Every study in full, under ten minutes on two cores; the pages are those of docs/studies.
 studies: $(VENV)/.installed-plots
 	$(BIN)/felt study run all --threads 2 --out docs/studies
 
