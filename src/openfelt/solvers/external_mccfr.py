@@ -44,7 +44,7 @@ class Walk(NamedTuple):
     action: Ints  # [depth] which action is being tried
     own_reach: Floats  # [depth] reach of the player whose traversal it is
     others_reach: Floats  # [depth] of all other players, chance apart
-    value: Floats  # [depth * actions] to him, of each action tried so far
+    value: Floats  # [depth, actions] to him, of each action tried so far
     policy: Floats  # [slots] each row's policy in this traversal
     met: NDArray[np.int64]  # [slots] at a row's first slot, the last traversal that met the row
 
@@ -69,7 +69,7 @@ class ExternalMCCFR(Learner):
             action=scratch(depth, np.int32),
             own_reach=scratch(depth),
             others_reach=scratch(depth),
-            value=scratch(depth * actions),
+            value=scratch(depth * actions).reshape(depth, actions),
             policy=scratch(self.tree.num_slots),
             met=scratch(self.tree.num_slots, np.int64),
         )
@@ -123,7 +123,6 @@ def _traverse(
     The recursion is written out: `depth` decisions are open, and the loop goes down to a leaf and then up
     to the last decision that has an action left.
     """
-    width = len(walk.value) // len(walk.node)
     next_player = (traverser + 1) % tree.payoffs.shape[1]
     depth, own_reach, others_reach = 0, 1.0, 1.0
     node = begin(tree, stream)
@@ -135,55 +134,68 @@ def _traverse(
             is_new = _meet(sums, walk, first, last, traversal)
             if samples_others and player != traverser:
                 if player == next_player:
-                    for slot in range(first, last):
-                        sums[slot, AVERAGE] += walk.policy[slot]
-                action = draw(walk.policy, first, last, stream) - first
+                    _add_to_average(sums, walk, first, last, 1.0)
+                node = follow(tree, node, draw(walk.policy, first, last, stream) - first, stream)
             else:
                 if is_new and player == traverser and not samples_others:
-                    for slot in range(first, last):
-                        sums[slot, AVERAGE] += own_reach * walk.policy[slot]
-                walk.node[depth] = node
-                walk.action[depth] = 0
-                walk.own_reach[depth] = own_reach
-                walk.others_reach[depth] = others_reach
+                    _add_to_average(sums, walk, first, last, own_reach)
+                walk.node[depth], walk.action[depth] = node, 0
+                walk.own_reach[depth], walk.others_reach[depth] = own_reach, others_reach
                 depth += 1
-                action = 0
-                if not samples_others:
-                    if player == traverser:
-                        own_reach *= walk.policy[first]
-                    else:
-                        others_reach *= walk.policy[first]
-            node = follow(tree, node, action, stream)
+                node, own_reach, others_reach = _try(tree, walk, depth - 1, stream, samples_others, traverser)
             player = tree.node[node, PLAYER]
         value = tree.payoffs[tree.node[node, PLACE], traverser]
-        while depth > 0:
-            node = walk.node[depth - 1]
-            action = walk.action[depth - 1]
-            base = (depth - 1) * width
-            walk.value[base + action] = value
-            action += 1
-            first = tree.node[node, PLACE]
-            if action < tree.node[node, WAYS]:
-                walk.action[depth - 1] = action
-                break
+        while depth > 0 and not _has_more(tree, walk, depth - 1, value):
             depth -= 1
-            value = 0.0
-            for place in range(action):
-                value += walk.policy[first + place] * walk.value[base + place]
-            if tree.node[node, PLAYER] == traverser:
-                for place in range(action):
-                    sums[first + place, REGRET] += walk.others_reach[depth] * (
-                        walk.value[base + place] - value
-                    )
-        else:
+            value = _close(tree, sums, walk, depth, traverser)
+        if depth == 0:
             return float(value)
-        own_reach, others_reach = walk.own_reach[depth - 1], walk.others_reach[depth - 1]
-        if not samples_others:
-            if tree.node[node, PLAYER] == traverser:
-                own_reach *= walk.policy[first + action]
-            else:
-                others_reach *= walk.policy[first + action]
-        node = follow(tree, node, action, stream)
+        node, own_reach, others_reach = _try(tree, walk, depth - 1, stream, samples_others, traverser)
+
+
+@part
+def _try(
+    tree: EpisodeTree, walk: Walk, depth: int, stream: Stream, samples_others: bool, traverser: int
+) -> tuple[int, float, float]:
+    """Take the action that is next at an open decision; returns where it leads, and the reach there."""
+    node, action = walk.node[depth], walk.action[depth]
+    own_reach, others_reach = walk.own_reach[depth], walk.others_reach[depth]
+    if not samples_others:
+        probability = walk.policy[tree.node[node, PLACE] + action]
+        if tree.node[node, PLAYER] == traverser:
+            own_reach *= probability
+        else:
+            others_reach *= probability
+    return follow(tree, node, action, stream), own_reach, others_reach
+
+
+@part
+def _has_more(tree: EpisodeTree, walk: Walk, depth: int, value: float) -> bool:
+    """Note what the action was worth that was just tried, and go on to the next; False if there is none."""
+    walk.value[depth, walk.action[depth]] = value
+    walk.action[depth] += 1
+    return bool(walk.action[depth] < tree.node[walk.node[depth], WAYS])
+
+
+@part
+def _close(tree: EpisodeTree, sums: Floats, walk: Walk, depth: int, traverser: int) -> float:
+    """All actions of a decision are tried: learn from them, if it is the traverser's; returns its value."""
+    node = walk.node[depth]
+    first, actions = tree.node[node, PLACE], tree.node[node, WAYS]
+    value = 0.0
+    for action in range(actions):
+        value += walk.policy[first + action] * walk.value[depth, action]
+    if tree.node[node, PLAYER] == traverser:
+        for action in range(actions):
+            regret = walk.others_reach[depth] * (walk.value[depth, action] - value)
+            sums[first + action, REGRET] += regret
+    return value
+
+
+@part
+def _add_to_average(sums: Floats, walk: Walk, first: int, last: int, weight: float) -> None:
+    for slot in range(first, last):
+        sums[slot, AVERAGE] += weight * walk.policy[slot]
 
 
 @part
