@@ -36,6 +36,14 @@ SMALLER = (
 )
 
 
+def _uct(opponent: str = "self") -> Contender:
+    return Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent=opponent, seed=seed))
+
+
+def _smooth(label: str, *, gamma: float, d: float) -> Contender:
+    return Contender(label, lambda seed: SmoothUCT("leduc", c=18.0, gamma=gamma, eta0=0.9, d=d, seed=seed))
+
+
 def _chips(value: float) -> str:
     return f"{value:.2f} chips"
 
@@ -142,7 +150,7 @@ EXPERIMENT_1 = Study(
         "UCT with c = 18 learns against a player who takes every action with the same probability, in each "
         "seat in turn."
     ),
-    contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent="random", seed=seed)),),
+    contenders=(_uct(opponent="random"),),
     panels=(
         Panel("cumulative_reward", cumulative_reward, "cumulative reward (chips)"),
         Panel("mean_reward", mean_reward, "average reward (chips a game)"),
@@ -160,7 +168,7 @@ EXPERIMENT_2 = Study(
     title="MM19, experiment 2: UCT in self-play in Leduc",
     paper=PAPER.format(section="4.3"),
     setting="UCT with c = 18 in self-play.",
-    contenders=(Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),),
+    contenders=(_uct(),),
     panels=(
         Panel("reward", first_seat_reward, "first player's average reward (chips a game)"),
         GREEDY,
@@ -181,13 +189,9 @@ EXPERIMENT_3 = Study(
         "beside it Heinrich's gamma = 0.1 and d = 0.002, and UCT."
     ),
     contenders=(
-        Contender(
-            THESIS_LABEL, lambda seed: SmoothUCT("leduc", c=18.0, gamma=0.01, eta0=0.9, d=0.1, seed=seed)
-        ),
-        Contender(
-            HEINRICH_LABEL, lambda seed: SmoothUCT("leduc", c=18.0, gamma=0.1, eta0=0.9, d=0.002, seed=seed)
-        ),
-        Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),
+        _smooth(THESIS_LABEL, gamma=0.01, d=0.1),
+        _smooth(HEINRICH_LABEL, gamma=0.1, d=0.002),
+        _uct(),
     ),
     panels=(GREEDY, AVERAGE),
     episodes=spaced(1_000, 1_000_000, per_decade=20),
@@ -211,10 +215,8 @@ HEINRICH = Study(
         "nash_conv is what both best responses gain, in chips a game."
     ),
     contenders=(
-        Contender(
-            SMOOTH_LABEL, lambda seed: SmoothUCT("leduc", c=18.0, gamma=0.1, eta0=0.9, d=0.002, seed=seed)
-        ),
-        Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, seed=seed)),
+        _smooth(SMOOTH_LABEL, gamma=0.1, d=0.002),
+        _uct(),
     ),
     panels=(
         Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)", logarithmic=True),
