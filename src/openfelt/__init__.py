@@ -23,7 +23,9 @@ _DOOR = {
     "compile.compiler": ["compile_game"],
     "compile.check_game": ["check_game"],
     "compile.export_efg": ["write_efg"],
-    "policy.policy": ["Policy", "load_policy", "mixture", "random_policy", "save_policy", "uniform_policy"],
+    "policy.policy": ["Policy", "mixture", "random_policy", "uniform_policy"],
+    "policy.holdem_policy": ["HoldemPolicy", "rule_policy"],
+    "policy.any_policy": ["load_policy", "save_policy"],
     "solvers.cfr": ["CFR", "CFRPlus", "DCFR", "PCFRPlus"],
     "solvers.fictitious_play": ["FictitiousPlay"],
     "solvers.sequence_lp": ["SequenceLP"],
@@ -53,14 +55,9 @@ if TYPE_CHECKING:
         exploitability,
         seat,
     )
-    from openfelt.policy.policy import (
-        Policy,
-        load_policy,
-        mixture,
-        random_policy,
-        save_policy,
-        uniform_policy,
-    )
+    from openfelt.policy.any_policy import load_policy, save_policy
+    from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
+    from openfelt.policy.policy import Policy, mixture, random_policy, uniform_policy
     from openfelt.rules.game import CHANCE, TERMINAL, Game
     from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus

@@ -30,6 +30,7 @@ from openfelt.base.folders import cache_folder
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., object])
 
 SHELF_LIFE = 14 * 24 * 3600.0  # seconds after which machine code of other sources is thrown away
@@ -54,6 +55,9 @@ def episode_kernel(function: F) -> F:
 def part(function: F) -> F:
     """Compile `function` into every episode kernel that calls it."""
     return _without_vectors(_compiled(function, _nrt=False, forceinline=True))
+
+
+PART_FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
 def _compiled(function: F, **more: object) -> F:

@@ -17,6 +17,8 @@ COMMANDS = {
     "games": "list the games with their sizes",
     "train": "learn a policy of a game",
     "exploit": "measure exactly how exploitable a policy is",
+    "value": "what a policy wins against another",
+    "abstraction": "make or look at the buckets of hold'em hands",
     "play": "play a game against a policy",
     "export": "write a game as a Gambit .efg file",
     "study": "reproduce a paper's figure or experiment",

@@ -7,7 +7,10 @@ from typing import Any
 
 from openfelt.cli.options import busy, print_json
 
-HELP = "List the games with players, rows (information states) and nodes (histories), or those that you name."
+HELP = (
+    "List the games with players, rows (information states) and nodes (histories), or those that you name.\n"
+    "Of hold'em rows are those of its abstraction, and nodes its betting sequences."
+)
 EXAMPLES = [
     "felt games",
     'felt games leduc "goofspiel(5)" "bluff(1,1,6)"',
@@ -20,6 +23,7 @@ SHOWN = [
     "one_card(13)",
     "leduc",
     "leduc(players=3)",
+    "holdem",
     "goofspiel(4)",
     "bluff(1,1,4)",
     "princess_monster(3,3,5)",
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.compile.check_game import check_game
-    from openfelt.compile.compiler import compile_game
+    from openfelt.compile.compiler import compile_any
     from openfelt.rules.registry import load_game
 
     rows: list[dict[str, Any]] = []
@@ -43,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
         with busy(f"compiling {game.name}"):
             if arguments.check:
                 checks.append(str(check_game(game)))
-            tree = compile_game(game)
+            tree = compile_any(game)
         sizes = {"players": tree.players, "rows": tree.num_rows, "nodes": tree.num_nodes}
         rows.append({"game": tree.game, **sizes, "unit": tree.unit, "checked": arguments.check})
     if arguments.json:

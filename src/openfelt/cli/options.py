@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,3 +77,26 @@ def busy(text: str) -> Iterator[None]:
         return
     with console.status(escape(text)):
         yield
+
+
+@contextmanager
+def progress_bar(shown: bool) -> Iterator[Callable[[str], Callable[[float], None]]]:
+    """Gives a function from a piece of work to what is told its progress; a bar appears with the first."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+
+        def begin(text: str) -> Callable[[float], None]:
+            task: list[Any] = []
+
+            def tell(share: float) -> None:
+                if not task:
+                    task.append(bar.add_task(escape(text), total=1.0))
+                bar.advance(task[0], share)
+
+            return tell
+
+        yield begin

@@ -11,10 +11,10 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, count, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.policy.policy import Policy
+    from openfelt.policy.any_policy import AnyPolicy
 
 HELP = "Play a game in the terminal against a bot: one that you trained, or one that is solved on the spot."
-EXAMPLES = ["felt play", "felt play kuhn --hands 20", "felt play --bot runs/leduc-pcfr+"]
+EXAMPLES = ["felt play", "felt play holdem", "felt play kuhn --hands 20", "felt play --bot runs/leduc-pcfr+"]
 SECONDS = 5.0  # for solving on the spot, in games too large to be solved sooner
 TARGET = 1e-3
 
@@ -52,12 +52,20 @@ def run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _bot(arguments: argparse.Namespace) -> Policy:
+def _bot(arguments: argparse.Namespace) -> AnyPolicy:
+    from openfelt.policy.any_policy import SHIPPED
+    from openfelt.rules.holdem import Holdem
+    from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import PCFRPlus
     from openfelt.solvers.run_folder import open_policy
 
     if arguments.bot:
         return open_policy(arguments.bot, arguments.game, greedy=arguments.greedy)
+    rules = load_game(arguments.game or "leduc")
+    if isinstance(rules, Holdem):
+        if rules.players != 2:
+            raise FeltError(f"There is no bot for {rules.name} yet; train one and name it with --bot.")
+        return open_policy(SHIPPED, greedy=arguments.greedy)
     with busy(f"compiling {arguments.game or 'leduc'}"):
         solver = PCFRPlus(arguments.game or "leduc")
     with busy(f"solving {solver.tree.game}"):

@@ -13,7 +13,7 @@ from openfelt.cli.options import count, print_json, seed
 HELP = (
     "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
     "(Markdown) that sets our figures beside the paper's. `felt study list` names them; `felt study run\n"
-    "all` runs them one after the other."
+    "all` runs them one after the other, but for those that take an hour."
 )
 EXAMPLES = [
     "felt study list",
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise FeltError(f"Say which study to run: {', '.join(STUDIES)}, or all.")
     if arguments.runs and arguments.runs > MOST_RUNS:
         raise FeltError(f"--runs must be at most {MOST_RUNS}.")
-    names = list(STUDIES) if arguments.name == "all" else [arguments.name]
+    short = [name for name, study in STUDIES.items() if study.in_all]
+    names = short if arguments.name == "all" else [arguments.name]
     studies = [find_study(name) for name in names]
     require_plots()
     prepare_folder(arguments.out)
@@ -62,7 +63,8 @@ def _list(as_json: bool) -> None:
         return
     width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
-        print(f"{name:<{width}}  {study.title}")
+        hours = "" if study.in_all else " (an hour)"
+        print(f"{name:<{width}}  {study.title}{hours}")
 
 
 def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:

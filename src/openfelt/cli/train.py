@@ -20,7 +20,7 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, command, count, positive, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.policy.policy import Policy
+    from openfelt.policy.any_policy import AnyPolicy
     from openfelt.solvers.run_folder import RunFolder
     from openfelt.solvers.solver import Measurement, Solver
 
@@ -39,10 +39,13 @@ EXAMPLES = [
     "felt train leduc --solver smooth-uct --c 18 --gamma 0.1 --eta0 0.9 --d 0.002 --episodes 5e7 --threads 2",
     "felt train leduc --solver uct --k 0.5 --opponent random --episodes 1e6",
     "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
+    "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
 CHECKPOINT_EVERY = 60.0  # seconds
+SAVING_SHARE = 0.05  # of the time at most is spent on checkpoints, however large they are
 DEFAULT_SOLVER = "pcfr+"
+MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 200_000
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -101,7 +104,6 @@ def _scan_solver() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from openfelt.evaluate.exploitability import exploitability
     from openfelt.solvers.run_folder import RunFolder, free_folder
 
     solver = _open_solver(arguments)
@@ -110,13 +112,11 @@ def run(arguments: argparse.Namespace) -> int:
     interrupted = learn(
         solver, folder, shown=not arguments.json, checkpoint_every=arguments.checkpoint, **budget
     )
-    measured = exploitability(arguments.game, solver.policy)
-    won = _won_against_opponent(solver)
+    measured = _measured(solver, arguments)
     if arguments.json:
         print_json(
             {
-                **measured.as_dict(),
-                **({"against_opponent": won} if won else {}),
+                **measured.facts,
                 "solver": solver.name,
                 "parameters": dataclasses.asdict(solver.settings),
                 "iterations": solver.iterations,
@@ -129,20 +129,67 @@ def run(arguments: argparse.Namespace) -> int:
         how = "stopped by you after" if interrupted else "learned in"
         work = f"{solver.iterations:,} {solver.work}, " if solver.iterative else ""
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
-        print(measured)
-        for policy, values in won.items():
-            seats = ", ".join(f"{value:+.6f}" for value in values)
-            print(f"  against the opponent, by seat: {policy} {seats} {solver.tree.unit} per game")
+        print("\n".join(measured.lines))
         path = shlex.quote(str(folder.path))
-        print(f"saved in {folder.path}\n  {command()} exploit {path}\n  {command()} play --bot {path}")
+        measure = "exploit" if solver.is_measured else "value"
+        against = "" if solver.is_measured else " default"
+        print(f"saved in {folder.path}\n  {command()} {measure} {path}{against}")
+        print(f"  {command()} play --bot {path}")
     return 130 if interrupted else 0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Measured:
+    """How good the policy is, for programs and in lines."""
+
+    facts: dict[str, Any]
+    lines: list[str]
+
+
+def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
+    from openfelt.evaluate.exploitability import exploitability
+
+    if not solver.is_measured:
+        return _measured_in_holdem(solver, arguments)
+    measured = exploitability(arguments.game, solver.policy)
+    facts, lines = measured.as_dict(), [str(measured)]
+    if won := _won_against_opponent(solver):
+        facts["against_opponent"] = won
+    for policy, values in won.items():
+        seats = ", ".join(f"{value:+.6f}" for value in values)
+        lines.append(f"  against the opponent, by seat: {policy} {seats} {solver.tree.unit} per game")
+    return _Measured(facts, lines)
+
+
+def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measured:
+    """What is won against simple players, or the opponent, since exploitability is out of reach."""
+    from openfelt.compile.betting_tree import BettingTree
+    from openfelt.evaluate.holdem_value import holdem_value
+    from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
+
+    tree, policy = solver.tree, solver.policy
+    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
+    assert isinstance(tree, BettingTree)
+    assert isinstance(policy, HoldemPolicy)
+    if isinstance(opponent, HoldemPolicy):
+        others = {"the opponent": opponent}
+    else:
+        others = {rule: rule_policy(tree, rule) for rule in MEASURED_AGAINST}
+    won = {
+        name: holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
+        for name, other in others.items()
+    }
+    lines = [f"{tree.game}\n  {tree.num_rows:,} rows"]
+    lines += [f"  against {name}: {value}" for name, value in won.items()]
+    facts = {"game": tree.game, "rows": tree.num_rows}
+    return _Measured(facts | {"against": {name: value.as_dict() for name, value in won.items()}}, lines)
 
 
 def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
     """In each seat, where there is a fixed opponent: what was learned, and the most that can be had."""
     from openfelt.evaluate.exploitability import against, best_response
 
-    opponent: Policy | None = getattr(solver, "opponent", None)
+    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
     if opponent is None:
         return {}
     seats = range(solver.tree.players)
@@ -154,6 +201,9 @@ def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
 
 
 def _open_solver(arguments: argparse.Namespace) -> Solver:
+    from openfelt.cli.abstraction import built
+    from openfelt.rules.holdem import Holdem
+    from openfelt.rules.registry import load_game
     from openfelt.solvers.registry import solver_type
     from openfelt.solvers.run_folder import RunFolder
 
@@ -169,6 +219,9 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     parameters = {
         field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)
     }
+    rules = load_game(arguments.game)
+    if isinstance(rules, Holdem):
+        built(rules.buckets, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
         if arguments.resume:
             folder = RunFolder(arguments.out)
@@ -195,24 +248,31 @@ def learn(
             solver.run()
         folder.save(solver, budget)
         return False
-    folder.save(solver, budget)  # a folder that cannot be written is known before hours of learning
+    took = _save(solver, folder, budget)  # a folder that cannot be written is known before hours of learning
     last_saved = time.monotonic()
     with LearningBar(solver, iterations, seconds, until, shown) as bar, stop_signals() as stopped:
 
         def progress(solver: Solver, measured: Measurement | None) -> bool:
-            nonlocal last_saved
+            nonlocal last_saved, took
             bar.update(solver, measured)
-            if time.monotonic() - last_saved > checkpoint_every:
-                last_saved = time.monotonic()
+            if time.monotonic() - last_saved > max(checkpoint_every, took / SAVING_SHARE):
                 try:
-                    folder.save(solver)
+                    took = _save(solver, folder)
                 except FeltError as error:  # there may be room again the next time
                     warnings.warn(str(error), stacklevel=1)
+                last_saved = time.monotonic()
             return stopped()
 
         solver.run(iterations, seconds=seconds, until=until, progress=progress)
         folder.save(solver)
         return stopped()
+
+
+def _save(solver: Solver, folder: RunFolder, budget: dict[str, Any] | None = None) -> float:
+    """Save; returns the seconds that it took."""
+    begun = time.monotonic()
+    folder.save(solver, budget)
+    return time.monotonic() - begun
 
 
 @contextmanager
@@ -279,7 +339,7 @@ class LearningBar:
             self._highest = self._highest or measured.exploitability
             self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
         done, speed = solver.iterations, solver.iterations / max(solver.seconds, 1e-9)
-        text = f"{self._text}, {done:,} {solver.work}, {speed:,.0f}/s"
+        text = ", ".join(filter(None, [self._text, f"{done:,} {solver.work}", f"{speed:,.0f}/s"]))
         self._bar.update(self._task, completed=self._share(solver), text=text)
 
     def _share(self, solver: Solver) -> float:

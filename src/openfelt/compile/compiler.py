@@ -2,86 +2,82 @@
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import inspect
-import re
-import shutil
-import warnings
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
-from openfelt.base.errors import FileError
-from openfelt.base.files import MANIFEST, load_folder, save_folder
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FileError, GameError
 from openfelt.base.folders import cache_folder
+from openfelt.base.kept import Made, keep, kept_name
 from openfelt.compile import game_tree, state_graph
+from openfelt.compile.betting_tree import BettingTree, compile_holdem
 from openfelt.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.compile.state_graph import explore
 from openfelt.rules.game import AnyGame, Game
+from openfelt.rules.holdem import Holdem
 from openfelt.rules.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
 LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
 
+Tree: TypeAlias = GameTree | BettingTree
+
+
 def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
     """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
-    return _compile(load_game(game), cache or cache_folder())
+    rules = load_game(game)
+    if isinstance(rules, Holdem):
+        raise GameError(f"{rules.name} has about 1e18 histories, too many for what walks them all.")
+    return _compile(rules, cache or cache_folder())
+
+
+def compile_any(game: AnyGame) -> Tree:
+    """The same, but of hold'em the tree of its betting, which is for those who sample the cards."""
+    rules = load_game(game)
+    return compile_holdem(rules) if isinstance(rules, Holdem) else compile_game(rules)
 
 
 @lru_cache(maxsize=4)
 def _compile(game: Game, cache: Path) -> GameTree:
     # Only for our own games do we know all the sources that their trees depend on.
-    folder = cache / "trees" / _cache_name(game) if type(game) in GAMES.values() else None
-    if folder and (folder / MANIFEST).exists():
-        try:
-            return load_tree(folder, game.name)
-        except FileError as error:
-            warnings.warn(f"{error} It is built again.", stacklevel=3)
-            shutil.rmtree(folder, ignore_errors=True)
-    tree = unfold(explore(game), game.name, game.unit)
-    if folder and tree.num_nodes > LARGE:
-        try:
-            _remove_outdated(folder)
-            save_tree(folder, tree)
-        except (FileError, OSError) as error:
-            warnings.warn(f"The compiled {game.name} is not kept: {error}", stacklevel=3)
-    return tree
+    if type(game) not in GAMES.values():
+        return unfold(explore(game), game.name, game.unit)
+    return keep(
+        cache / "trees" / kept_name(game.name, _sources(game)),
+        "tree",
+        f"The compiled {game.name}",
+        lambda: tree_arrays(unfold(explore(game), game.name, game.unit)),
+        lambda arrays, facts: tree_from(arrays, facts, game.name),
+        worth_it=_is_large,
+    )
 
 
-def _cache_name(game: Game) -> str:
-    """A readable word, a checksum of the name, and one of the sources that the tree depends on."""
-    digest = hashlib.sha256()
-    for module in (*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree):
-        if module is not None and module.__name__ not in ("abc", "builtins"):
-            digest.update(inspect.getsource(module).encode())
-    word = re.sub(r"[^0-9a-z]+", "-", game.name.lower()).strip("-")
-    return f"{word}-{hashlib.sha256(game.name.encode()).hexdigest()[:8]}-{digest.hexdigest()[:12]}"
+def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:
+    return len(arrays["nodes.player"]) > LARGE
 
 
-def _remove_outdated(folder: Path) -> None:
-    """Remove the trees that were made of the same game by earlier sources."""
-    stem = folder.name.rpartition("-")[0]
-    for other in folder.parent.glob(f"{glob.escape(stem)}-*"):
-        if re.fullmatch("[0-9a-f]{12}", other.name.removeprefix(f"{stem}-")):
-            shutil.rmtree(other, ignore_errors=True)
+def _sources(game: Game) -> list[ModuleType]:
+    modules = [*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree]
+    return [module for module in modules if module and module.__name__ not in ("abc", "builtins")]
 
 
-def save_tree(folder: Path, tree: GameTree) -> None:
-    """Write a tree as a folder of arrays."""
+def tree_arrays(tree: GameTree) -> Made:
+    """A tree as arrays and facts, ready to be written."""
     arrays = {
         f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()
     }
-    facts = {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
-    save_folder(folder, "tree", arrays, facts)
+    return arrays, {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
 
 
-def load_tree(folder: Path, game: str) -> GameTree:
-    """Read the tree of that game, memory-mapped."""
-    arrays, facts = load_folder(folder, "tree")
+def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> GameTree:
+    """The tree of that game again."""
     if facts.get("game") != game:
-        raise FileError(f"{folder} holds the tree of {facts.get('game')}, not of {game}.")
+        raise FileError(f"This is the tree of {facts.get('game')}, not of {game}.")
     try:
         parts = {
             part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
@@ -90,4 +86,4 @@ def load_tree(folder: Path, game: str) -> GameTree:
             facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
         )
     except KeyError as error:
-        raise FileError(f"{folder} lacks {error}, so it is not a complete tree.") from None
+        raise FileError(f"The tree lacks {error}, so it is not complete.") from None

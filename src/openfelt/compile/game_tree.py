@@ -80,6 +80,25 @@ class GameTree:
         return len(self.rows.slot_label)
 
     @property
+    def num_spots(self) -> int:
+        """Actions of all nodes, as far as they do not depend on what was dealt: here the slots."""
+        return self.num_slots
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """The least and the most that a player can win."""
+        return float(self.nodes.payoffs.min()), float(self.nodes.payoffs.max())
+
+    def pots(self) -> tuple[Floats, Floats]:
+        """In poker, per slot: the pot when the row's betting round began, and what could still be bet."""
+        counts = np.diff(self.rows.first_slot)
+        return np.repeat(self.betting.pot, counts), np.repeat(self.betting.potential, counts)
+
+    def passive_actions(self) -> NDArray[np.int8]:
+        """Per slot, the place of the action of its row that checks or calls, or -1."""
+        return np.repeat(self.betting.passive, np.diff(self.rows.first_slot))
+
+    @property
     def two_player_zero_sum(self) -> bool:
         return self.players == 2 and bool((abs(self.nodes.payoffs.sum(axis=1)) < 1e-9).all())
 

@@ -25,7 +25,8 @@ from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
-from openfelt.policy.policy import Policy, realisation_plan, require_game
+from openfelt.policy.any_policy import AnyPolicy, require_game
+from openfelt.policy.policy import realisation_plan
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequences
 
@@ -40,7 +41,7 @@ class DominatedActions:
     tree: GameTree
     slots: NDArray[np.bool_]  # [slots] True where the action is dominated
 
-    def error(self, policy: Policy) -> float:
+    def error(self, policy: AnyPolicy) -> float:
         """The summed probability of dominated actions."""
         require_game(policy, self.tree)
         return float(policy.probabilities[self.slots].sum())

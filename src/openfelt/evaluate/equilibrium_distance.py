@@ -23,7 +23,8 @@ from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.sequence_form import sequence_form
-from openfelt.policy.policy import Policy, require_game
+from openfelt.policy.any_policy import AnyPolicy, require_game
+from openfelt.policy.policy import Policy
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.sequence_lp import plan_program, require_zero_sum, sequences, solve_program
 
@@ -77,7 +78,7 @@ class EquilibriumSet:
                 corners.append(np.maximum(plan, 0.0))
         return np.array(corners)
 
-    def distance(self, policy: Policy) -> EquilibriumDistance:
+    def distance(self, policy: AnyPolicy) -> EquilibriumDistance:
         """The squared error of `policy` to the closest equilibrium."""
         require_game(policy, self.tree)
         table = np.concatenate([self._closest(player, policy.probabilities) for player in range(2)])
@@ -140,6 +141,6 @@ def _zoom(error: Callable[[Floats], Floats]) -> Floats:
     return np.array([1.0 - shares[best], shares[best]])
 
 
-def closest_equilibrium(game: AnyGame, policy: Policy) -> EquilibriumDistance:
+def closest_equilibrium(game: AnyGame, policy: AnyPolicy) -> EquilibriumDistance:
     """Squared error to the closest equilibrium; for many policies make an `EquilibriumSet` once."""
     return EquilibriumSet(game).distance(policy)

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from openfelt.base.errors import FeltError
-from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE, TERMINAL, Game
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What somebody knew when he decided, and the probabilities that he drew from."""
+
+    knew: str
+    probabilities: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -17,49 +24,45 @@ class Step:
     """Something that happened."""
 
     mover: int  # a player or CHANCE
+    number: int  # which of the actions
     action: str
+    actions: tuple[str, ...]  # all that there were
     seen: tuple[str, ...]  # what each player saw of it
-    row: int  # the row at which a player decided; -1 for chance
+    thought: Thought | None = None  # that of a bot
 
 
 class Hand:
-    """The rules and the tree walked side by side: the rules give words, the tree gives rows."""
+    """The rules, and what has happened so far."""
 
-    def __init__(self, game: Game, tree: GameTree) -> None:
-        self._game, self._tree = game, tree
-        self._state: Any = game.start()
-        self._node = 0
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.state: Any = game.start()
         self.steps: list[Step] = []
 
     @property
     def mover(self) -> int:
         """Who is to move: a player, CHANCE or TERMINAL."""
-        return int(self._tree.nodes.player[self._node])
-
-    @property
-    def row(self) -> int:
-        """The row of the player to move."""
-        return int(self._tree.nodes.row[self._node])
+        return self.game.turn(self.state)
 
     @property
     def actions(self) -> tuple[str, ...]:
         """What the one to move can do."""
-        return tuple(self._game.actions(self._state))
+        return tuple(self.game.actions(self.state))
 
     @property
     def payoffs(self) -> tuple[float, ...]:
         """What each player has won, once it is over."""
         if self.mover != TERMINAL:
             raise FeltError("The hand is not over yet.")
-        return tuple(float(value) for value in self._game.payoffs(self._state))
+        return tuple(float(value) for value in self.game.payoffs(self.state))
 
-    def act(self, number: int) -> Step:
+    def act(self, number: int, thought: Thought | None = None) -> Step:
         """Take the action of that number."""
-        action = self.actions[number]
-        seen = tuple(self._game.sees(self._state, action, player) for player in range(self._game.players))
-        step = Step(self.mover, action, seen, self.row if self.mover >= 0 else -1)
-        self._state = self._game.play(self._state, action)
-        self._node = int(self._tree.nodes.first_child[self._node]) + number
+        actions = self.actions
+        action = actions[number]
+        seen = tuple(self.game.sees(self.state, action, player) for player in range(self.game.players))
+        step = Step(self.mover, number, action, actions, seen, thought)
+        self.state = self.game.play(self.state, action)
         self.steps.append(step)
         return step
 
@@ -67,4 +70,4 @@ class Hand:
         """Let chance move."""
         if self.mover != CHANCE:
             raise FeltError("It is not for chance to move.")
-        return self.act(int(generator.choice(len(self.actions), p=self._game.chance(self._state))))
+        return self.act(int(generator.choice(len(self.actions), p=self.game.chance(self.state))))

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.stats
 
 from openfelt.play.hand import Hand, Step
-from openfelt.policy.policy import Policy
+from openfelt.play.policy_bot import policy_bot
+from openfelt.policy.any_policy import AnyPolicy
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 
 QUIT = "q"
@@ -21,13 +22,13 @@ class Terminal:
     def __init__(
         self,
         game: Game,
-        policy: Policy,
+        policy: AnyPolicy,
         *,
         seed: int | None = None,
         ask: Callable[[str], str] = input,
         tell: Callable[[str], None] = print,
     ) -> None:
-        self._game, self._policy, self._tree = game, policy, policy.tree
+        self._game, self._bot = game, policy_bot(policy)
         self._generator = np.random.default_rng(seed)
         self._ask, self._tell = ask, tell
         self.winnings: list[float] = []
@@ -45,19 +46,24 @@ class Terminal:
             self._tell(f"\nGood game. {self.score()}")
 
     def _play_hand(self, seat: int) -> float:
-        hand = Hand(self._game, self._tree)
+        hand = Hand(self._game)
         while hand.mover != TERMINAL:
             if hand.mover == CHANCE:
-                step = hand.act_for_chance(self._generator)
-            elif hand.mover == seat:
+                dealt = [hand.act_for_chance(self._generator).seen[seat]]
+                while hand.mover == CHANCE:
+                    dealt.append(hand.act_for_chance(self._generator).seen[seat])
+                if any(dealt):
+                    self._tell(f"  dealt: {' '.join(filter(None, dealt))}")
+                continue
+            if hand.mover == seat:
                 step = hand.act(self._choose(hand.actions))
             else:
-                step = hand.act(self._policy.sample(hand.row, self._generator))
+                step = self._bot.act(hand, self._generator)
             if line := _told(step, seat):
                 self._tell(f"  {line}")
         won = hand.payoffs[seat]
         self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
-        for line in thoughts(hand.steps, self._policy, {seat}):
+        for line in thoughts(hand.steps):
             self._tell(f"  {line}")
         verb = "win" if won > 0 else "lose"
         self._tell(f"  you {verb} {_amount(abs(won), self._game.unit)}" if won else "  you break even")
@@ -99,8 +105,6 @@ def _told(step: Step, seat: int) -> str:
     seen = step.seen[seat]
     if not seen or (step.mover == seat and seen == step.action):
         return ""
-    if step.mover == CHANCE:
-        return f"dealt: {seen}"
     return f"player {step.mover}: {seen}" if seen == step.action else f"you see: {seen}"
 
 
@@ -116,30 +120,25 @@ def understand(answer: str, actions: tuple[str, ...]) -> int | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def thoughts(steps: list[Step], policy: Policy, hidden: set[int]) -> list[str]:
+def thoughts(steps: list[Step]) -> list[str]:
     """For each decision of a bot: what it knew, and the probabilities that it drew from."""
     lines = []
     for step in steps:
-        if step.mover >= 0 and step.mover not in hidden:
-            words = policy.tree.actions(step.row)
-            chances = ", ".join(
-                f"{word} {100 * share:.0f}%" for word, share in zip(words, policy.row(step.row), strict=True)
-            )
-            lines.append(
-                f"player {step.mover} knew '{policy.tree.row_name(step.row)}': {chances}; "
-                f"it chose {step.action}"
-            )
+        if step.thought:
+            shares = zip(step.actions, step.thought.probabilities, strict=True)
+            chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in shares)
+            lines.append(f"player {step.mover} knew '{step.thought.knew}': {chances}; it chose {step.action}")
     return lines
 
 
-def watch(game: Game, policy: Policy, generator: np.random.Generator) -> list[str]:
+def watch(game: Game, policy: AnyPolicy, generator: np.random.Generator) -> list[str]:
     """A hand of the policy against itself, told in lines."""
-    hand = Hand(game, policy.tree)
+    hand, bot = Hand(game), policy_bot(policy)
     while hand.mover != TERMINAL:
         if hand.mover == CHANCE:
             hand.act_for_chance(generator)
         else:
-            hand.act(policy.sample(hand.row, generator))
+            bot.act(hand, generator)
     dealt = " ".join(step.action for step in hand.steps if step.mover == CHANCE)
     result = ", ".join(f"player {player} {value:+g}" for player, value in enumerate(hand.payoffs))
-    return [f"dealt: {dealt}", *thoughts(hand.steps, policy, set()), f"result: {result} {game.unit}"]
+    return [f"dealt: {dealt}", *thoughts(hand.steps), f"result: {result} {game.unit}"]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from openfelt.base.errors import FeltError, FileError
-from openfelt.base.files import MANIFEST, load_folder, save_folder
+from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm, sequence_form
 from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import spread_reach
-
-POLICY = "policy"  # where a run keeps it
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +81,8 @@ def mixture(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
     if not policies or len(policies) != len(weights) or min(weights) < 0 or sum(weights) <= 0:
         raise FeltError("A mixture needs policies and as many weights, none negative and not all zero.")
     tree = policies[0].tree
-    for policy in policies:
-        require_game(policy, tree)
+    if any(policy.tree.fingerprint != tree.fingerprint for policy in policies):
+        raise FeltError("A mixture needs policies of one game.")
     form = sequence_form(tree)
     plans = [
         weight * realisation_plan(form, policy.probabilities)
@@ -113,37 +109,6 @@ def normalised(tree: GameTree, weights: Floats) -> Floats:
     sums = np.repeat(_row_sums(tree, weights), counts)
     even = np.repeat(1.0 / counts, counts)
     return np.divide(weights, sums, out=even, where=sums > 0)
-
-
-def require_game(policy: Policy, tree: GameTree) -> None:
-    """Refuse a policy of another game."""
-    if policy.tree.fingerprint != tree.fingerprint:
-        raise FeltError(f"The policy was made for {policy.tree.game}, not for {tree.game}.")
-
-
-def save_policy(policy: Policy, folder: str | Path) -> None:
-    """Write a policy as a folder: `manifest.json` beside the table."""
-    facts = {"game": policy.tree.game, "fingerprint": policy.tree.fingerprint}
-    save_folder(Path(folder), "policy", {"probabilities": policy.probabilities}, facts)
-
-
-def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
-    """Read a saved policy, or that of a run; `game` is for one of your own, or a file that was moved."""
-    folder = Path(folder)
-    if not folder.exists():
-        raise FileError(f"There is no run or policy at {folder}.")
-    if (folder / POLICY / MANIFEST).exists():
-        folder /= POLICY
-    arrays, facts = load_folder(folder, "policy")
-    if "probabilities" not in arrays or "game" not in facts:
-        raise FileError(f"{folder} is not a complete policy.")
-    tree = compile_game(str(facts["game"]) if game is None else game)
-    if facts.get("fingerprint") != tree.fingerprint:
-        raise FileError(f"{folder} holds a policy of {facts['game']}, which does not fit {tree.game}.")
-    try:
-        return Policy(tree, np.asarray(arrays["probabilities"], np.float64))
-    except FeltError as error:
-        raise FileError(f"{folder} is damaged: {error}") from None
 
 
 def _tree(game: AnyGame | GameTree) -> GameTree:

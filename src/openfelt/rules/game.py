@@ -44,9 +44,9 @@ class Game(ABC):
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is dataclasses.MISSING:
-                words.append(str(value))
+                words.append(repr(value))
             elif value != field.default:
-                words.append(f"{field.name}={value}")
+                words.append(f"{field.name}={value!r}")
         return f"{self.key}({','.join(words)})" if words else self.key
 
     @abstractmethod

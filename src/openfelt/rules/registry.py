@@ -13,13 +13,14 @@ from openfelt.rules.bluff import Bluff
 from openfelt.rules.efg import read_efg
 from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.goofspiel import Goofspiel
+from openfelt.rules.holdem import Holdem
 from openfelt.rules.kuhn import Kuhn
 from openfelt.rules.leduc import Leduc
 from openfelt.rules.one_card import OneCard
 from openfelt.rules.princess_monster import PrincessMonster
 
 GAMES: dict[str, type[Game]] = {
-    game.key: game for game in (Kuhn, OneCard, Leduc, Goofspiel, Bluff, PrincessMonster)
+    game.key: game for game in (Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster)
 }
 
 
@@ -49,7 +50,7 @@ def load_game(name: AnyGame) -> Game:
         if key not in given and field.default is dataclasses.MISSING:
             raise GameError(f"{word} needs a value for {key}: write {usage(rules)}.")
         if key in given:
-            given[key] = _number(word, key, given[key], whole="float" not in str(field.type))
+            given[key] = _value(word, key, given[key], str(field.type))
     return rules(**given)
 
 
@@ -57,7 +58,7 @@ def usage(rules: type[Game]) -> str:
     """How a game's name is written: "kuhn(pot=..., players=2)"."""
     words = []
     for field in dataclasses.fields(rules):  # type: ignore[arg-type]
-        default = "..." if field.default is None else field.default
+        default = "..." if field.default is None else repr(field.default)
         words.append(field.name if field.default is dataclasses.MISSING else f"{field.name}={default}")
     return f"{rules.key}({', '.join(words)})"
 
@@ -76,9 +77,14 @@ def _parse(name: str) -> tuple[str, list[Any], dict[str, Any]]:
     return match[1].lower(), positional, keywords
 
 
-def _number(word: str, key: str, value: object, whole: bool) -> int | float:
+def _value(word: str, key: str, value: object, kind: str) -> int | float | str:
+    if kind == "str":
+        if isinstance(value, str):
+            return value
+        raise GameError(f"{word}: {key} must be a text in quotes, not {value!r}.")
+    whole = "float" not in kind
     number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
     if not number or (whole and value != int(value)):  # type: ignore[call-overload]
-        kind = "a whole number" if whole else "a number"
-        raise GameError(f"{word}: {key} must be {kind}, not {value!r}.")
+        allowed = "a whole number" if whole else "a number"
+        raise GameError(f"{word}: {key} must be {allowed}, not {value!r}.")
     return int(value) if value == int(value) else value  # type: ignore[call-overload, return-value]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, kernel
 from openfelt.compile.sequence_form import SequenceForm
-from openfelt.policy.policy import normalised
 from openfelt.solvers.solver import Settings, Solver, setting
 from openfelt.traverse.sequence import spread_reach, sum_leaves
 from openfelt.traverse.threads import LeafSummer, worth_threads
@@ -79,8 +78,8 @@ class CFR(Solver):
                 _update(form, rule, tables, player, iteration + 1)
 
     @property
-    def probabilities(self) -> Floats:
-        return normalised(self.tree, self._tables.average)
+    def weights(self) -> Floats:
+        return self._tables.average
 
     @property
     def current(self) -> Floats:

@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
 from openfelt.base.random import Stream
-from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Span, Tables, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
 from openfelt.traverse.episode import (
     PLACE,
     PLAYER,
-    WAYS,
-    EpisodeTree,
     begin,
     draw,
+    first_slot,
     follow,
-    most_actions,
+    num_actions,
+    num_players,
+    payoff,
 )
 from openfelt.traverse.exchange import Exchange
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
@@ -45,8 +45,8 @@ class Walk(NamedTuple):
     own_reach: Floats  # [depth] reach of the player whose traversal it is
     others_reach: Floats  # [depth] of all other players, chance apart
     value: Floats  # [depth, actions] to him, of each action tried so far
-    policy: Floats  # [slots] each row's policy in this traversal
-    met: NDArray[np.int64]  # [slots] at a row's first slot, the last traversal that met the row
+    policy: Floats  # [spots] each row's policy in this traversal
+    met: NDArray[np.int64]  # [spots] at a row's first spot, the last traversal that met the row
 
 
 class ExternalMCCFR(Learner):
@@ -59,29 +59,29 @@ class ExternalMCCFR(Learner):
     samples_others: ClassVar[bool] = True
     exchanged: ClassVar[str | None] = None
 
-    def _first_tables(self) -> Tables:
-        return {"sums": np.zeros((self.tree.num_slots, 2))}
+    def _table_shapes(self) -> Shapes:
+        return {"sums": ((self.tree.num_slots, 2), np.float64)}
 
     def _new_scratch(self) -> Walk:
-        depth, actions = self.depth, most_actions(self.tree)
+        depth, actions = self.depth, self.most_actions
         walk = Walk(
             node=scratch(depth, np.int32),
             action=scratch(depth, np.int32),
             own_reach=scratch(depth),
             others_reach=scratch(depth),
             value=scratch(depth * actions).reshape(depth, actions),
-            policy=scratch(self.tree.num_slots),
-            met=scratch(self.tree.num_slots, np.int64),
+            policy=scratch(self.tree.num_spots),
+            met=scratch(self.tree.num_spots, np.int64),
         )
         walk.met[:] = -1
         return walk
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
-        _iterate(self.episode_tree, tables["sums"], scratch, stream, self.samples_others, span)
+    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
+        _iterate(self.episode_tree, tables["sums"], *thread, self.samples_others, span)
 
     @property
-    def probabilities(self) -> Floats:
-        return normalised(self.tree, self.learned["sums"][..., AVERAGE].sum(axis=0))
+    def weights(self) -> Floats:
+        return self.summed("sums", AVERAGE)
 
 
 class ChanceCFR(ExternalMCCFR):
@@ -94,24 +94,26 @@ class ChanceCFR(ExternalMCCFR):
 
 @episode_kernel
 def _iterate(
-    tree: EpisodeTree,
+    tree: Any,
     sums: Floats,  # [slots, 2] regrets, and the average policy's weights
+    deal: Any,
     walk: Walk,
     stream: Stream,
     samples_others: bool,
     span: Span,
 ) -> None:
-    players = tree.payoffs.shape[1]
+    players = num_players(tree)
     for count in range(1, span.length + 1):
         for player in range(players):
             traversal = (span.begun + count * span.stride) * players + player
-            _traverse(tree, sums, walk, stream, samples_others, player, traversal)
+            _traverse(tree, sums, deal, walk, stream, samples_others, player, traversal)
 
 
 @part
 def _traverse(
-    tree: EpisodeTree,
+    tree: Any,
     sums: Floats,
+    deal: Any,
     walk: Walk,
     stream: Stream,
     samples_others: bool,
@@ -123,41 +125,42 @@ def _traverse(
     The recursion is written out: `depth` decisions are open, and the loop goes down to a leaf and then up
     to the last decision that has an action left.
     """
-    next_player = (traverser + 1) % tree.payoffs.shape[1]
+    next_player = (traverser + 1) % num_players(tree)
     depth, own_reach, others_reach = 0, 1.0, 1.0
-    node = begin(tree, stream)
+    node = begin(tree, deal, stream)
     while True:
         player = tree.node[node, PLAYER]
         while player >= 0:
-            first = tree.node[node, PLACE]
-            last = first + tree.node[node, WAYS]
-            is_new = _meet(sums, walk, first, last, traversal)
+            spot, actions = tree.node[node, PLACE], num_actions(tree, node)
+            first = first_slot(tree, deal, node)
+            is_new = _meet(sums, walk, first, spot, actions, traversal)
             if samples_others and player != traverser:
                 if player == next_player:
-                    _add_to_average(sums, walk, first, last, 1.0)
-                node = follow(tree, node, draw(walk.policy, first, last, stream) - first, stream)
+                    _add_to_average(sums, walk, first, spot, actions, 1.0)
+                drawn = draw(walk.policy, spot, spot + actions, stream) - spot
+                node = follow(tree, deal, node, drawn, stream)
             else:
                 if is_new and player == traverser and not samples_others:
-                    _add_to_average(sums, walk, first, last, own_reach)
+                    _add_to_average(sums, walk, first, spot, actions, own_reach)
                 walk.node[depth], walk.action[depth] = node, 0
                 walk.own_reach[depth], walk.others_reach[depth] = own_reach, others_reach
+                own_reach, others_reach = _try(tree, walk, depth, samples_others, traverser)
+                node = follow(tree, deal, node, 0, stream)
                 depth += 1
-                node, own_reach, others_reach = _try(tree, walk, depth - 1, stream, samples_others, traverser)
             player = tree.node[node, PLAYER]
-        value = tree.payoffs[tree.node[node, PLACE], traverser]
+        value = payoff(tree, deal, node, traverser)
         while depth > 0 and not _has_more(tree, walk, depth - 1, value):
             depth -= 1
-            value = _close(tree, sums, walk, depth, traverser)
+            value = _close(tree, sums, deal, walk, depth, traverser)
         if depth == 0:
             return float(value)
-        node, own_reach, others_reach = _try(tree, walk, depth - 1, stream, samples_others, traverser)
+        own_reach, others_reach = _try(tree, walk, depth - 1, samples_others, traverser)
+        node = follow(tree, deal, walk.node[depth - 1], walk.action[depth - 1], stream)
 
 
 @part
-def _try(
-    tree: EpisodeTree, walk: Walk, depth: int, stream: Stream, samples_others: bool, traverser: int
-) -> tuple[int, float, float]:
-    """Take the action that is next at an open decision; returns where it leads, and the reach there."""
+def _try(tree: Any, walk: Walk, depth: int, samples_others: bool, traverser: int) -> tuple[float, float]:
+    """The reach after the action that is next at an open decision."""
     node, action = walk.node[depth], walk.action[depth]
     own_reach, others_reach = walk.own_reach[depth], walk.others_reach[depth]
     if not samples_others:
@@ -166,26 +169,27 @@ def _try(
             own_reach *= probability
         else:
             others_reach *= probability
-    return follow(tree, node, action, stream), own_reach, others_reach
+    return own_reach, others_reach
 
 
 @part
-def _has_more(tree: EpisodeTree, walk: Walk, depth: int, value: float) -> bool:
+def _has_more(tree: Any, walk: Walk, depth: int, value: float) -> bool:
     """Note what the action was worth that was just tried, and go on to the next; False if there is none."""
     walk.value[depth, walk.action[depth]] = value
     walk.action[depth] += 1
-    return bool(walk.action[depth] < tree.node[walk.node[depth], WAYS])
+    return bool(walk.action[depth] < num_actions(tree, walk.node[depth]))
 
 
 @part
-def _close(tree: EpisodeTree, sums: Floats, walk: Walk, depth: int, traverser: int) -> float:
+def _close(tree: Any, sums: Floats, deal: Any, walk: Walk, depth: int, traverser: int) -> float:
     """All actions of a decision are tried: learn from them, if it is the traverser's; returns its value."""
     node = walk.node[depth]
-    first, actions = tree.node[node, PLACE], tree.node[node, WAYS]
+    spot, actions = tree.node[node, PLACE], num_actions(tree, node)
     value = 0.0
     for action in range(actions):
-        value += walk.policy[first + action] * walk.value[depth, action]
+        value += walk.policy[spot + action] * walk.value[depth, action]
     if tree.node[node, PLAYER] == traverser:
+        first = first_slot(tree, deal, node)
         for action in range(actions):
             regret = walk.others_reach[depth] * (walk.value[depth, action] - value)
             sums[first + action, REGRET] += regret
@@ -193,16 +197,16 @@ def _close(tree: EpisodeTree, sums: Floats, walk: Walk, depth: int, traverser: i
 
 
 @part
-def _add_to_average(sums: Floats, walk: Walk, first: int, last: int, weight: float) -> None:
-    for slot in range(first, last):
-        sums[slot, AVERAGE] += weight * walk.policy[slot]
+def _add_to_average(sums: Floats, walk: Walk, first: int, spot: int, actions: int, weight: float) -> None:
+    for action in range(actions):
+        sums[first + action, AVERAGE] += weight * walk.policy[spot + action]
 
 
 @part
-def _meet(sums: Floats, walk: Walk, first: int, last: int, traversal: int) -> bool:
+def _meet(sums: Floats, walk: Walk, first: int, spot: int, actions: int, traversal: int) -> bool:
     """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
-    if walk.met[first] == traversal:
+    if walk.met[spot] == traversal:
         return False
-    walk.met[first] = traversal
-    match_regrets(sums, first, last, walk.policy, first)
+    walk.met[spot] = traversal
+    match_regrets(sums, first, first + actions, walk.policy, spot)
     return True

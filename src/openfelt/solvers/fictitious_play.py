@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, kernel
+from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm
-from openfelt.policy.policy import normalised, realisation_plan, uniform_policy
+from openfelt.policy.policy import realisation_plan, uniform_policy
 from openfelt.solvers.solver import Solver
 from openfelt.traverse.sequence import best_response, spread_reach, sum_leaves
 
@@ -24,6 +25,7 @@ class FictitiousPlay(Solver):
 
     name: ClassVar[str] = "fictitious-play"
     summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
+    tree: GameTree
 
     def _start(self) -> None:
         uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
@@ -35,8 +37,8 @@ class FictitiousPlay(Solver):
         _iterate(self.form, self._sum, iterations)
 
     @property
-    def probabilities(self) -> Floats:
-        return normalised(self.tree, self._sum[: self.tree.num_slots])
+    def weights(self) -> Floats:
+        return self._sum[: self.tree.num_slots]
 
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"sum": self._sum}

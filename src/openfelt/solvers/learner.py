@@ -23,12 +23,16 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.base.jit import Floats
 from openfelt.base.random import Stream, streams
+from openfelt.compile.compiler import Tree, compile_any
+from openfelt.rules.game import AnyGame
 from openfelt.solvers.solver import MOST_THREADS, Solver
-from openfelt.traverse.episode import episode_tree, longest_path
 from openfelt.traverse.exchange import Exchange, exchanges, no_exchange
+from openfelt.traverse.open_tree import open_tree
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
+Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]
 
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
 CACHE_LINE = 128  # bytes, with the neighbour that processors fetch along
@@ -40,6 +44,14 @@ class Span(NamedTuple):
     begun: int
     length: int
     stride: int = 1
+
+
+class Thread(NamedTuple):
+    """What one thread writes to besides the tables."""
+
+    deal: Any
+    scratch: Any
+    stream: Stream
 
 
 def scratch(length: int, kind: type[np.generic] = np.float64) -> NDArray[Any]:
@@ -55,29 +67,36 @@ class Learner(Solver):
     first_measurement: ClassVar[int] = 1_000
     exchanged: ClassVar[str | None]  # the table of sums that threads exchange; none if each learns its own
 
+    def _compile(self, game: AnyGame) -> Tree:
+        return compile_any(game)
+
     def _start(self) -> None:
-        self.episode_tree = episode_tree(self.tree)
-        self.depth = max(1, longest_path(self.tree))
+        opened = open_tree(self.tree)
+        self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
         self.streams = streams(self.seed, MOST_THREADS)
-        first = self._first_tables()
-        self._shared = sum(table.nbytes for table in first.values()) >= SHARED_FROM
+        shapes = self._table_shapes()
+        size = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes.values())
+        self._shared = size >= SHARED_FROM
         if self.exchanged is None:
             self._shared = self._shared or not self.tree.two_player_zero_sum
         self.learners = self.threads if self.exchanged is None and not self._shared else 1
-        self.learned = {name: np.stack([table] * self.learners) for name, table in first.items()}
+        self.learned = {
+            name: np.zeros((self.learners, *shape), kind) for name, (shape, kind) in shapes.items()
+        }
         self._scratch = [self._new_scratch() for _ in range(self.threads)]
+        self._deals = [opened.new_deal() for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     @abstractmethod
-    def _first_tables(self) -> Tables:
-        """The tables before anything was learned."""
+    def _table_shapes(self) -> Shapes:
+        """The tables that are learned, all zero at first: their shapes and types."""
 
     @abstractmethod
     def _new_scratch(self) -> Any:
         """What an episode writes on the way, for one thread."""
 
     @abstractmethod
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
+    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
         """Do the iterations of the span on the tables, with exchanges on the way."""
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
@@ -85,6 +104,12 @@ class Learner(Solver):
 
     def tables(self) -> Tables:
         return {**self.learned, "streams": self.streams}
+
+    def summed(self, name: str, column: int) -> Floats:
+        """A column of a table, the sum over all learners; a view of it where there is only one."""
+        table = self.learned[name][..., column]
+        found: Floats = table[0] if self.learners == 1 else table.sum(axis=0)
+        return found
 
     def _advance(self, iterations: int) -> None:
         exchanging = self.exchanged is not None and not self._shared
@@ -133,7 +158,8 @@ class Learner(Solver):
         list(pool.map(self._learn_part, range(self.threads), tables, spans, sides))
 
     def _learn_part(self, thread: int, tables: Tables, span: Span, exchange: Exchange) -> None:
-        self._learn(tables, self._scratch[thread], self.streams[thread], span, exchange)
+        own = Thread(self._deals[thread], self._scratch[thread], self.streams[thread])
+        self._learn(tables, own, span, exchange)
 
     def _tables_of(self, learner: int) -> Tables:
         return {name: table[learner] for name, table in self.learned.items()}

@@ -23,12 +23,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, episode_kernel, part
+from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.base.random import Stream, uniform
-from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner, Span, Tables, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
 from openfelt.solvers.solver import Settings, setting, within
-from openfelt.traverse.episode import PLACE, PLAYER, WAYS, EpisodeTree, begin, follow, most_actions
+from openfelt.traverse.episode import PLAYER, begin, first_slot, follow, num_actions, payoff
 from openfelt.traverse.exchange import Exchange, trade
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 
@@ -58,7 +57,7 @@ class OutcomeTables(NamedTuple):
 class History(NamedTuple):
     """One sampled history, decision by decision."""
 
-    first: Ints  # [depth] the first slot of the row
+    first: Longs  # [depth] the first slot of the row
     actions: Ints  # [depth] how many there are
     player: Ints  # [depth]
     action: Ints  # [depth] the place of the action that was drawn
@@ -79,18 +78,18 @@ class OutcomeMCCFR(Learner):
     settings: OutcomeSettings
     exchanged: ClassVar[str | None] = "sums"
 
-    def _first_tables(self) -> Tables:
-        slots = self.tree.num_slots if self.settings.baseline else 0
-        return OutcomeTables(
-            np.zeros((self.tree.num_slots, 2)),
-            np.zeros(self.tree.num_slots, np.int64),
-            np.zeros((slots, self.tree.players)),
-        )._asdict()
+    def _table_shapes(self) -> Shapes:
+        slots = self.tree.num_slots
+        return {
+            "sums": ((slots, 2), np.float64),
+            "marker": ((slots,), np.int64),
+            "baseline": ((slots if self.settings.baseline else 0, self.tree.players), np.float64),
+        }
 
     def _new_scratch(self) -> History:
-        depth, actions = self.depth, most_actions(self.tree)
+        depth, actions = self.depth, self.most_actions
         return History(
-            first=scratch(depth, np.int32),
+            first=scratch(depth, np.int64),
             actions=scratch(depth, np.int32),
             player=scratch(depth, np.int32),
             action=scratch(depth, np.int32),
@@ -102,10 +101,9 @@ class OutcomeMCCFR(Learner):
             value=scratch(self.tree.players),
         )
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
+    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
         own, settings = OutcomeTables(**tables), self.settings
-        steps = (settings.epsilon, settings.baseline)
-        _iterate(self.episode_tree, own, scratch, stream, *steps, span, exchange)
+        _iterate(self.episode_tree, own, *thread, settings.epsilon, settings.baseline, span, exchange)
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
         # A row counts as met when any thread met it; of the baselines, which are estimates, the mean is kept.
@@ -113,14 +111,15 @@ class OutcomeMCCFR(Learner):
         common["baseline"][...] = np.mean([copy["baseline"] for copy in copies], axis=0)
 
     @property
-    def probabilities(self) -> Floats:
-        return normalised(self.tree, self.learned["sums"][..., AVERAGE].sum(axis=0))
+    def weights(self) -> Floats:
+        return self.summed("sums", AVERAGE)
 
 
 @episode_kernel
 def _iterate(
-    tree: EpisodeTree,
+    tree: Any,
     tables: OutcomeTables,
+    deal: Any,
     history: History,
     stream: Stream,
     epsilon: float,
@@ -130,8 +129,8 @@ def _iterate(
 ) -> None:
     until_trade = exchange.every
     for count in range(1, span.length + 1):
-        length, leaf = sample_history(tree, tables.sums, history, stream, epsilon)
-        learn_history(tree, tables, history, length, leaf, step, span.begun + count * span.stride)
+        length, leaf = sample_history(tree, tables.sums, deal, history, stream, epsilon)
+        learn_history(tree, tables, deal, history, length, leaf, step, span.begun + count * span.stride)
         until_trade -= 1
         if until_trade == 0:
             trade(tables.sums, exchange)
@@ -142,7 +141,7 @@ def _iterate(
 
 @part
 def sample_history(
-    tree: EpisodeTree, sums: Floats, history: History, stream: Stream, epsilon: float
+    tree: Any, sums: Floats, deal: Any, history: History, stream: Stream, epsilon: float
 ) -> tuple[int, int]:
     """SELECT of Algorithm 1; returns the number of decisions and the leaf."""
     players = len(history.reach)
@@ -150,10 +149,10 @@ def sample_history(
         history.reach[player] = 1.0
     width = len(history.policy) // len(history.first)
     length, sampled = 0, 1.0
-    node = begin(tree, stream)
+    node = begin(tree, deal, stream)
     player = tree.node[node, PLAYER]
     while player >= 0:
-        first, actions = tree.node[node, PLACE], tree.node[node, WAYS]
+        first, actions = first_slot(tree, deal, node), num_actions(tree, node)
         base = length * width
         match_regrets(sums, first, first + actions, history.policy, base)
         chosen, place = actions - 1, uniform(stream)
@@ -177,15 +176,16 @@ def sample_history(
         history.reach[player] *= history.policy[base + chosen]
         sampled *= history.sampled[length]
         length += 1
-        node = follow(tree, node, chosen, stream)
+        node = follow(tree, deal, node, chosen, stream)
         player = tree.node[node, PLAYER]
-    return length, tree.node[node, PLACE]
+    return length, node
 
 
 @part
 def learn_history(
-    tree: EpisodeTree,
+    tree: Any,
     tables: OutcomeTables,
+    deal: Any,
     history: History,
     length: int,
     leaf: int,
@@ -195,7 +195,7 @@ def learn_history(
     """UPDATE of Algorithm 1, from the last decision to the first."""
     width = len(history.policy) // len(history.first)
     for player in range(len(history.value)):
-        history.value[player] = tree.payoffs[leaf, player]
+        history.value[player] = payoff(tree, deal, leaf, player)
     for depth in range(length - 1, -1, -1):
         first, actions = history.first[depth], history.actions[depth]
         player, chosen = history.player[depth], history.action[depth]

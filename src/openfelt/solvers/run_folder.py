@@ -17,7 +17,7 @@ from typing import Any
 
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import MANIFEST, not_written, read_manifest, write_text
-from openfelt.policy.policy import POLICY, Policy, load_policy, save_policy
+from openfelt.policy.any_policy import POLICY, AnyPolicy, load_policy, save_policy
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.registry import solver_type
 from openfelt.solvers.solver import Measurement, Solver
@@ -129,7 +129,7 @@ class RunFolder:
             raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
 
 
-def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:
+def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> AnyPolicy:
     """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved.
 
     `greedy`: that of single actions, the ones of highest value where the run's solver knew values.

@@ -111,6 +111,7 @@ class SequenceLP(Solver):
     name: ClassVar[str] = "lp"
     summary: ClassVar[str] = "exact equilibrium: sequence-form linear program (HiGHS)"
     iterative: ClassVar[bool] = False
+    tree: GameTree
 
     def _start(self) -> None:
         require_zero_sum(self.tree)
@@ -138,8 +139,8 @@ class SequenceLP(Solver):
         self._table = np.where(reached, table, answer)
 
     @property
-    def probabilities(self) -> Floats:
-        return self._table.copy()
+    def weights(self) -> Floats:
+        return self._table
 
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"table": self._table}

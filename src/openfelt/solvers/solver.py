@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
 from openfelt.base.jit import Floats
-from openfelt.compile.compiler import compile_game
+from openfelt.compile.compiler import Tree, compile_game
+from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import sequence_form
-from openfelt.policy.policy import Policy
+from openfelt.policy.any_policy import AnyPolicy, policy_by_weights
 from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import evaluate_profile
 
@@ -95,12 +96,21 @@ class Solver(ABC):
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
         self.seed, self.threads = seed, threads
         self.learners = 1  # that learn side by side, each its own tables
-        self.tree = compile_game(game)
-        self.form = sequence_form(self.tree)
+        self.tree = self._compile(game)
+        if isinstance(self.tree, GameTree):
+            self.form = sequence_form(self.tree)
         self.iterations = 0
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
         self._start()
+
+    def _compile(self, game: AnyGame) -> Tree:
+        return compile_game(game)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the game is small enough for exact exploitability."""
+        return isinstance(self.tree, GameTree)
 
     @abstractmethod
     def _start(self) -> None:
@@ -112,8 +122,8 @@ class Solver(ABC):
 
     @property
     @abstractmethod
-    def probabilities(self) -> Floats:
-        """The table of the policy learned so far (the average one), per slot."""
+    def weights(self) -> Floats:
+        """What the policy learned so far (the average one) is in proportion to, per slot."""
 
     @abstractmethod
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -123,12 +133,17 @@ class Solver(ABC):
         """Called after the tables were filled from a checkpoint."""
 
     @property
-    def policy(self) -> Policy:
-        """The policy learned so far."""
-        return Policy(self.tree, self.probabilities)
+    def probabilities(self) -> Floats:
+        """The policy's table, per slot."""
+        return self.policy.probabilities
 
     @property
-    def greedy(self) -> Policy:
+    def policy(self) -> AnyPolicy:
+        """The policy learned so far."""
+        return policy_by_weights(self.tree, self.weights)
+
+    @property
+    def greedy(self) -> AnyPolicy:
         """A policy of single actions: the likeliest ones, or those of highest value where that is known."""
         return self.policy.greedy()
 
@@ -153,20 +168,25 @@ class Solver(ABC):
         else:
             last = 1
         deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
+        if until is not None and not self.is_measured:
+            raise FeltError(
+                f"{self.tree.game} is too large for exact exploitability, so there is no `until`."
+            )
         if until is not None and self.iterations and self.measure().exploitability <= until:
             return self
         chunk = 1
         while self.iterations < last and self.seconds < deadline:
-            target = self._next_measurement()
+            target = self._next_measurement() if self.is_measured else math.inf
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
             breath = min(BREATH, deadline - self.seconds + 1e-3)
             chunk = max(1, int(step * min(10.0, breath / max(took, 1e-9))))
-            measured = self.measure() if self.iterations in (target, last) else None
+            measured = self.measure() if self.is_measured and self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
                 break
-        if not self.measurements or self.measurements[-1].iterations < self.iterations:
+        late = not self.measurements or self.measurements[-1].iterations < self.iterations
+        if self.is_measured and late:
             measured = self.measure()
             if progress:
                 progress(self, measured)

@@ -19,13 +19,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats, Ints, episode_kernel, part
+from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.base.random import Stream, uniform
-from openfelt.policy.policy import Policy, load_policy, normalised, require_game, uniform_policy
+from openfelt.policy.any_policy import (
+    AnyPolicy,
+    even_policy,
+    load_policy,
+    policy_by_values,
+    policy_by_weights,
+    require_game,
+)
+from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.policy.policy import Policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Span, Tables, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
 from openfelt.solvers.solver import Settings, setting, within
-from openfelt.traverse.episode import PLACE, PLAYER, WAYS, EpisodeTree, begin, draw, follow
+from openfelt.traverse.episode import (
+    PLAYER,
+    begin,
+    draw,
+    exploration,
+    first_slot,
+    follow,
+    num_actions,
+    num_players,
+    passive,
+    payoff,
+)
 from openfelt.traverse.exchange import Exchange, trade
 
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
@@ -75,8 +95,8 @@ ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
 class Setup(NamedTuple):
     """How episodes are played, besides the selection."""
 
-    c: Floats  # [slots], or [1] if all are alike
-    rollout: NDArray[np.int8]  # [slots] the action outside of the tree, or [0] if it is drawn evenly
+    c: Floats  # as `pots` and `passive_actions` of the tree are laid out, or [1] if all are alike
+    rollout: NDArray[np.int8]  # the action outside of the tree, or [0] if it is drawn evenly
     opponent: Floats  # [slots] the policy of those who do not learn, or [0] in self-play
     leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
 
@@ -84,8 +104,9 @@ class Setup(NamedTuple):
 class Trail(NamedTuple):
     """The slots that an episode will update."""
 
-    slot: NDArray[np.int64]  # [depth]
+    slot: Longs  # [depth]
     player: Ints  # [depth]
+    won: Floats  # [players] by whom
 
 
 class UCT(Learner):
@@ -98,9 +119,9 @@ class UCT(Learner):
     knows_values: ClassVar[bool] = True
     exchanged: ClassVar[str | None] = "counts"
 
-    def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
-        self._given = opponent if isinstance(opponent, Policy) else None
-        if isinstance(opponent, Policy):
+    def __init__(self, game: AnyGame, *, opponent: str | Path | AnyPolicy = SELF, **rest: Any) -> None:
+        self._given = opponent if isinstance(opponent, Policy | HoldemPolicy) else None
+        if isinstance(opponent, Policy | HoldemPolicy):
             name = f"policy {hashlib.sha256(opponent.probabilities.tobytes()).hexdigest()[:16]}"
         elif str(opponent) in (SELF, RANDOM):
             name = str(opponent)
@@ -110,8 +131,8 @@ class UCT(Learner):
 
     def _start(self) -> None:
         if self.settings.c is None and self.settings.k is None:
-            payoffs = self.tree.nodes.payoffs
-            self.settings = dataclasses.replace(self.settings, c=float(payoffs.max() / 2 - payoffs.min() / 2))
+            low, high = self.tree.payoff_range
+            self.settings = dataclasses.replace(self.settings, c=high / 2 - low / 2)
         self._selection = self._choose_selection()
         on_policy = self.settings.rollout == ON_POLICY
         self._setup = Setup(self._exploration(), self._rollout(), self._opponent(), not on_policy)
@@ -123,18 +144,16 @@ class UCT(Learner):
     def _exploration(self) -> Floats:
         if self.settings.k is None:
             return np.array([self.settings.c], np.float64)
-        self._require(not bool(np.isnan(self.tree.betting.pot).any()), "k needs a pot")
-        return self._per_slot(self.tree.betting.pot + self.settings.k * self.tree.betting.potential)
+        pot, potential = self.tree.pots()
+        self._require(not bool(np.isnan(pot).any()), "k needs a pot")
+        return pot + self.settings.k * potential
 
     def _rollout(self) -> NDArray[np.int8]:
         if self.settings.rollout != CALL:
             return np.empty(0, np.int8)
-        passive = self.tree.betting.passive
-        self._require(bool((passive >= 0).all()), f"rollout {CALL} needs an action that checks or calls")
-        return self._per_slot(passive)
-
-    def _per_slot(self, per_row: NDArray[Any]) -> NDArray[Any]:
-        return np.repeat(per_row, np.diff(self.tree.rows.first_slot))
+        calls = self.tree.passive_actions()
+        self._require(bool((calls >= 0).all()), f"rollout {CALL} needs an action that checks or calls")
+        return calls
 
     def _require(self, met: bool, need: str) -> None:
         if not met:
@@ -144,67 +163,60 @@ class UCT(Learner):
         if self.settings.opponent == SELF:
             return np.empty(0)
         if self.settings.opponent == RANDOM:
-            return uniform_policy(self.tree).probabilities
+            return even_policy(self.tree).probabilities
         policy = self._given or load_policy(self.settings.opponent)
         require_game(policy, self.tree)
         return policy.probabilities.copy()
 
-    def _first_tables(self) -> dict[str, NDArray[Any]]:
-        return {"counts": np.zeros((self.tree.num_slots, 2))}
+    def _table_shapes(self) -> Shapes:
+        return {"counts": ((self.tree.num_slots, 2), np.float64)}
 
     def _new_scratch(self) -> Trail:
-        return Trail(scratch(self.depth, np.int64), scratch(self.depth, np.int32))
+        depth = self.depth
+        return Trail(scratch(depth, np.int64), scratch(depth, np.int32), scratch(self.tree.players))
 
-    def _learn(self, tables: Tables, scratch: Any, stream: Stream, span: Span, exchange: Exchange) -> None:
-        counts = tables["counts"]
-        _play(self.episode_tree, self._selection, self._setup, counts, scratch, stream, span, exchange)
+    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
+        how = (self._selection, self._setup)
+        _play(self.episode_tree, *how, tables["counts"], *thread, span, exchange)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
         return {**super().tables(), "opponent": self._setup.opponent}
 
     @property
-    def opponent(self) -> Policy | None:
+    def opponent(self) -> AnyPolicy | None:
         """The fixed policy that is learned against; none in self-play."""
         table = self._setup.opponent
-        return Policy(self.tree, table) if len(table) else None
+        return policy_by_weights(self.tree, table) if len(table) else None
 
     @property
     def visits(self) -> Floats:
         """How often each action was taken, per slot."""
-        counts: Floats = self.learned["counts"][0, :, VISITS]
-        return counts
+        return self.summed("counts", VISITS)
 
     @property
     def values(self) -> Floats:
         """The mean payoff after each action, per slot; nan where it was never taken."""
         with np.errstate(invalid="ignore"):
-            values: Floats = self.learned["counts"][0, :, PAYOFFS] / self.visits
-        return values
+            return self.summed("counts", PAYOFFS) / self.visits
 
     @property
-    def probabilities(self) -> Floats:
-        return normalised(self.tree, self.visits)
+    def weights(self) -> Floats:
+        return self.visits
 
     @property
-    def greedy(self) -> Policy:
+    def greedy(self) -> AnyPolicy:
         """The policy of highest values; uniform in rows that were never met."""
-        first_slot = self.tree.rows.first_slot
-        value = np.where(self.visits > 0, self.values, -np.inf)
-        row = np.repeat(np.arange(self.tree.num_rows), np.diff(first_slot))
-        by_value = np.lexsort((np.arange(len(value)), -value, row))  # of equal ones the first is first
-        best = by_value[first_slot[:-1]]
-        table = np.zeros(self.tree.num_slots)
-        table[best] = self.visits[best] > 0
-        return Policy(self.tree, normalised(self.tree, table))
+        return policy_by_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
 
 
 @episode_kernel
 def _play(
-    tree: EpisodeTree,
+    tree: Any,
     selection: Selection,
     setup: Setup,
     counts: Floats,  # [slots, 2] visits and summed payoffs
+    deal: Any,
     trail: Trail,
     stream: Stream,
     span: Span,
@@ -213,37 +225,38 @@ def _play(
     """Algorithm 1 of HS14, once an episode."""
     until_trade = exchange.every
     for episode in range(span.begun, span.begun + span.length):
-        learner = episode % tree.payoffs.shape[1] if len(setup.opponent) else -1
+        learner = episode % num_players(tree) if len(setup.opponent) else -1
         outside, length = 0, 0  # outside: a bit for each player who has left his tree
-        node = begin(tree, stream)
+        node = begin(tree, deal, stream)
         player = tree.node[node, PLAYER]
         while player >= 0:
-            first = tree.node[node, PLACE]
-            last = first + tree.node[node, WAYS]
+            first = first_slot(tree, deal, node)
+            last = first + num_actions(tree, node)
             if learner >= 0 and player != learner:
                 slot = draw(setup.opponent, first, last, stream)
             elif outside >> player & 1:
-                slot = _roll_out(setup, first, last, stream)
+                slot = _roll_out(tree, node, setup, first, last, stream)
             else:
                 visits = 0.0
                 for slot in range(first, last):
                     visits += counts[slot, VISITS]
                 if visits > 0.0:
-                    c = setup.c[first if len(setup.c) > 1 else 0]
+                    c = exploration(tree, node, setup.c)
                     slot = _select(selection, counts, first, last, visits, c, stream)
                 else:
-                    slot = _roll_out(setup, first, last, stream)
+                    slot = _roll_out(tree, node, setup, first, last, stream)
                     outside |= setup.leaves_tree << player
                 trail.slot[length] = slot
                 trail.player[length] = player
                 length += 1
-            node = follow(tree, node, slot - first, stream)
+            node = follow(tree, deal, node, slot - first, stream)
             player = tree.node[node, PLAYER]
-        leaf = tree.node[node, PLACE]
+        for player in range(len(trail.won)):
+            trail.won[player] = payoff(tree, deal, node, player)
         for step in range(length):
             slot = trail.slot[step]
             counts[slot, VISITS] += 1.0
-            counts[slot, PAYOFFS] += tree.payoffs[leaf, trail.player[step]]
+            counts[slot, PAYOFFS] += trail.won[trail.player[step]]
         until_trade -= 1
         if until_trade == 0:
             trade(counts, exchange)
@@ -253,9 +266,9 @@ def _play(
 
 
 @part
-def _roll_out(setup: Setup, first: int, last: int, stream: Stream) -> int:
+def _roll_out(tree: Any, node: int, setup: Setup, first: int, last: int, stream: Stream) -> int:
     if len(setup.rollout):
-        return int(first + setup.rollout[first])
+        return first + passive(tree, node, setup.rollout)
     return first + int(uniform(stream) * (last - first))
 
 

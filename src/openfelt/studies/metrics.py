@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from openfelt.base.jit import Floats
+from openfelt.compile.game_tree import GameTree
 from openfelt.evaluate.dominated import DominatedActions, dominated_actions
 from openfelt.evaluate.equilibrium_distance import EquilibriumSet
 from openfelt.evaluate.exploitability import exploitability
@@ -59,11 +60,13 @@ def rewards(solver: Solver) -> Floats:
 
     Each of these passes through one of the player's first rows, where the payoffs are summed up.
     """
+    tree = solver.tree
     assert isinstance(solver, UCT)
-    won = np.zeros(solver.tree.players)
+    assert isinstance(tree, GameTree)
+    won = np.zeros(tree.players)
     for row in np.flatnonzero(solver.form.parent_slot >= solver.form.num_slots):
-        slots = solver.tree.slots(int(row))
-        won[solver.tree.row_player(int(row))] += np.nansum((solver.visits * solver.values)[slots])
+        slots = tree.slots(int(row))
+        won[tree.row_player(int(row))] += np.nansum((solver.visits * solver.values)[slots])
     return won
 
 

@@ -51,12 +51,12 @@ def _csv(study: Study, curves: Curves) -> str:
     writer = csv.writer(text, lineterminator="\n")
     metrics = [panel.metric for panel in study.panels]
     writer.writerow(["learner", "run", "episodes", *metrics])
-    for contender in study.contenders:
-        own = [curves.values[contender.label, metric] for metric in metrics]
+    for label in _labels(study):
+        own = [curves.values[label, metric] for metric in metrics]
         for run in range(_runs(curves)):
             for point, episodes in enumerate(curves.episodes):
                 cells = [f"{table[run, point]:.6g}" for table in own]
-                writer.writerow([contender.label, run, episodes, *cells])
+                writer.writerow([label, run, episodes, *cells])
     return text.getvalue()
 
 
@@ -71,20 +71,20 @@ def _plot(study: Study, curves: Curves, path: Path) -> None:
     FigureCanvasAgg(figure)
     for place, panel in enumerate(study.panels):
         _draw(figure.add_subplot(rows, columns, place + 1), study, panel, curves)
-    figure.suptitle(
-        f"{study.title}\nmean of {_runs(curves)} runs; shaded: from the least to the most", fontsize=10
-    )
+    runs = _runs(curves)
+    spread = f"mean of {runs} runs; shaded: from the least to the most" if runs > 1 else "one run"
+    figure.suptitle(f"{study.title}\n{spread}", fontsize=10)
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
 def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
     from matplotlib.axes import Axes
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import LogFormatter, MaxNLocator
 
     assert isinstance(axes, Axes)
-    for colour, contender in zip(COLOURS * 2, study.contenders, strict=False):
-        table = curves.values[contender.label, panel.metric]
-        axes.plot(curves.episodes, table.mean(axis=0), color=colour, label=contender.label, linewidth=1.6)
+    for colour, label in zip(COLOURS * 2, _labels(study), strict=False):
+        table = curves.values[label, panel.metric]
+        axes.plot(curves.episodes, table.mean(axis=0), color=colour, label=label, linewidth=1.6)
         low, high = table.min(axis=0), table.max(axis=0)
         if panel.logarithmic:
             low = np.maximum(low, 1e-12)
@@ -97,6 +97,7 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_xlabel("episodes")
     axes.set_ylabel(panel.axis)
     axes.grid(alpha=0.25)
@@ -114,11 +115,11 @@ def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) 
         "",
         f"![{study.title}]({stem}.png)",
         "",
-        "| the paper | here | holds |",
+        f"| {'claim' if study.own_claims else 'the paper'} | here | holds |",
         "|---|---|---|",
         *(f"| {found.paper} | {found.ours} | {'yes' if found.holds else '**no**'} |" for found in findings),
         "",
-        _verdict(len(findings), sum(found.holds for found in findings)),
+        _verdict(study, len(findings), sum(found.holds for found in findings)),
         "",
     ]
     if is_full and study.remarks:
@@ -128,23 +129,30 @@ def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) 
     return "\n".join(lines) + "\n"
 
 
-def _verdict(count: int, holding: int) -> str:
+def _verdict(study: Study, count: int, holding: int) -> str:
+    what = "What is claimed" if study.own_claims else "The paper's finding"
     if holding == count:
-        return "**The paper's finding holds.**"
-    return f"**The paper's finding holds in {holding} of {count} points.**"
+        return f"**{what} holds.**"
+    return f"**{what} holds in {holding} of {count} points.**"
 
 
 def _table(study: Study, curves: Curves) -> list[str]:
+    runs = _runs(curves)
+    spread = f": the mean of {runs} runs (the least to the most)." if runs > 1 else ", in one run."
     lines = [
-        f"After {curves.episodes[-1]:,} episodes: the mean of {_runs(curves)} runs (the least to the most).",
+        f"After {curves.episodes[-1]:,} episodes{spread}",
         "",
         "| learner | " + " | ".join(panel.axis for panel in study.panels) + " |",
         "|---|" + "---|" * len(study.panels),
     ]
-    for contender in study.contenders:
-        cells = [curves.between(contender.label, panel.metric) for panel in study.panels]
-        lines.append(f"| {contender.label} | " + " | ".join(cells) + " |")
+    for label in _labels(study):
+        cells = [curves.between(label, panel.metric) for panel in study.panels]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _labels(study: Study) -> list[str]:
+    return [label for contender in study.contenders for label in contender.labels]
 
 
 def _runs(curves: Curves) -> int:

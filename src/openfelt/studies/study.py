@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
+from typing import Any
 
 import numpy as np
 
 from openfelt.base.jit import Floats
 from openfelt.solvers.solver import Solver
 
-Metric = Callable[[Solver], float]
+Metric = Callable[[Any], float]  # of a learner, or of what its contender's lines make of it
+
+
+def _itself(solver: Solver) -> Solver:
+    return solver
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,13 @@ class Contender:
 
     label: str
     make: Callable[[int], Solver]  # from a seed
+    # Several things may be measured of one learner, each a line of the plot by its own name.
+    lines: Mapping[str, Callable[[Solver], Any]] = field(default_factory=lambda: {"": _itself})
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of its lines."""
+        return [" ".join(filter(None, [self.label, line])) for line in self.lines]
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,8 @@ class Curves:
     def between(self, label: str, metric: str) -> str:
         """The mean at the end, with the least and the most of the runs."""
         last = self.values[label, metric][:, -1]
+        if len(last) == 1:
+            return f"{last[0]:.4g}"
         return f"{last.mean():.3g} ({last.min():.3g} to {last.max():.3g})"
 
 
@@ -86,6 +100,8 @@ class Study:
     findings: Callable[[Curves], list[Finding]]
     runs: int = 10
     remarks: str = ""  # what the full run shows besides, in Markdown
+    own_claims: bool = False  # what the findings state is ours, not the paper's
+    in_all: bool = True  # False: it takes an hour or more, so `all` leaves it out
 
 
 def every(step: int, last: int) -> tuple[int, ...]:
@@ -113,8 +129,9 @@ def follow(
     `progress` is told the episodes done since it was last told.
     """
     values = {
-        (contender.label, panel.metric): np.empty((runs, len(episodes)))
+        (label, panel.metric): np.empty((runs, len(episodes)))
         for contender in study.contenders
+        for label in contender.labels
         for panel in study.panels
     }
     stopped = Event()
@@ -133,8 +150,10 @@ def follow(
             solver.run(count - solver.iterations, progress=tell)
             if stopped.is_set():
                 return
-            for panel in study.panels:
-                values[contender.label, panel.metric][run, point] = panel.measure(solver)
+            for label, line in zip(contender.labels, contender.lines.values(), strict=True):
+                subject = line(solver)
+                for panel in study.panels:
+                    values[label, panel.metric][run, point] = panel.measure(subject)
 
     with ThreadPoolExecutor(threads) as pool:
         work = [pool.submit(one_run, contender, run) for contender in study.contenders for run in range(runs)]

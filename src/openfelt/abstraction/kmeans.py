@@ -1,0 +1,121 @@
+"""Hands whose strength on the river is distributed alike, found by k-means.
+
+A hand before the river is described by how often each strength on the river comes, cumulated over BINS steps
+from 0 to 1. The squared distance of two such curves is close in spirit to the earth mover's distance that
+Johanson et al. 2013 recommend, and k-means can take means of it. Centres are numbered by mean strength.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats, Ints, Longs, kernel
+from openfelt.cards.boards import PAIR_AS, PERMUTATION_BITS, board_set, boards
+from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
+from openfelt.cards.strength import RIVER_SCALE
+from openfelt.cards.tables import NO_HAND, StrengthTables
+
+BINS = 20
+SAMPLE = 100_000  # hands that the centres are fitted to
+SEED = 0
+
+
+def centres(street: int, tables: StrengthTables, count: int) -> Floats:
+    """The centres [count, BINS] for the flop or the turn, fitted to a sample of all hands."""
+    generator = np.random.default_rng(SEED)
+    ways = board_set(BOARD_CARDS[street]).ways
+    found = np.empty((SAMPLE, BINS))
+    chosen = generator.choice(len(ways), SAMPLE, p=ways / ways.sum())
+    order = np.sort(chosen)
+    counts = np.empty((1, PAIRS, BINS), np.int64)
+    last = -1
+    for place, board in enumerate(order):
+        if board != last:
+            count_board(street, tables.river.hs, int(board), counts[0])
+            last = board
+        possible = np.flatnonzero(tables[street].hs[board] != NO_HAND)
+        found[place] = cumulated(counts[0, generator.choice(possible)])
+    fitted = _fit(found, np.ones(SAMPLE), count)
+    return fitted[np.lexsort((*fitted.T, -fitted.sum(axis=1)))]
+
+
+def cuts_between_means(values: Longs, weights: Longs, count: int) -> Longs:
+    """The cuts half way between the means of `count` clusters of numbers; of E[HS^2], by its root HS."""
+    roots = np.sqrt(values)
+    means = np.sort(_fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
+    return np.ceil(((means[1:] + means[:-1]) / 2) ** 2).astype(np.int64)
+
+
+def _fit(points: Floats, weights: Floats, count: int) -> Floats:
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        raise FeltError("k-means needs scikit-learn: pip install 'openfelt[models]'.") from None
+    fitted = KMeans(count, n_init=1, max_iter=100, random_state=SEED).fit(points, sample_weight=weights)
+    return np.asarray(fitted.cluster_centers_, np.float64)
+
+
+def strength_counts(strengths: Longs) -> Longs:
+    """How many of the strengths (in 1,980ths) fall into each of the BINS steps."""
+    return np.bincount(strengths * BINS // (RIVER_SCALE + 1), minlength=BINS)
+
+
+def cumulated(counts: Longs) -> Floats:
+    """The share of boards up to each step."""
+    return np.asarray(np.cumsum(counts) / counts.sum())
+
+
+def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
+    """For all hole pairs on one board, how often each strength comes: [1326, BINS]."""
+    counts[...] = 0
+    steps = boards()
+    if street == FLOP:
+        _count_two(steps.to_4, steps.to_5, river_hs, board, counts)
+    else:
+        _count_one(steps.to_5, river_hs, board, 0, counts)
+
+
+@kernel
+def _count_one(to_5: Ints, river_hs: NDArray[np.uint16], board: int, permutation: int, counts: Longs) -> None:
+    for card in range(CARDS):
+        entry = to_5[board, card]
+        if entry < 0:
+            continue
+        after, then = entry >> PERMUTATION_BITS, entry & 31
+        for pair in range(PAIRS):
+            found = river_hs[after, PAIR_AS[then, PAIR_AS[permutation, pair]]]
+            if found != NO_HAND:
+                counts[pair, np.int64(found) * BINS // (RIVER_SCALE + 1)] += 1
+
+
+@kernel
+def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
+    for card in range(CARDS):
+        entry = to_4[board, card]
+        if entry >= 0:
+            _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, counts)
+
+
+@kernel
+def nearest_centre(counts: Longs, centres: Floats, distance: Floats) -> int:
+    """The centre ([BINS, centres]) that the cumulated counts are nearest to; the first of equal ones."""
+    total, so_far = counts.sum(), 0
+    distance[:] = 0.0
+    for place in range(len(counts)):
+        so_far += counts[place]
+        here = so_far / total
+        for centre in range(len(distance)):
+            apart = here - centres[place, centre]
+            distance[centre] += apart * apart
+    return int(np.argmin(distance))
+
+
+@kernel
+def nearest_centres(
+    counts: Longs, possible: NDArray[np.bool_], centres: Floats, distance: Floats, buckets: NDArray[np.uint16]
+) -> None:
+    """The nearest centre of each pair's counts [1326, BINS]."""
+    for pair in range(len(counts)):
+        buckets[pair] = nearest_centre(counts[pair], centres, distance) if possible[pair] else 0

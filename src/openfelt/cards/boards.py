@@ -1,0 +1,183 @@
+"""Boards up to suits and order, and how to find a board's number card by card.
+
+Two boards that differ by a permutation of suits are alike; the canonical one has its suits sorted by the
+ranks that they hold. There are 1,755 flops, 16,432 boards of four and 134,459 of five cards. As the numbers
+of boards with n cards and the 52 cards are few, the way from a board to the one with a card more is a table:
+the next board's number and the permutation of suits that makes it canonical. (A board of two cards is a pair
+of hole cards up to suits: these are the 169 kinds of hole cards.)
+
+Whoever follows cards through the tables keeps the permutation, and sees hole cards through it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Ints, Longs, kernel, part
+from openfelt.cards.deck import CARDS, PAIR, PAIR_CARDS, PAIRS, Bytes, Cards, parse_cards
+
+PERMUTATIONS = np.array(list(itertools.permutations(range(4))), np.uint8)  # [24, 4] suit -> suit
+_NUMBER = {tuple(order): number for number, order in enumerate(PERMUTATIONS.tolist())}
+SAME = 0  # the permutation that changes nothing
+# [24, 24] first one permutation, then the other; [24, 52] a card seen through one; [24, 1326] a pair
+THEN = np.array(
+    [[_NUMBER[tuple(after[first].tolist())] for after in PERMUTATIONS] for first in PERMUTATIONS], np.uint8
+)
+CARD_AS = np.array([[4 * (card // 4) + order[card % 4] for card in range(CARDS)] for order in PERMUTATIONS])
+CARD_AS = CARD_AS.astype(np.uint8)
+PAIR_AS = PAIR[CARD_AS[:, PAIR_CARDS[:, 0]], CARD_AS[:, PAIR_CARDS[:, 1]]]
+PERMUTATION_BITS = 5
+SUIT_SHIFT, SUIT_BITS = 13, (1 << 13) - 1
+
+
+class Boards(NamedTuple):
+    """The canonical boards of 0 to 5 cards, and the way from each to the next."""
+
+    # [boards, 52] the next board's number << 5 | permutation; -1 where the card is on the board
+    to_1: Ints
+    to_2: Ints
+    to_3: Ints
+    to_4: Ints
+    to_5: Ints
+
+
+class BoardSet(NamedTuple):
+    """The canonical boards of one size."""
+
+    key: Longs  # [boards] thirteen bits a suit, the fullest suit highest; ascending
+    ways: Ints  # [boards] how many boards are alike
+
+    def cards(self) -> Longs:
+        """The cards of each canonical board [boards, cards], ascending."""
+        held = (self.key[:, None] & _CARD_KEY) != 0
+        return np.nonzero(held)[1].reshape(len(held), -1)
+
+
+# A canonical board's fullest suit is suit 0, in the highest bits of its key.
+_CARD_KEY = np.array([1 << (SUIT_SHIFT * (3 - card % 4) + card // 4) for card in range(CARDS)], np.int64)
+
+
+@cache
+def boards() -> Boards:
+    """The tables of transitions (some 4 MB, made in a moment)."""
+    return Boards(*(_steps(size) for size in range(5)))
+
+
+@cache
+def board_set(size: int) -> BoardSet:
+    """All canonical boards of so many cards."""
+    if size == 0:
+        return BoardSet(np.zeros(1, np.int64), np.ones(1, np.int32))
+    before = board_set(size - 1)
+    keys = np.full((len(before.key), CARDS), -1, np.int64)
+    _keys_with_a_card(before.key, keys, np.empty((0, 0), np.int32))
+    key = np.unique(keys[keys >= 0])
+    return BoardSet(key, np.array([_ways(int(each)) for each in key], np.int32))
+
+
+def find_board(cards: Cards) -> tuple[int, int]:
+    """The number of a board among the canonical ones of its size, and the permutation that leads there."""
+    board, permutation = 0, SAME
+    for table, card in zip(boards(), parse_cards(cards), strict=False):
+        entry = int(table[board, CARD_AS[permutation, card]])
+        board, permutation = entry >> PERMUTATION_BITS, int(THEN[permutation, entry & 31])
+    return board, permutation
+
+
+def count_hands(size: int) -> int:
+    """How many hands there are, up to suits: a board of that size with two hole cards (Burnside's lemma)."""
+    return int(_count_hands(board_set(size).key, _CARD_KEY, CARD_AS, PAIR_CARDS, PAIR_AS))
+
+
+def hole_class() -> Ints:
+    """For each of the 1,326 pairs its kind, 0 to 168."""
+    return np.array([find_board(pair.tolist())[0] for pair in PAIR_CARDS], np.int32)
+
+
+def _steps(size: int) -> Ints:
+    before, after = board_set(size), board_set(size + 1)
+    keys = np.full((len(before.key), CARDS), -1, np.int64)
+    permutation = np.zeros((len(before.key), CARDS), np.int32)
+    _keys_with_a_card(before.key, keys, permutation)
+    steps = np.searchsorted(after.key, keys) << PERMUTATION_BITS | permutation
+    return np.where(keys < 0, -1, steps).astype(np.int32)
+
+
+def _ways(key: int) -> int:
+    suits = [key >> SUIT_SHIFT * place & SUIT_BITS for place in range(4)]
+    return 24 // math.prod(math.factorial(suits.count(suit)) for suit in set(suits))
+
+
+@kernel
+def _keys_with_a_card(before: Longs, keys: Longs, permutation: Ints) -> None:
+    """For each board and card the key of the board with the card, and the permutation that sorts suits."""
+    suits, order = np.empty(4, np.int64), np.empty(4, np.int64)
+    for board in range(len(before)):
+        for card in range(CARDS):
+            for place in range(4):
+                suits[place] = before[board] >> SUIT_SHIFT * (3 - place) & SUIT_BITS
+                order[place] = place
+            if suits[card % 4] >> card // 4 & 1:
+                continue
+            suits[card % 4] |= 1 << card // 4
+            for place in range(1, 4):  # insertion sort, the fullest first
+                here = place
+                while here > 0 and suits[here - 1] < suits[here]:
+                    suits[here - 1], suits[here] = suits[here], suits[here - 1]
+                    order[here - 1], order[here] = order[here], order[here - 1]
+                    here -= 1
+            key = np.int64(0)
+            for place in range(4):
+                key = key << SUIT_SHIFT | suits[place]
+            keys[board, card] = key
+            if len(permutation):
+                permutation[board, card] = _permutation_number(order)
+
+
+@kernel
+def _permutation_number(order: Longs) -> int:
+    """The number of the permutation that sends suit order[place] to place."""
+    for number in range(len(PERMUTATIONS)):
+        if (
+            PERMUTATIONS[number, order[0]] == 0
+            and PERMUTATIONS[number, order[1]] == 1
+            and PERMUTATIONS[number, order[2]] == 2
+        ):
+            return number
+    return -1
+
+
+@kernel
+def _count_hands(
+    keys: Longs, card_key: Longs, card_as: Bytes, pair_cards: Bytes, pair_as: NDArray[np.int16]
+) -> int:
+    """Sum over boards the orbits of pairs: the mean, over permutations that keep the board, of kept pairs."""
+    total = 0
+    for board in range(len(keys)):
+        keeping, kept = 0, 0
+        for permutation in range(len(card_as)):
+            seen = np.int64(0)
+            for card in range(CARDS):
+                if keys[board] & card_key[card]:
+                    seen |= card_key[card_as[permutation, card]]
+            if seen != keys[board]:
+                continue
+            keeping += 1
+            for pair in range(PAIRS):
+                off_board = not keys[board] & (card_key[pair_cards[pair, 0]] | card_key[pair_cards[pair, 1]])
+                kept += off_board and pair_as[permutation, pair] == pair
+        total += kept // keeping
+    return total
+
+
+@part
+def step(table: Ints, board: int, permutation: int, card: int) -> tuple[int, int]:
+    """From a board and a card that is not on it (as dealt) to the board with it."""
+    entry = table[board, CARD_AS[permutation, card]]
+    return entry >> PERMUTATION_BITS, THEN[permutation, entry & 31]

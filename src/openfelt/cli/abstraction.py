@@ -1,0 +1,141 @@
+"""`felt abstraction`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import count, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from openfelt.abstraction.abstraction import Abstraction, BucketTables
+
+HELP = (
+    "Hold'em hands to buckets. `build` makes the tables of an abstraction, which training needs and also\n"
+    "makes by itself; `show` tells how many hands each bucket holds, or with --hand where one hand belongs.\n"
+    "A name is a kind and the buckets of preflop, flop, turn and river (one number: the same on all):\n"
+)
+EXAMPLES = [
+    "felt abstraction build ehs2:169/100/100/100",
+    "felt abstraction show ehs2:169/1000/500/200 --plot buckets.png",
+    "felt abstraction show ehs:10 --hand AhKh --board Qh7h2s",
+    "felt abstraction build kmeans:169/100/100/100      (needs '.[models]')",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    from openfelt.abstraction.spec import KINDS
+
+    parser.description = HELP + "\n".join(f"  {kind:<11} {text}" for kind, text in KINDS.items())
+    parser.add_argument("what", choices=("build", "show"), help="make the tables, or look at them")
+    parser.add_argument("name", help="such as ehs2:169/100/100/100")
+    parser.add_argument("--threads", type=count, default=2, help="how many (default: 2)")
+    parser.add_argument("--plot", type=Path, help="show: draw how full the buckets are, as a .png file")
+    parser.add_argument("--hand", help="show: two hole cards, such as AhKh")
+    parser.add_argument("--board", default="", help="show: with --hand, a board of 3, 4 or 5 cards")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.abstraction.spec import parse_spec
+
+    spec = parse_spec(arguments.name)
+    if arguments.board and not arguments.hand:
+        raise FeltError("--board needs --hand, the two hole cards.")
+    if arguments.what == "build" and (arguments.hand or arguments.plot):
+        raise FeltError("--hand and --plot belong to `felt abstraction show`.")
+    if arguments.plot:
+        from openfelt.studies.report import require_plots
+
+        require_plots()
+    begun = time.perf_counter()
+    shown, with_tables = not arguments.json, not arguments.hand
+    abstraction = built(spec.name, arguments.threads, shown=shown, with_tables=with_tables)
+    if arguments.hand:
+        _show_hand(abstraction, arguments)
+        return
+    tables = abstraction.tables()
+    facts = _facts(abstraction, tables) | {"seconds": time.perf_counter() - begun}
+    if arguments.plot:
+        from openfelt.studies.bucket_plot import plot_occupancy
+
+        plot_occupancy(abstraction, tables, arguments.plot)
+        facts["plot"] = str(arguments.plot)
+    if arguments.json:
+        print_json(facts)
+    else:
+        _print(facts)
+
+
+def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = True) -> Abstraction:
+    """The abstraction, with its tables made where they are missing, under a progress bar."""
+    from openfelt.abstraction.abstraction import load_abstraction
+    from openfelt.abstraction.recipes import needs_tables
+    from openfelt.abstraction.spec import parse_spec
+    from openfelt.cards.tables import strength_tables
+
+    spec = parse_spec(name)
+    with progress_bar(shown) as bar:
+        if with_tables or needs_tables(spec):
+            strength_tables(threads=threads, progress=bar("the strength of every hand"))
+        abstraction = load_abstraction(spec, threads=threads)
+        if with_tables:
+            abstraction.tables(threads=threads, progress=bar(f"the buckets of {abstraction.name}"))
+    return abstraction
+
+
+def _show_hand(abstraction: Abstraction, arguments: argparse.Namespace) -> None:
+    from openfelt.cards.deck import BOARD_CARDS, STREETS
+    from openfelt.cards.strength import hand_strength
+
+    strength = hand_strength(arguments.hand, arguments.board)
+    bucket = abstraction.bucket(arguments.hand, arguments.board)
+    street = BOARD_CARDS.index(len(strength.board) // 2)
+    if arguments.json:
+        facts = {"abstraction": abstraction.name, "street": STREETS[street], "bucket": bucket}
+        print_json({**facts, "buckets": abstraction.counts[street], **strength.as_dict()})
+        return
+    print(strength)
+    print(f"  {abstraction.name}: bucket {bucket} of {abstraction.counts[street]} (0 is the weakest)")
+
+
+def _facts(abstraction: Abstraction, tables: BucketTables) -> dict[str, Any]:
+    from openfelt.cards.deck import STREETS
+
+    shares = abstraction.occupancy(tables)
+    return {
+        "abstraction": abstraction.name,
+        "fingerprint": abstraction.fingerprint,
+        "folder": str(abstraction.folder),
+        "bytes": sum(table.nbytes for table in tables),
+        "streets": {
+            street: {
+                "buckets": len(share),
+                "boards": len(table),
+                "used": int((share > 0).sum()),
+                "largest_share": float(share.max()),
+                "smallest_share": float(share[share > 0].min()),
+            }
+            for street, share, table in zip(STREETS, shares, tables, strict=True)
+        },
+    }
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("street", "boards", "buckets", "in use", "largest share", "smallest share")
+    for street, found in facts["streets"].items():
+        sizes = [f"{found[key]:,}" for key in ("boards", "buckets", "used")]
+        shares = [f"{100 * found[key]:.3g}%" for key in ("largest_share", "smallest_share")]
+        table.add_row(street, *sizes, *shares)
+    print(
+        f"{facts['abstraction']}: {facts['bytes'] / 1e6:.0f} MB in {facts['folder']}, "
+        f"ready after {facts['seconds']:.1f} seconds"
+    )
+    Console().print(table)
+    if "plot" in facts:
+        print(f"drawn in {facts['plot']}")

@@ -1,0 +1,204 @@
+"""Episodes of hold'em: cards are drawn as the streets come, and give each player's bucket on them.
+
+A thread has one `Deal`, which `begin` makes new. Hole cards are drawn then; the board, and who wins, only
+when an episode gets so far. What was drawn stays for the whole episode, so a learner may walk back and forth
+in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Floats, Ints, Longs, part
+from openfelt.base.random import Stream, uniform
+from openfelt.cards.boards import CARD_AS, SAME, Boards, boards, step
+from openfelt.cards.deck import CARDS, PAIR, STREETS, Bytes
+from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.compile.betting_tree import (
+    CHILD,
+    FACING_SHIFT,
+    KIND,
+    PLACE,
+    PLAYER,
+    STAKES_SHIFT,
+    STREET_SHIFT,
+    WAYS_BITS,
+    BettingTree,
+    Layout,
+    Leaves,
+)
+from openfelt.traverse import episode
+from openfelt.traverse.episode import implements
+
+STREET, BOARD, PERMUTATION, DRAWN, SHOWN = range(5)  # of Deal.at
+
+
+class HoldemTree(NamedTuple):
+    """The betting tree, with all that is needed to deal."""
+
+    node: Ints  # [nodes, 4] as in BettingTree
+    leaves: Leaves
+    layout: Layout
+    boards: Boards
+    preflop: NDArray[Any]  # [1, 1326] the buckets of every hand, uint8 or uint16
+    flop: NDArray[Any]  # [boards, 1326]
+    turn: NDArray[Any]
+    river: NDArray[Any]
+
+
+class Deal(NamedTuple):
+    """One hand's cards, as far as they are drawn."""
+
+    deck: Bytes  # [52] seat 0's two cards, seat 1's two, ..., then the board, then the rest
+    at: Ints  # [5] the street that is out, its canonical board and permutation, cards drawn, values known
+    shift: Longs  # [streets * players] what is added to a spot to get the slot
+    value: Ints  # [players] of the hands, once they are shown
+
+
+def holdem_tree(tree: BettingTree) -> HoldemTree:
+    """Load the tables of the abstraction."""
+    return HoldemTree(tree.node, tree.leaves, tree.layout, boards(), *tree.abstraction.tables())
+
+
+def new_deal(players: int) -> Deal:
+    """For one thread."""
+    return Deal(
+        np.arange(CARDS, dtype=np.uint8),
+        np.zeros(16, np.int32),
+        np.zeros(len(STREETS) * players, np.int64),
+        np.zeros(players, np.int32),
+    )
+
+
+@implements(episode.begin, HoldemTree)
+def _begin(tree: HoldemTree, deal: Deal, stream: Stream) -> int:
+    players = len(deal.value)
+    deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION], deal.at[SHOWN] = 0, 0, SAME, 0
+    deal.at[DRAWN] = 0
+    draw_cards(deal, 2 * players, stream)
+    place_hands(tree, deal, 0, deal.shift)
+    return 0
+
+
+@implements(episode.follow, HoldemTree)
+def _follow(tree: HoldemTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
+    node = tree.node[node, CHILD] + action
+    street = tree.node[node, KIND] >> STREET_SHIFT & 3
+    if street > deal.at[STREET]:
+        turn_board(tree, deal, stream)
+        place_hands(tree, deal, street, deal.shift)
+    return node
+
+
+@implements(episode.num_actions, HoldemTree)
+def _num_actions(tree: HoldemTree, node: int) -> int:
+    return int(tree.node[node, KIND] & WAYS_BITS)
+
+
+@implements(episode.first_slot, HoldemTree)
+def _first_slot(tree: HoldemTree, deal: Deal, node: int) -> int:
+    street = tree.node[node, KIND] >> STREET_SHIFT & 3
+    return int(tree.node[node, PLACE] + deal.shift[street * len(deal.value) + tree.node[node, PLAYER]])
+
+
+@implements(episode.payoff, HoldemTree)
+def _payoff(tree: HoldemTree, deal: Deal, leaf: int, player: int) -> float:
+    ending = tree.node[leaf, PLACE]
+    inside, pot = int(tree.leaves.inside[ending]), 0.0
+    for seat in range(len(deal.value)):
+        pot += tree.leaves.paid[ending, seat]
+    lost = float(tree.leaves.paid[ending, player])
+    if not inside >> player & 1:
+        return -lost
+    if inside == 1 << player:
+        return pot - lost
+    show_hands(deal)
+    own, winners = int(deal.value[player]), 1
+    for seat in range(len(deal.value)):
+        if seat != player and inside >> seat & 1:
+            if deal.value[seat] > own:
+                return -lost
+            winners += int(deal.value[seat] == own)
+    return pot / winners - lost
+
+
+@implements(episode.num_players, HoldemTree)
+def _num_players(tree: HoldemTree) -> int:
+    return int(tree.leaves.paid.shape[1])
+
+
+@implements(episode.exploration, HoldemTree)
+def _exploration(tree: HoldemTree, node: int, c: Floats) -> float:
+    return float(c[tree.node[node, KIND] >> STAKES_SHIFT if len(c) > 1 else 0])
+
+
+@implements(episode.passive, HoldemTree)
+def _passive(tree: HoldemTree, node: int, passive: NDArray[np.int8]) -> int:
+    return int(tree.node[node, KIND] >> FACING_SHIFT & 1)
+
+
+@part
+def draw_cards(deal: Deal, count: int, stream: Stream) -> None:
+    """Draw the next cards of the deck (Fisher and Yates's shuffle, as far as it is needed)."""
+    first = deal.at[DRAWN]
+    for place in range(first, first + count):
+        other = place + int(uniform(stream) * (CARDS - place))
+        card = deal.deck[other]
+        deal.deck[other] = deal.deck[place]
+        deal.deck[place] = card
+    deal.at[DRAWN] = first + count
+
+
+@part
+def turn_board(tree: HoldemTree, deal: Deal, stream: Stream) -> None:
+    """Draw the board cards of the next street."""
+    street, first = deal.at[STREET] + 1, deal.at[DRAWN]
+    draw_cards(deal, 3 if street == 1 else 1, stream)
+    board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
+    if street == 1:
+        board, permutation = step(tree.boards.to_1, board, permutation, deal.deck[first])
+        board, permutation = step(tree.boards.to_2, board, permutation, deal.deck[first + 1])
+        board, permutation = step(tree.boards.to_3, board, permutation, deal.deck[first + 2])
+    elif street == 2:
+        board, permutation = step(tree.boards.to_4, board, permutation, deal.deck[first])
+    else:
+        board, permutation = step(tree.boards.to_5, board, permutation, deal.deck[first])
+    deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION] = street, board, permutation
+
+
+@part
+def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None:
+    """Find where each player's slots stand on a street that has just come."""
+    board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
+    players = len(deal.value)
+    for player in range(players):
+        low = CARD_AS[permutation, deal.deck[2 * player]]
+        pair = PAIR[low, CARD_AS[permutation, deal.deck[2 * player + 1]]]
+        if street == 0:
+            bucket = np.int64(tree.preflop[0, pair])
+        elif street == 1:
+            bucket = np.int64(tree.flop[board, pair])
+        elif street == 2:
+            bucket = np.int64(tree.turn[board, pair])
+        else:
+            bucket = np.int64(tree.river[board, pair])
+        base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
+        shift[street * players + player] = base + bucket * tree.layout.spots[street, player]
+
+
+@part
+def show_hands(deal: Deal) -> None:
+    """Evaluate all hands, if that has not been done yet."""
+    if deal.at[SHOWN]:
+        return
+    deal.at[SHOWN] = 1
+    players = len(deal.value)
+    board = np.uint64(0)
+    for place in range(2 * players, 2 * players + 5):
+        board |= CARD_BIT[deal.deck[place]]
+    for player in range(players):
+        hole = CARD_BIT[deal.deck[2 * player]] | CARD_BIT[deal.deck[2 * player + 1]]
+        deal.value[player] = evaluate(board | hole)
