@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from openfelt.compile.compiler import compile_game
+from openfelt.compile.compiler import compile_any
+from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.rules.registry import load_game
 
@@ -15,15 +16,19 @@ PLAYTHROUGHS = {
     "one_card(10)": "one_card.txt",
     "leduc": "leduc.txt",
     "leduc(players=3)": "leduc-3-players.txt",
+    "holdem": "holdem.txt",
+    "holdem(players=3,buckets='ehs:2')": "holdem-3-players.txt",
     "goofspiel(4)": "goofspiel.txt",
     "bluff(1,1,6)": "bluff.txt",
     "princess_monster(3,3,5)": "princess_monster.txt",
 }
+MANY = 20
 
 
 def playthrough(name: str) -> str:
     """Three random plays; the drawing is that of Python's own generator, which does not change."""
-    game, tree, draw = load_game(name), compile_game(name), random.Random(name)
+    game, tree, draw = load_game(name), compile_any(name), random.Random(name)
+    enumerated = isinstance(tree, GameTree)
     lines = [
         f"game: {game.name}",
         f"players: {game.players}",
@@ -37,18 +42,24 @@ def playthrough(name: str) -> str:
         knows = [[] for _ in range(game.players)]
         while (mover := game.turn(state)) != TERMINAL:
             actions = list(game.actions(state))
-            if mover == CHANCE:
+            if mover == CHANCE and len(actions) > MANY:
+                lines.append(f"  chance: {len(actions)} ways, all alike")
+            elif mover == CHANCE:
                 chances = ", ".join(f"{a} {p:.6g}" for a, p in zip(actions, game.chance(state), strict=True))
                 lines.append(f"  chance: {chances}")
-            else:
+            elif enumerated:
                 lines.append(
                     f"  player {mover} ('{tree.row_name(int(tree.nodes.row[node]))}'): {', '.join(actions)}"
                 )
+            else:
+                pot, potential = game.stakes(state)
+                lines.append(f"  player {mover} (pot {pot}, and {potential} to come): {', '.join(actions)}")
             place = draw.randrange(len(actions))
             for player in range(game.players):
                 if seen := game.sees(state, actions[place], player):
                     knows[player].append(seen)
-            state, node = game.play(state, actions[place]), int(tree.nodes.first_child[node]) + place
+            state = game.play(state, actions[place])
+            node = int(tree.nodes.first_child[node]) + place if enumerated else node
             lines.append(f"    -> {actions[place]}")
         for player in range(game.players):
             lines.append(f"  player {player} saw: {' '.join(knows[player])}")

@@ -11,7 +11,7 @@ from collections import defaultdict
 from slow_twin import SlowGame
 
 from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.traverse.episode import alias
+from openfelt.traverse.enumerated import alias
 
 MASK = 2**64 - 1
 

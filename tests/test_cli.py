@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import resource
 import shutil
@@ -333,6 +334,7 @@ def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
 
     monkeypatch.setattr(RunFolder, "save", sometimes)
     monkeypatch.setattr(train, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(train, "SAVING_SHARE", math.inf)
     assert main(["train", "kuhn", "--iterations", "3000", "--out", "run", "--json"]) == 0
     captured = capsys.readouterr()
     assert "No room." in captured.err

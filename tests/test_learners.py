@@ -18,7 +18,7 @@ from openfelt.solvers import learner as learner_module
 from openfelt.solvers.learner import Learner, Span
 from openfelt.solvers.outcome_mccfr import OutcomeTables, learn_history, sample_history
 from openfelt.solvers.registry import SOLVERS, solver_type
-from openfelt.traverse.episode import alias
+from openfelt.traverse.enumerated import alias
 from openfelt.traverse.exchange import exchanges, no_exchange, trade
 from openfelt.traverse.regrets import match_regrets
 
@@ -213,16 +213,16 @@ def test_external_and_chance_sampling_are_the_recursion(name, samples_others):
 def test_the_worked_example_of_outcome_sampling(epsilon):
     """PJL11 3.2.3: the history K|Q, bet, pass is sampled first; all numbers are the paper's."""
     solver = felt.OutcomeMCCFR("kuhn")
-    tree, history = solver.tree, solver._new_scratch()
+    tree, deal, history = solver.tree, solver._deals[0], solver._new_scratch()
     rows = [tree.find_row(0, "K"), tree.find_row(1, "Q bet")]
     tables = OutcomeTables(**{name: table[0] for name, table in solver.learned.items()})
     for stream in streams(1, 1000):  # until the dice fall as in the example
-        length, leaf = sample_history(solver.episode_tree, tables.sums, history, stream, epsilon)
+        length, leaf = sample_history(solver.episode_tree, tables.sums, deal, history, stream, epsilon)
         if history.first[:length].tolist() == [tree.slots(row).start for row in rows] and history.action[
             :length
         ].tolist() == [1, 0]:
             break
-    assert tree.nodes.payoffs[leaf].tolist() == [1.0, -1.0]
+    assert tree.nodes.payoffs[tree.nodes.row[leaf]].tolist() == [1.0, -1.0]
     chance = 1 / 6
     assert chance * history.sampled[:2].prod() == pytest.approx(1 / 24)  # of sampling z
     tail = history.sampled[1], 1.0  # of sampling the rest of z after the action at I_1 and at I_2
@@ -233,7 +233,7 @@ def test_the_worked_example_of_outcome_sampling(epsilon):
         )
     ]
     assert w == [4.0, -2.0]
-    learn_history(solver.episode_tree, tables, history, 2, leaf, 0.0, 1)
+    learn_history(solver.episode_tree, tables, deal, history, 2, leaf, 0.0, 1)
     for row in rows:
         assert tables.sums[tree.slots(row), 0].tolist() == [-1.0, 1.0]
         assert tables.sums[tree.slots(row), 1].tolist() == [0.5, 0.5]

@@ -11,6 +11,7 @@ import pytest
 import openfelt as felt
 from openfelt.cli.app import main
 from openfelt.play.hand import Hand
+from openfelt.play.policy_bot import policy_bot
 from openfelt.play.terminal import Terminal, understand, watch
 from openfelt.rules.game import CHANCE, TERMINAL
 
@@ -126,21 +127,26 @@ def test_understand(answer, actions, meant):
 
 def test_a_hand_follows_rules_and_tree():
     game, tree = felt.load_game("leduc"), felt.compile_game("leduc")
-    generator = np.random.default_rng(4)
+    policy = felt.random_policy("leduc", 3)
+    generator, bot = np.random.default_rng(4), policy_bot(policy)
     for _ in range(50):
-        hand = Hand(game, tree)
+        hand, node = Hand(game), 0
         with pytest.raises(felt.FeltError):
             _ = hand.payoffs
         while hand.mover != TERMINAL:
+            assert hand.mover == tree.nodes.player[node]
             if hand.mover == CHANCE:
-                hand.act_for_chance(generator)
+                step = hand.act_for_chance(generator)
             else:
-                assert hand.actions == tree.actions(hand.row)
+                row = int(tree.nodes.row[node])
+                assert hand.actions == tree.actions(row)
+                assert bot.think(hand).probabilities == tuple(policy.row(row))
                 seen = [step.seen[hand.mover] for step in hand.steps if step.seen[hand.mover]]
-                assert tree.row_name(hand.row) == " ".join(seen)
+                assert tree.row_name(row) == bot.think(hand).knew == " ".join(seen)
                 with pytest.raises(felt.FeltError):
                     hand.act_for_chance(generator)
-                hand.act(int(generator.integers(len(hand.actions))))
+                step = hand.act(int(generator.integers(len(hand.actions))))
+            node = int(tree.nodes.first_child[node]) + step.number
         assert sum(hand.payoffs) == 0
 
 

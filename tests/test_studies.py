@@ -33,7 +33,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path):
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(study.contenders) * 2 * len(episodes)
+    assert len(rows) == sum(len(each.lines) for each in study.contenders) * 2 * len(episodes)
     for panel in study.panels:
         for contender in study.contenders:
             table = curves.values[contender.label, panel.metric]

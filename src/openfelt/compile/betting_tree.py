@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from openfelt.abstraction.abstraction import Abstraction, load_abstraction
 from openfelt.base.jit import Floats, Ints, Longs, kernel
-from openfelt.cards.deck import STREETS, Cards
+from openfelt.cards.deck import PREFLOP, STREETS, Cards
 from openfelt.rules.game import TERMINAL
 from openfelt.rules.holdem import (
     Betting,
@@ -39,6 +39,7 @@ PLAYER, KIND, CHILD, PLACE = range(4)  # columns of BettingTree.node
 # What the kind of a decision packs: the number of actions, whether there is a bet to call, street, stakes.
 WAYS_BITS, FACING_SHIFT, STREET_SHIFT, STAKES_SHIFT = 3, 2, 3, 8
 FACING_ACTIONS, FREE_ACTIONS = ("fold", "call", "raise"), ("check", "bet")
+OPTION_ACTIONS = ("check", "raise")  # of the big blind, when all have called
 
 
 class Leaves(NamedTuple):
@@ -119,7 +120,8 @@ class BettingTree:
     def actions(self, node: int) -> tuple[str, ...]:
         """The words for what can be done at a decision."""
         kind = int(self.node[node, KIND])
-        words = FACING_ACTIONS if kind >> FACING_SHIFT & 1 else FREE_ACTIONS
+        facing, preflop = kind >> FACING_SHIFT & 1, self.street(node) == PREFLOP
+        words = FACING_ACTIONS if facing else OPTION_ACTIONS if preflop else FREE_ACTIONS
         return words[: kind & WAYS_BITS]
 
     def child(self, node: int, action: int) -> int:
@@ -127,11 +129,10 @@ class BettingTree:
         return int(self.node[node, CHILD]) + action
 
     def find_node(self, actions: Sequence[str]) -> int:
-        """The node after these actions from the start; "raise" and "bet" are the same word here."""
+        """The node after these actions from the start."""
         node = 0
         for word in actions:
-            known = ["raise" if each == "bet" else each for each in self.actions(node)]
-            node = self.child(node, known.index("raise" if word == "bet" else word))
+            node = self.child(node, self.actions(node).index(word))
         return node
 
     def slots(self, node: int, bucket: int) -> slice:

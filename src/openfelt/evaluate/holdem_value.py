@@ -35,6 +35,7 @@ from openfelt.traverse.betting import (
     draw_cards,
     holdem_tree,
     new_deal,
+    new_decks,
     place_hands,
     turn_board,
 )
@@ -104,7 +105,9 @@ def holdem_value(
 
     def some(first: int) -> Floats:
         count = min(CHUNK, deals - first)
-        table = Table(new_deal(players), *(np.zeros(4 * players, np.int64) for _ in range(2)))
+        table = Table(
+            new_deal(players, new_decks(1)[0]), *(np.zeros(4 * players, np.int64) for _ in range(2))
+        )
         found = np.zeros(players + 2)
         _play(own, other, table, start[0, 0], start[1, 0], np.zeros(8, np.uint64), first, count, found)
         progress(count)

@@ -71,7 +71,7 @@ class Learner(Solver):
         return compile_any(game)
 
     def _start(self) -> None:
-        opened = open_tree(self.tree)
+        opened = open_tree(self.tree, MOST_THREADS)
         self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
         self.streams = streams(self.seed, MOST_THREADS)
         shapes = self._table_shapes()
@@ -84,7 +84,8 @@ class Learner(Solver):
             name: np.zeros((self.learners, *shape), kind) for name, (shape, kind) in shapes.items()
         }
         self._scratch = [self._new_scratch() for _ in range(self.threads)]
-        self._deals = [opened.new_deal() for _ in range(self.threads)]
+        self._decks = opened.decks
+        self._deals = [opened.new_deal(self._decks[thread]) for thread in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     @abstractmethod
@@ -103,7 +104,8 @@ class Learner(Solver):
         """Bring together what is not exchanged, after the threads have worked on copies."""
 
     def tables(self) -> Tables:
-        return {**self.learned, "streams": self.streams}
+        decks = {"decks": self._decks} if self._decks.size else {}
+        return {**self.learned, "streams": self.streams, **decks}
 
     def summed(self, name: str, column: int) -> Floats:
         """A column of a table, the sum over all learners; a view of it where there is only one."""

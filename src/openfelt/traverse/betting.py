@@ -34,6 +34,7 @@ from openfelt.traverse import episode
 from openfelt.traverse.episode import implements
 
 STREET, BOARD, PERMUTATION, DRAWN, SHOWN = range(5)  # of Deal.at
+DECK_ROOM = 128  # bytes, so that no two decks share a cache line
 
 
 class HoldemTree(NamedTuple):
@@ -63,10 +64,15 @@ def holdem_tree(tree: BettingTree) -> HoldemTree:
     return HoldemTree(tree.node, tree.leaves, tree.layout, boards(), *tree.abstraction.tables())
 
 
-def new_deal(players: int) -> Deal:
-    """For one thread."""
+def new_decks(count: int) -> Bytes:
+    """Decks [count, DECK_ROOM] in order; a deal shuffles on, so they are kept with what is learned."""
+    return np.tile(np.arange(DECK_ROOM, dtype=np.uint8), (count, 1))
+
+
+def new_deal(players: int, deck: Bytes) -> Deal:
+    """For one thread, with a deck that is its own."""
     return Deal(
-        np.arange(CARDS, dtype=np.uint8),
+        deck[:CARDS],
         np.zeros(16, np.int32),
         np.zeros(len(STREETS) * players, np.int64),
         np.zeros(players, np.int32),

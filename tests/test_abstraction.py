@@ -1,0 +1,347 @@
+"""Abstractions: their names, and that tables, single hands and definitions give the same buckets."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.abstraction import kmeans
+from openfelt.abstraction.abstraction import Abstraction, load_abstraction
+from openfelt.abstraction.kmeans import (
+    BINS,
+    count_board,
+    cumulated,
+    cuts_between_means,
+    nearest_centres,
+    strength_counts,
+)
+from openfelt.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
+from openfelt.abstraction.spec import KINDS, Spec, parse_spec
+from openfelt.cards.boards import PAIR_AS, board_set, find_board
+from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, pair_class, pair_number
+from openfelt.cards.strength import RIVER_SCALE, hand_strength, river_strengths
+from openfelt.cards.tables import NO_HAND, StreetStrength, StrengthTables
+
+NAMES = ("ehs2:169/100/100/100", "ehs:10", "percentile:169/20/20/20")
+
+
+@cache
+def made(name):
+    """An abstraction and its tables; the strengths are at hand when a test asks for the fixture."""
+    abstraction = load_abstraction(name)
+    return abstraction, abstraction.tables()
+
+
+def random_hands(street, count, seed):
+    generator = np.random.default_rng((seed, street))
+    for _ in range(count):
+        cards = generator.permutation(52)[: 2 + BOARD_CARDS[street]].tolist()
+        yield tuple(cards[:2]), tuple(cards[2:])
+
+
+def bucket_in(tables, hole, board):
+    """What the tables say."""
+    number, permutation = find_board(board)
+    street = BOARD_CARDS.index(len(board))
+    return int(tables[street][number, PAIR_AS[permutation, pair_number(hole)]])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "counts"),
+    [
+        ("ehs2:169/100/100/100", "ehs2", (169, 100, 100, 100)),
+        ("ehs2:169/1000/500/200", "ehs2", (169, 1000, 500, 200)),
+        ("ehs:10", "ehs", (10, 10, 10, 10)),
+        ("percentile:1", "percentile", (1, 1, 1, 1)),
+        ("kmeans:169/60000/2/3", "kmeans", (169, 60000, 2, 3)),
+    ],
+)
+def test_names_lead_there_and_back(name, kind, counts):
+    spec = parse_spec(name)
+    assert spec == Spec(kind, counts)
+    assert spec.name == name
+
+
+def test_names_may_be_written_otherwise():
+    assert parse_spec(" ehs2 : 169 / 100/100 /100 ").name == "ehs2:169/100/100/100"
+    assert parse_spec("ehs:10/10/10/10").name == "ehs:10"
+    assert parse_spec("ehs:007").name == "ehs:7"
+
+
+def test_every_kind_can_be_named():
+    assert {parse_spec(f"{kind}:3").kind for kind in KINDS} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("foo", "'foo' is not the name of an abstraction; write it like ehs2:169/100/100/100 or ehs:10"),
+        ("", "'' is not the name of an abstraction"),
+        ("ehs", "'ehs' is not the name of an abstraction"),
+        ("ehs:", "'ehs:' is not the name of an abstraction"),
+        ("ehs:ten", "'ehs:ten' is not the name of an abstraction"),
+        ("ehs:1.5", "'ehs:1.5' is not the name of an abstraction"),
+        ("ehs:10/", "'ehs:10/' is not the name of an abstraction"),
+        ("ehs:10 10", "'ehs:10 10' is not the name of an abstraction"),
+        ("ehs:١", "'ehs:١' is not the name of an abstraction"),
+        ("hs:10", r"There is no kind of abstraction 'hs' \(known: .*did you mean 'ehs'\?"),
+        ("magic:10", "There is no kind of abstraction 'magic'"),
+        ("ehs2:0", "'ehs2:0': the preflop must have from 1 to 60000 buckets, not 0"),
+        ("ehs2:169/100/0/100", "the turn must have from 1 to 60000 buckets, not 0"),
+        ("ehs:-3", "the preflop must have from 1 to 60000 buckets, not -3"),
+        ("ehs:10/10/10/60001", "the river must have from 1 to 60000 buckets, not 60001"),
+        ("ehs:1/2/3", "'ehs:1/2/3' has 3 numbers of buckets; write one, or one for each street"),
+        ("ehs:1/2", "has 2 numbers of buckets"),
+        ("ehs:1/2/3/4/5", "has 5 numbers of buckets"),
+    ],
+)
+def test_bad_names(name, says):
+    for asked in (parse_spec, load_abstraction):
+        with pytest.raises(felt.GameError, match=says):
+            asked(name)
+
+
+@pytest.mark.parametrize("street", range(4))
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_and_a_single_hand_give_the_same_bucket(name, street, strengths):
+    abstraction, tables = made(name)
+    for hole, board in random_hands(street, (200, 60, 200, 400)[street], 1):
+        assert bucket_in(tables, hole, board) == abstraction.bucket(hole, board)
+
+
+@pytest.mark.parametrize("name", ["ehs2:169/100/100/100", "ehs:10", "ehs2:3/7/1000/60000"])
+def test_a_grid_cuts_strength_evenly(name):
+    """Bucket b of B holds the hands of strength b/B up to (b + 1)/B, and the last one those that always win."""
+    abstraction = load_abstraction(name)
+    for street in (1, 2, 3):
+        count = abstraction.counts[street]
+        for hole, board in random_hands(street, 60, 2):
+            one = hand_strength(hole, board)
+            measure = one.ehs if abstraction.spec.kind == "ehs" else one.ehs2
+            assert abstraction.bucket(hole, board) == min(int(measure * count + 1e-9), count - 1)
+    for hole in PAIR_CARDS.tolist():
+        one, count = hand_strength(hole), abstraction.counts[0]
+        measure = one.ehs if abstraction.spec.kind == "ehs" else one.ehs2
+        if count != 169:
+            assert abstraction.bucket(hole) == int(measure * count)
+
+
+def test_hands_on_a_cut_belong_above_it():
+    """Everyone plays the board: E[HS^2] is 1/4 and EHS 1/2, where a bucket begins."""
+    hole, board = "2c3d", "AhKhQhJhTh"
+    assert load_abstraction("ehs2:169/100/100/100").bucket(hole, board) == 25
+    assert load_abstraction("ehs:10").bucket(hole, board) == 5
+    assert load_abstraction("ehs:10").bucket("AhKh", "QhJhTh2c3d") == 9
+    assert load_abstraction("ehs:1").bucket("AhKh", "QhJhTh2c3d") == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_169_buckets_before_the_flop_tell_all_kinds_apart(kind):
+    spec = Spec(kind, (169, 1, 1, 1))
+    abstraction = Abstraction(spec, make_recipe(spec, None))
+    buckets = {}
+    for hole in PAIR_CARDS.tolist():
+        buckets.setdefault(pair_class(hole), set()).add(abstraction.bucket(hole))
+    assert {len(found) for found in buckets.values()} == {1}
+    assert {bucket for found in buckets.values() for bucket in found} == set(range(169))
+    assert buckets["AA"] == {168}
+    assert buckets["32o"] == {0}
+
+
+def test_few_percentiles_before_the_flop_hold_equal_shares():
+    spec = Spec("percentile", (4, 1, 1, 1))
+    recipe = make_recipe(spec, None)
+    share = np.bincount([Abstraction(spec, recipe).bucket(hole) for hole in PAIR_CARDS.tolist()]) / PAIRS
+    np.testing.assert_allclose(share, 0.25, atol=12 / PAIRS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bucket_numbers_rise_with_strength(name, strengths):
+    abstraction, tables = made(name)
+    for street in range(4):
+        hands = list(random_hands(street, 60, 3))
+        found = [hand_strength(*hand) for hand in hands]
+        measure = [one.ehs if abstraction.spec.kind == "ehs" else one.ehs2 for one in found]
+        buckets = [bucket_in(tables, *hands[place]) for place in np.argsort(measure)]
+        assert buckets == sorted(buckets)
+        assert len(set(buckets)) > 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_hold_a_bucket_for_every_hand(name, strengths):
+    abstraction, tables = made(name)
+    for street, (table, count) in enumerate(zip(tables, abstraction.counts, strict=True)):
+        assert table.shape == (len(board_set(BOARD_CARDS[street]).key), PAIRS)
+        assert table.dtype == np.uint8
+        assert table.max() < count
+    impossible = strengths.flop.hs == NO_HAND
+    assert not tables.flop[impossible].any()
+
+
+def test_many_buckets_need_two_bytes(strengths):
+    small = few_boards(strengths)
+    for count, kind in ((256, np.uint8), (257, np.uint16)):
+        abstraction = load_abstraction(f"ehs:{count}")
+        tables = abstraction._make_tables(small, 1, None)
+        assert {table.dtype for table in tables} == {np.dtype(kind)}
+        assert tables.river.max() == count - 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shares_of_buckets_sum_to_one(name, strengths):
+    abstraction, tables = made(name)
+    shares = abstraction.occupancy(tables)
+    assert [len(share) for share in shares] == list(abstraction.counts)
+    assert [share.sum() for share in shares] == pytest.approx([1.0] * 4, abs=1e-12)
+
+
+def test_shares_count_every_hand(strengths):
+    """Those of the flop again, board by board and hand by hand."""
+    abstraction, tables = made("ehs:10")
+    total = np.zeros(10)
+    possible = strengths.flop.hs != NO_HAND
+    for board, ways in enumerate(board_set(3).ways):
+        total += ways * np.bincount(tables.flop[board][possible[board]], minlength=10)
+    np.testing.assert_allclose(abstraction.occupancy(tables)[1], total / total.sum(), rtol=0, atol=1e-12)
+    assert total.sum() == 22_100 * 1_176
+
+
+def test_percentiles_hold_nearly_equal_shares(strengths):
+    """As equal as hands of one strength, which must stay together, allow."""
+    abstraction, tables = made("percentile:169/20/20/20")
+    shares = abstraction.occupancy(tables)
+    for street in (1, 2, 3):
+        values, weights = weighted_values(strengths, street)
+        assert (np.diff(values) > 0).all()
+        largest = weights.max() / weights.sum()
+        np.testing.assert_allclose(shares[street], 1 / 20, rtol=0, atol=2 * largest)
+        np.testing.assert_allclose(shares[street], 1 / 20, rtol=0, atol=0.01)
+
+
+def test_cuts():
+    assert grid_cuts(10, 5).tolist() == [2, 4, 6, 8]
+    assert grid_cuts(10, 3).tolist() == [4, 7]  # the first whole numbers from 10/3 and 20/3
+    assert grid_cuts(10, 1).tolist() == []
+    values, weights = np.array([1, 2, 5, 9]), np.array([3, 3, 3, 3])
+    assert percentile_cuts(values, weights, 4).tolist() == [2, 5, 9]
+    assert percentile_cuts(values, weights, 2).tolist() == [5]
+    assert percentile_cuts(values, weights, 1).tolist() == []
+    assert percentile_cuts(values, np.array([1, 1, 1, 97]), 2).tolist() == [9]
+
+
+def test_an_abstraction_is_known_by_name_and_recipe():
+    one, again, other = (load_abstraction(name) for name in ("ehs:10", "ehs:10/10/10/10", "ehs:11"))
+    assert one.fingerprint == again.fingerprint != other.fingerprint
+    moved = {**one.recipe, "river": one.recipe["river"] + 1}
+    assert Abstraction(one.spec, moved).fingerprint != one.fingerprint
+
+
+def test_progress_reaches_the_whole(strengths):
+    told = []
+    load_abstraction("ehs:2")._make_tables(few_boards(strengths), 1, told.append)
+    assert sum(told) == pytest.approx(1.0, abs=0.01)
+
+
+def few_boards(tables, count=100):
+    return StrengthTables(*(StreetStrength(*(table[:count] for table in part)) for part in tables))
+
+
+@pytest.fixture(scope="module")
+def clusters(strengths):
+    """Abstraction by k-means, of a small sample."""
+    before = kmeans.SAMPLE
+    kmeans.SAMPLE = 300
+    try:
+        spec = parse_spec("kmeans:169/6/8/5")
+        yield Abstraction(spec, make_recipe(spec, strengths))
+    finally:
+        kmeans.SAMPLE = before
+
+
+def test_the_recipe_of_kmeans(clusters):
+    assert sorted(clusters.recipe) == sorted(STREETS)
+    for street, count in (("flop", 6), ("turn", 8)):
+        centres = clusters.recipe[street]
+        assert centres.shape == (count, BINS)
+        assert (np.diff(centres, axis=1) >= -1e-12).all()
+        np.testing.assert_allclose(centres[:, -1], 1.0, rtol=0, atol=1e-12)
+        strength = BINS - centres.sum(axis=1)
+        assert (np.diff(strength) > 0).all()
+    cuts = clusters.recipe["river"]
+    assert len(cuts) == 4
+    assert (np.diff(cuts) > 0).all()
+    assert 0 < cuts[0] < cuts[-1] < RIVER_SCALE**2
+
+
+def test_kmeans_gives_the_same_recipe_again(clusters, strengths, monkeypatch):
+    monkeypatch.setattr(kmeans, "SAMPLE", 40)
+    first, second = (kmeans.centres(2, strengths, 3) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("street", [1, 2])
+def test_counts_of_a_board_are_those_of_its_hands(street, strengths):
+    generator = np.random.default_rng(street)
+    cards = board_set(BOARD_CARDS[street]).cards()
+    counts = np.empty((PAIRS, BINS), np.int64)
+    for board in generator.integers(len(cards), size=5).tolist():
+        count_board(street, strengths.river.hs, board, counts)
+        for pair in generator.integers(PAIRS, size=20).tolist():
+            hole = PAIR_CARDS[pair].tolist()
+            if set(hole) & set(cards[board].tolist()):
+                assert not counts[pair].any()
+                continue
+            found = river_strengths(hole, cards[board].tolist())
+            bins = [int(strength / (RIVER_SCALE + 1) * BINS + 1e-9) for strength in found]
+            np.testing.assert_array_equal(strength_counts(found), np.bincount(bins, minlength=BINS))
+            np.testing.assert_array_equal(cumulated(counts[pair]), cumulated(strength_counts(found)))
+
+
+@pytest.mark.parametrize("street", [1, 2])
+def test_kmeans_puts_a_hand_to_the_nearest_centre(street, clusters, strengths):
+    generator = np.random.default_rng(street)
+    cards = board_set(BOARD_CARDS[street]).cards()
+    centres = clusters.recipe[STREETS[street]]
+    counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
+    distance, met = np.empty(len(centres)), set()
+    for board in generator.integers(len(cards), size=8).tolist():
+        count_board(street, strengths.river.hs, board, counts)
+        possible = strengths[street].hs[board] != NO_HAND
+        nearest_centres(counts, possible, np.ascontiguousarray(centres.T), distance, buckets)
+        for pair in generator.choice(np.flatnonzero(possible), 20).tolist():
+            squares = ((cumulated(counts[pair]) - centres) ** 2).sum(axis=1)
+            bucket = clusters.bucket(PAIR_CARDS[pair].tolist(), cards[board].tolist())
+            assert bucket == buckets[pair] == np.argmin(squares)
+            met.add(bucket)
+        assert not buckets[~possible].any()
+    assert len(met) > 3
+
+
+def test_tables_of_kmeans(clusters, strengths):
+    """Of the first boards of each street."""
+    small = few_boards(strengths, 3)
+    tables = clusters._make_tables(small._replace(river=strengths.river), 1, None)
+    for street, place in itertools.product((0, 1, 2, 3), range(3)):
+        board = board_set(BOARD_CARDS[street]).cards()[place if street else 0].tolist()
+        left = [pair for pair in range(0, PAIRS, 97) if not set(PAIR_CARDS[pair].tolist()) & set(board)]
+        for pair in left:
+            assert bucket_in(tables, PAIR_CARDS[pair].tolist(), board) == clusters.bucket(
+                PAIR_CARDS[pair].tolist(), board
+            )
+
+
+def test_cuts_between_means_part_what_lies_apart():
+    values = np.array([1, 2, 3, 100, 101, 102, 900, 901]) ** 2
+    first, second = cuts_between_means(values, np.ones(8, np.int64), 3)
+    assert 3**2 < first <= 100**2
+    assert 102**2 < second <= 900**2
+
+
+def test_kmeans_without_scikit_learn(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.cluster", None)
+    with pytest.raises(felt.FeltError, match=r"k-means needs scikit-learn: pip install 'openfelt\[models\]'"):
+        cuts_between_means(np.array([1, 4, 9]), np.ones(3, np.int64), 2)
