@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections.abc import Iterator
 from functools import partial
 
-from timing import Result, in_turn
+from timing import Result, in_turn, on_all_cores
 
 import openfelt as felt
 from openfelt.solvers.solver import Solver
@@ -29,8 +28,7 @@ TARGETS: list[tuple[type[Solver], float]] = [
 
 def run() -> Iterator[Result]:
     """One result after another; the first thread is the peer."""
-    if hasattr(os, "sched_setaffinity"):  # `felt bench` has bound us to one core
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    on_all_cores()
     for kind, game, count in SPEEDS:
         first, second = (kind(game, threads=threads).run(count) for threads in (1, 2))
         one, two = in_turn(partial(first.run, count), partial(second.run, count))

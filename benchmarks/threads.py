@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
-from timing import Result, per_call
+from timing import Result, on_all_cores, per_call
 
 import openfelt as felt
 
@@ -14,8 +13,7 @@ GAMES = ["one_card(500)", "princess_monster(3,3,11)", "goofspiel(7)"]
 
 def run() -> Iterator[Result]:
     """One result a game."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    on_all_cores()
     for game in GAMES:
         one, two = (felt.CFRPlus(game, threads=threads).run(2) for threads in (1, 2))
         alone = 1 / per_call(lambda solver=one: solver._advance(1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -44,6 +45,18 @@ def in_turn(*functions: Callable[[], object], rounds: int = 15) -> list[float]:
             function()
             seconds.append(time.perf_counter() - start)
     return [statistics.median(seconds) for seconds in taken]
+
+
+def on_all_cores() -> None:
+    """Undo that `felt bench` binds us to one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
+def on_one_core() -> None:
+    """Bind us to one core again."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def peer(name: str) -> ModuleType | None:

@@ -1,5 +1,6 @@
 """Hold'em for the slow learners: the rules themselves, cards drawn as the kernels draw them, buckets one hand
-at a time."""
+at a time.
+"""
 
 from __future__ import annotations
 

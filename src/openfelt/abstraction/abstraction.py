@@ -63,6 +63,7 @@ class Abstraction:
 
     spec: Spec
     recipe: Recipe = field(repr=False)
+    _known: list[BucketTables] = field(default_factory=list, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -102,7 +103,7 @@ class Abstraction:
         return cache_folder() / "abstractions" / kept_name(f"{self.name} {self.fingerprint}", SOURCES)
 
     def tables(self, *, threads: int = 2, progress: Progress | None = None) -> BucketTables:
-        """The tables, from the cache folder or made there."""
+        """The tables, from the cache folder or made there; remembered."""
 
         def make() -> Made:
             made = self._make_tables(strength_tables(threads=threads), threads, progress)
@@ -113,7 +114,9 @@ class Abstraction:
                 raise FileError(f"There are the buckets of {facts.get('abstraction')}, not of {self.name}.")
             return BucketTables(*(arrays[street] for street in BucketTables._fields))
 
-        return keep(self.folder, "buckets", f"The table of {self.name}", make, restore)
+        if not self._known:
+            self._known.append(keep(self.folder, "buckets", f"The table of {self.name}", make, restore))
+        return self._known[0]
 
     def occupancy(self, tables: BucketTables) -> list[Floats]:
         """For each street the share of all hands that is in each bucket."""

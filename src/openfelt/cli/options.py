@@ -87,16 +87,21 @@ def progress_bar(shown: bool) -> Iterator[Callable[[str], Callable[[float], None
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+    bar = Progress(*columns, console=Console(stderr=True), disable=not shown)
 
-        def begin(text: str) -> Callable[[float], None]:
-            task: list[Any] = []
+    def begin(text: str) -> Callable[[float], None]:
+        task: list[Any] = []
 
-            def tell(share: float) -> None:
-                if not task:
-                    task.append(bar.add_task(escape(text), total=1.0))
-                bar.advance(task[0], share)
+        def tell(share: float) -> None:
+            if not task:
+                bar.start()
+                task.append(bar.add_task(escape(text), total=1.0))
+            bar.advance(task[0], share)
 
-            return tell
+        return tell
 
+    try:
         yield begin
+    finally:
+        if bar.tasks:
+            bar.stop()

@@ -44,6 +44,7 @@ EXAMPLES = [
 ]
 CHECKPOINT_EVERY = 60.0  # seconds
 SAVING_SHARE = 0.05  # of the time at most is spent on checkpoints, however large they are
+MOST_LETTERS = 24  # of a game's name beside the bar
 DEFAULT_SOLVER = "pcfr+"
 MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 200_000
 
@@ -131,9 +132,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print("\n".join(measured.lines))
         path = shlex.quote(str(folder.path))
-        measure = "exploit" if solver.is_measured else "value"
-        against = "" if solver.is_measured else " default"
-        print(f"saved in {folder.path}\n  {command()} {measure} {path}{against}")
+        opponent = "default" if solver.tree.players == 2 else "always-call"
+        measure = f"exploit {path}" if solver.is_measured else f"value {path} {opponent}"
+        print(f"saved in {folder.path}\n  {command()} {measure}")
         print(f"  {command()} play --bot {path}")
     return 130 if interrupted else 0
 
@@ -241,6 +242,7 @@ def learn(
 ) -> bool:
     """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
     budget = {"iterations": iterations, "seconds": seconds, "until": until}
+    solver.check_budget(iterations, seconds, until)
     if not solver.iterative:
         if shown:  # a plain line: a kill would leave a moving one without a cursor
             print(f"solving {solver.tree.game} by {solver.name} ...", file=sys.stderr)
@@ -324,7 +326,9 @@ class LearningBar:
             console=Console(stderr=True),
             disable=not shown,
         )
-        self._task = self._bar.add_task(escape(f"{solver.tree.game} by {solver.name}"), total=1.0, text="")
+        game = solver.tree.game
+        short = game if len(game) <= MOST_LETTERS else f"{game.partition('(')[0]}(...)"
+        self._task = self._bar.add_task(escape(f"{short} by {solver.name}"), total=1.0, text="")
 
     def __enter__(self) -> LearningBar:
         self._bar.start()

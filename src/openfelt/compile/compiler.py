@@ -31,9 +31,17 @@ Tree: TypeAlias = GameTree | BettingTree
 def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
     """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
     rules = load_game(game)
-    if isinstance(rules, Holdem):
-        raise GameError(f"{rules.name} has about 1e18 histories, too many for what walks them all.")
+    refuse_holdem(rules)
     return _compile(rules, cache or cache_folder())
+
+
+def refuse_holdem(rules: Game) -> None:
+    """For all that walks every history."""
+    if isinstance(rules, Holdem):
+        raise GameError(
+            f"{rules.name} has about 1e18 histories, too many to walk them all; a solver that samples, such "
+            "as smooth-uct or external-mccfr, learns it."
+        )
 
 
 def compile_any(game: AnyGame) -> Tree:

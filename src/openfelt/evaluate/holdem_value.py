@@ -20,7 +20,7 @@ from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Longs, episode_kernel, part
 from openfelt.base.random import GOLDEN, Stream, streams, uniform
 from openfelt.cards.boards import SAME
-from openfelt.cards.deck import CARDS, Bytes
+from openfelt.cards.deck import CARDS, STREETS, Bytes
 from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, WAYS_BITS
 from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
 from openfelt.rules.holdem import BIG_BLIND
@@ -42,7 +42,7 @@ from openfelt.traverse.betting import (
 from openfelt.traverse.episode import payoff
 
 CHUNK = 20_000  # deals at a time
-CARD_DRAWS, ACTION_DRAWS = 16, 256  # numbers set apart for each deal; the longest hands of three need 213
+CARD_DRAWS, ACTION_DRAWS = 16, 64  # numbers set apart for a deal; a hand has at most 42 decisions
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,8 @@ def holdem_value(
 
     def some(first: int) -> Floats:
         count = min(CHUNK, deals - first)
-        table = Table(
-            new_deal(players, new_decks(1)[0]), *(np.zeros(4 * players, np.int64) for _ in range(2))
-        )
+        shifts = np.zeros((2, len(STREETS) * players), np.int64)
+        table = Table(new_deal(players, new_decks(1)[0]), *shifts)
         found = np.zeros(players + 2)
         _play(own, other, table, start[0, 0], start[1, 0], np.zeros(8, np.uint64), first, count, found)
         progress(count)

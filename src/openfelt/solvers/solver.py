@@ -161,17 +161,13 @@ class Solver(ABC):
         clock. `progress(solver, measurement or None)` is called about ten times a second, and stops the run
         by returning True.
         """
-        self._check_budget(iterations, seconds, until)
+        self.check_budget(iterations, seconds, until)
         last = math.inf if iterations is None else self.iterations + int(iterations)
         if self.iterative:
             self._advance(0)  # compiles the kernels, so that the first second is a second of learning
         else:
             last = 1
         deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
-        if until is not None and not self.is_measured:
-            raise FeltError(
-                f"{self.tree.game} is too large for exact exploitability, so there is no `until`."
-            )
         if until is not None and self.iterations and self.measure().exploitability <= until:
             return self
         chunk = 1
@@ -192,7 +188,12 @@ class Solver(ABC):
                 progress(self, measured)
         return self
 
-    def _check_budget(self, iterations: int | None, seconds: float | None, until: float | None) -> None:
+    def check_budget(self, iterations: int | None, seconds: float | None, until: float | None) -> None:
+        """Refuse a budget for `run` that makes no sense."""
+        if until is not None and not self.is_measured:
+            raise FeltError(
+                f"{self.tree.game} is too large for exact exploitability: give iterations or seconds instead."
+            )
         if self.iterative and iterations is None and seconds is None and until is None:
             raise FeltError(
                 "Say how long to learn: a number of iterations, seconds, or a target exploitability."
