@@ -321,7 +321,7 @@ def raise_error(error):
 
 def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
     """The disk is full for a while; learning goes on, and the end is saved."""
-    from openfelt.cli import train
+    from openfelt.cli import learning, train
     from openfelt.solvers.run_folder import RunFolder
 
     save, times = RunFolder.save, []
@@ -334,7 +334,7 @@ def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
 
     monkeypatch.setattr(RunFolder, "save", sometimes)
     monkeypatch.setattr(train, "CHECKPOINT_EVERY", 0.0)
-    monkeypatch.setattr(train, "SAVING_SHARE", math.inf)
+    monkeypatch.setattr(learning, "SAVING_SHARE", math.inf)
     assert main(["train", "kuhn", "--iterations", "3000", "--out", "run", "--json"]) == 0
     captured = capsys.readouterr()
     assert "No room." in captured.err

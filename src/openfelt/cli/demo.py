@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from openfelt.cli.exploit import against_equilibrium, equilibrium_lines
-    from openfelt.cli.train import learn
+    from openfelt.cli.learning import learn
     from openfelt.evaluate.exploitability import exploitability
     from openfelt.play.terminal import watch
     from openfelt.rules.registry import load_game

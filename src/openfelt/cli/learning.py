@@ -1,0 +1,153 @@
+"""Learning under a progress bar: checkpoints on the way, and a stop that loses nothing."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from openfelt.base.errors import FeltError
+
+if TYPE_CHECKING:
+    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.solvers.solver import Measurement, Solver
+
+CHECKPOINT_EVERY = 60.0  # seconds
+SAVING_SHARE = 0.05  # of the time at most is spent on checkpoints, however large they are
+MOST_LETTERS = 24  # of a game's name beside the bar
+
+
+def learn(
+    solver: Solver,
+    folder: RunFolder,
+    *,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    until: float | None = None,
+    shown: bool = True,
+    checkpoint_every: float = CHECKPOINT_EVERY,
+) -> bool:
+    """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
+    budget = {"iterations": iterations, "seconds": seconds, "until": until}
+    solver.check_budget(iterations, seconds, until)
+    if not solver.iterative:
+        if shown:  # a plain line: a kill would leave a moving one without a cursor
+            print(f"solving {solver.tree.game} by {solver.name} ...", file=sys.stderr)
+        with die_at_once():
+            solver.run()
+        folder.save(solver, budget)
+        return False
+    took = _save(solver, folder, budget)  # a folder that cannot be written is known before hours of learning
+    last_saved = time.monotonic()
+    with LearningBar(solver, iterations, seconds, until, shown) as bar, stop_signals() as stopped:
+
+        def progress(solver: Solver, measured: Measurement | None) -> bool:
+            nonlocal last_saved, took
+            bar.update(solver, measured)
+            if time.monotonic() - last_saved > max(checkpoint_every, took / SAVING_SHARE):
+                try:
+                    took = _save(solver, folder)
+                except FeltError as error:  # there may be room again the next time
+                    warnings.warn(str(error), stacklevel=1)
+                last_saved = time.monotonic()
+            return stopped()
+
+        solver.run(iterations, seconds=seconds, until=until, progress=progress)
+        folder.save(solver)
+        return stopped()
+
+
+def _save(solver: Solver, folder: RunFolder, budget: dict[str, Any] | None = None) -> float:
+    """Save; returns the seconds that it took."""
+    begun = time.monotonic()
+    folder.save(solver, budget)
+    return time.monotonic() - begun
+
+
+@contextmanager
+def die_at_once() -> Iterator[None]:
+    """While a library works without a look at Python, Ctrl-C ends the program; nothing is lost by it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C or SIGTERM be noticed between two steps, never in the midst of one."""
+    received: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, before[number])  # the second one ends the program at once
+
+    signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, note) for number in signals}
+    try:
+        yield lambda: bool(received)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class LearningBar:
+    """A progress bar that shows exploitability falling; on stderr, so that output can be piped."""
+
+    def __init__(
+        self, solver: Solver, iterations: int | None, seconds: float | None, until: float | None, shown: bool
+    ) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._from = (solver.iterations, solver.seconds)
+        self._budget = (iterations, seconds, until)
+        self._highest: float | None = None
+        self._text = ""
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=12),
+            TextColumn("{task.fields[text]}"),
+            console=Console(stderr=True),
+            disable=not shown,
+        )
+        game = solver.tree.game
+        short = game if len(game) <= MOST_LETTERS else f"{game.partition('(')[0]}(...)"
+        self._task = self._bar.add_task(escape(f"{short} by {solver.name}"), total=1.0, text="")
+
+    def __enter__(self) -> LearningBar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._bar.stop()
+
+    def update(self, solver: Solver, measured: Measurement | None) -> None:
+        """Show where the solver stands."""
+        if measured:
+            self._highest = self._highest or measured.exploitability
+            self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
+        done, speed = solver.iterations, solver.iterations / max(solver.seconds, 1e-9)
+        text = ", ".join(filter(None, [self._text, f"{done:,} {solver.work}", f"{speed:,.0f}/s"]))
+        self._bar.update(self._task, completed=self._share(solver), text=text)
+
+    def _share(self, solver: Solver) -> float:
+        """How much of the budget is used; exploitability is counted by its logarithm, as it falls."""
+        iterations, seconds, until = self._budget
+        shares = [0.0]
+        if iterations:
+            shares.append((solver.iterations - self._from[0]) / iterations)
+        if seconds:
+            shares.append((solver.seconds - self._from[1]) / seconds)
+        if until and self._highest and solver.measurements and self._highest > until:
+            now = max(solver.measurements[-1].exploitability, until)
+            shares.append(math.log(self._highest / now) / math.log(self._highest / until))
+        return min(1.0, max(shares))
