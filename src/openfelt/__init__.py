@@ -33,6 +33,9 @@ _DOOR = {
     "solvers.smooth_uct": ["SmoothUCT"],
     "solvers.outcome_mccfr": ["OutcomeMCCFR"],
     "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
+    "cards.strength": ["hand_strength"],
+    "abstraction.abstraction": ["load_abstraction"],
+    "evaluate.holdem_value": ["holdem_value"],
     "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
     "evaluate.equilibrium_distance": ["EquilibriumSet", "closest_equilibrium"],
@@ -42,7 +45,9 @@ _PLACE = {name: module for module, names in _DOOR.items() for name in names}
 __all__ = ["__version__", *sorted(_PLACE)]
 
 if TYPE_CHECKING:
+    from openfelt.abstraction.abstraction import load_abstraction
     from openfelt.base.errors import FeltError, FileError, GameError
+    from openfelt.cards.strength import hand_strength
     from openfelt.compile.check_game import check_game
     from openfelt.compile.compiler import compile_game
     from openfelt.compile.export_efg import write_efg
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         exploitability,
         seat,
     )
+    from openfelt.evaluate.holdem_value import holdem_value
     from openfelt.policy.any_policy import load_policy, save_policy
     from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
     from openfelt.policy.policy import Policy, mixture, random_policy, uniform_policy

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from openfelt.abstraction import kmeans, recipes
 from openfelt.abstraction.kmeans import BINS, count_board, nearest_centre, nearest_centres, strength_counts
 from openfelt.abstraction.recipes import Recipe, make_recipe, measure_of, needs_tables
-from openfelt.abstraction.spec import Spec, parse_spec
-from openfelt.base.errors import FileError
+from openfelt.abstraction.spec import HOLE_KINDS, Spec, parse_spec
+from openfelt.base.errors import FeltError, FileError
 from openfelt.base.folders import cache_folder
 from openfelt.base.jit import Floats, Ints, Longs, kernel
 from openfelt.base.kept import Made, keep, kept_name
@@ -64,6 +64,13 @@ class Abstraction:
     spec: Spec
     recipe: Recipe = field(repr=False)
     _known: list[BucketTables] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        preflop, later = self.recipe["preflop"], [self.recipe[street] for street in STREETS[FLOP:]]
+        found = [int(preflop.max()) + 1, *(len(numbers) + (numbers.ndim == 1) for numbers in later)]
+        fits = all(most <= count for most, count in zip(found, self.counts, strict=True))
+        if len(preflop) != HOLE_KINDS or not fits:
+            raise FeltError(f"The recipe of {self.name} does not fit its numbers of buckets.")
 
     @property
     def name(self) -> str:

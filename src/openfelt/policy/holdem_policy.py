@@ -95,9 +95,11 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
     """The tree of a saved policy, with the abstraction that it was made with."""
     try:
         recipe = {street: np.array(arrays[f"recipe.{street}"]) for street in STREETS}
+        return betting_tree(game, Abstraction(parse_spec(game.buckets), recipe))
     except KeyError as error:
         raise FileError(f"A policy of {game.name} must have {error}, the recipe of its buckets.") from None
-    return betting_tree(game, Abstraction(parse_spec(game.buckets), recipe))
+    except FeltError as error:
+        raise FileError(f"A policy of {game.name} is damaged: {error}") from None
 
 
 def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
