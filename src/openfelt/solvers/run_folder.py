@@ -66,9 +66,10 @@ class RunFolder:
         `budget` is what was asked, given at the start of each command.
         """
         solver.save(self.path / CHECKPOINT)
-        save_policy(solver.policy, self.path / POLICY)
+        made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
+        save_policy(solver.policy, self.path / POLICY, made_by=made_by)
         if solver.knows_values:
-            save_policy(solver.greedy, self.path / GREEDY)
+            save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)
         self._write(METRICS, _csv(solver.measurements))
         if budget is not None:
             asked = {key: value for key, value in budget.items() if value is not None}
