@@ -371,3 +371,53 @@ def test_abstractions_at_the_command_line(tmp_path, capsys):
     )
     assert main(["abstraction", "build", "ehs:10"]) == 0
     assert "134,459" in capsys.readouterr().out
+
+
+def test_three_players_have_the_papers_buckets_by_default():
+    assert felt.load_game("holdem(players=3, buckets='ehs2:169/1000/100/10')").name == "holdem(players=3)"
+    assert felt.load_game("holdem(buckets='ehs2: 169/100/100/100')").name == "holdem"
+    assert felt.load_game("holdem(players=3)").abstraction == "ehs2:169/1000/100/10"
+
+
+def test_tables_that_cannot_fit_are_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr("openfelt.solvers.learner.machine_memory", lambda: 1e6)
+    with pytest.raises(felt.FeltError, match="uct needs 0.0 GB for holdem.*this machine has"):
+        felt.UCT(SMALL)
+
+
+def test_opponents_by_name(tmp_path):
+    answer = felt.UCT(SMALL, k=0.5, opponent="always-call", seed=1)
+    assert answer.settings.opponent == "always-call"
+    assert answer.opponent.weights.tobytes() == rule_policy(answer.tree, "always-call").weights.tobytes()
+    answer.run(200_000)
+    value = holdem_value(answer.greedy, answer.opponent, deals=50_000)
+    assert value.mbb > 300
+
+
+def test_a_bot_of_other_buckets_sits_at_the_same_table(tmp_path):
+    felt.save_policy(rule_policy(compile_any(SMALL), "random"), tmp_path)
+    assert felt.load_policy(tmp_path, "holdem").tree.game == SMALL
+    with pytest.raises(felt.FileError, match="does not fit"):
+        felt.load_policy(tmp_path, "holdem(players=3)")
+    with pytest.raises(felt.FileError, match="does not fit"):
+        felt.load_policy(tmp_path, "leduc")
+
+
+def test_what_cannot_be_said_of_holdem_is_refused():
+    solver = felt.UCT(SMALL, k=0.5).run(10)
+    policy = solver.policy
+    for refused in (
+        solver.measure,
+        lambda: felt.seat([policy, policy]),
+        lambda: felt.mixture([policy, policy], [1, 1]),
+        lambda: solver.run(until=0.1),
+    ):
+        with pytest.raises(felt.FeltError, match="too large"):
+            refused()
+
+
+def test_the_bot_that_comes_along():
+    bot = felt.load_policy("default")
+    for rule in ("always-call", "always-raise", "random"):
+        value = holdem_value(bot, rule_policy(bot.tree, rule), deals=50_000)
+        assert value.mbb > 2 * value.interval(), rule

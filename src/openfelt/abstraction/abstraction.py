@@ -14,22 +14,23 @@ import hashlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.abstraction import kmeans, recipes
+from openfelt.abstraction import kmeans, recipes, spec
 from openfelt.abstraction.kmeans import BINS, count_board, nearest_centre, nearest_centres, strength_counts
 from openfelt.abstraction.recipes import Recipe, make_recipe, measure_of, needs_tables
 from openfelt.abstraction.spec import HOLE_KINDS, Spec, parse_spec
-from openfelt.base.errors import FeltError, FileError
+from openfelt.base.errors import FileError
 from openfelt.base.folders import cache_folder
 from openfelt.base.jit import Floats, Ints, Longs, kernel
 from openfelt.base.kept import Made, keep, kept_name
-from openfelt.cards.boards import board_set, find_board
+from openfelt.cards import boards, deck, evaluator, strength, tables
+from openfelt.cards.boards import board_set, find_board, hole_class
 from openfelt.cards.deck import (
     BOARD_CARDS,
     FLOP,
@@ -45,7 +46,7 @@ from openfelt.cards.strength import RUNOUTS, river_strengths
 from openfelt.cards.tables import NO_HAND, Progress, StrengthTables, strength_tables
 
 CHUNK = 64  # boards at a time
-SOURCES = (recipes, kmeans, sys.modules[__name__])
+SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, sys.modules[__name__])
 
 
 class BucketTables(NamedTuple):
@@ -66,11 +67,16 @@ class Abstraction:
     _known: list[BucketTables] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        preflop, later = self.recipe["preflop"], [self.recipe[street] for street in STREETS[FLOP:]]
-        found = [int(preflop.max()) + 1, *(len(numbers) + (numbers.ndim == 1) for numbers in later)]
-        fits = all(most <= count for most, count in zip(found, self.counts, strict=True))
-        if len(preflop) != HOLE_KINDS or not fits:
-            raise FeltError(f"The recipe of {self.name} does not fit its numbers of buckets.")
+        preflop = self.recipe["preflop"]
+        fits = preflop.shape == (HOLE_KINDS,) and 0 <= preflop.min() <= preflop.max() < self.counts[PREFLOP]
+        for street in range(FLOP, len(STREETS)):
+            numbers, count = self.recipe[STREETS[street]], self.counts[street]
+            if numbers.ndim == 1:
+                fits = fits and len(numbers) < count and bool((np.diff(numbers) >= 0).all())
+            else:
+                fits = fits and len(numbers) <= count and numbers.shape[1:] == (BINS,)
+        if not fits:
+            raise FileError(f"The recipe of {self.name} does not fit its numbers of buckets.")
 
     @property
     def name(self) -> str:
@@ -127,20 +133,19 @@ class Abstraction:
 
     def occupancy(self, tables: BucketTables) -> list[Floats]:
         """For each street the share of all hands that is in each bucket."""
-        return [self._street_occupancy(tables[street], street) for street in range(len(STREETS))]
+        return [self._street_occupancy(table, street) for street, table in enumerate(tables)]
 
     def _street_occupancy(self, table: NDArray[Any], street: int) -> Floats:
-        boards = board_set(BOARD_CARDS[street])
+        found = board_set(BOARD_CARDS[street])
         total = np.zeros(self.counts[street])
-        _count_hands(table, boards.cards(), boards.ways, total)
+        _count_hands(table, found.cards(), found.ways, total)
         return np.asarray(total / total.sum())
 
     def _make_tables(
         self, strengths: StrengthTables, threads: int, progress: Progress | None
     ) -> BucketTables:
         kind = np.uint8 if max(self.counts) <= 256 else np.uint16
-        kinds = np.array([find_board(pair)[0] for pair in PAIR_CARDS.tolist()])
-        tables = [self.recipe["preflop"][kinds].astype(kind)[None, :]]
+        made = [self.recipe["preflop"][hole_class()].astype(kind)[None, :]]
         sizes = [len(part.hs) for part in strengths]
         for street in range(FLOP, len(STREETS)):
             table = np.zeros((sizes[street], PAIRS), kind)
@@ -155,8 +160,8 @@ class Abstraction:
 
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(some, _chunks(len(table), CHUNK)))
-            tables.append(table)
-        return BucketTables(*tables)
+            made.append(table)
+        return BucketTables(*made)
 
     def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         cuts = self.recipe[STREETS[street]]
@@ -181,20 +186,25 @@ class Abstraction:
             table[board] = buckets
 
 
-def load_abstraction(name: str | Spec, *, threads: int = 2) -> Abstraction:
+def load_abstraction(name: str | Spec) -> Abstraction:
     """The abstraction of that name; where its recipe depends on all hands, it is found on first need."""
-    spec = name if isinstance(name, Spec) else parse_spec(name)
-    if not needs_tables(spec):
-        return Abstraction(spec, make_recipe(spec, None))
+    which = name if isinstance(name, Spec) else parse_spec(name)
+    return _load(which, cache_folder())
+
+
+@lru_cache(maxsize=8)
+def _load(which: Spec, cache: Path) -> Abstraction:
+    if not needs_tables(which):
+        return Abstraction(which, make_recipe(which, None))
 
     def make() -> Made:
-        return make_recipe(spec, strength_tables(threads=threads)), {"abstraction": spec.name}
+        return make_recipe(which, strength_tables()), {"abstraction": which.name}
 
     def restore(arrays: Recipe, _: dict[str, Any]) -> Abstraction:
-        return Abstraction(spec, {key: np.array(table) for key, table in arrays.items()})
+        return Abstraction(which, {key: np.array(table) for key, table in arrays.items()})
 
-    folder = cache_folder() / "abstractions" / kept_name(f"recipe {spec.name}", SOURCES)
-    return keep(folder, "recipe", f"The recipe of {spec.name}", make, restore)
+    folder = cache / "abstractions" / kept_name(f"recipe {which.name}", SOURCES)
+    return keep(folder, "recipe", f"The recipe of {which.name}", make, restore)
 
 
 @kernel

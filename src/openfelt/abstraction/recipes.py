@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from openfelt.abstraction.spec import EHS, HOLE_KINDS, KMEANS, PERCENTILE, Spec
 from openfelt.base.jit import Longs
-from openfelt.cards.boards import board_set, find_board
+from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PREFLOP, RIVER, STREETS, pair_class
 from openfelt.cards.strength import RIVER_SCALE, RUNOUTS, preflop_sums
 from openfelt.cards.tables import NO_HAND, StrengthTables
@@ -93,8 +93,7 @@ def weighted_values(tables: StrengthTables, street: int) -> tuple[Longs, Longs]:
 def hole_kinds() -> tuple[Longs, Longs, Longs]:
     """For each of the 169 kinds of hole cards: pairs that are of it, sum of HS, sum of HS^2."""
     found = np.zeros((3, HOLE_KINDS), np.int64)
-    for cards in PAIR_CARDS.tolist():
-        kind = find_board(cards)[0]
+    for kind, cards in zip(hole_class(), PAIR_CARDS.tolist(), strict=True):
         found[0, kind] += 1
         found[1:, kind] = preflop_sums()[pair_class(cards)]
     return found[0], found[1], found[2]

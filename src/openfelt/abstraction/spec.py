@@ -13,7 +13,7 @@ KINDS = {
     EHS2: "an even grid over E[HS^2], expected hand strength squared (Heinrich & Silver 2014)",
     EHS: "an even grid over EHS, effective hand strength (Ponsen, de Jong & Lanctot 2011)",
     PERCENTILE: "by E[HS^2], equally many hands in each bucket",
-    KMEANS: "hands whose strength on the river is distributed alike (k-means; needs scikit-learn)",
+    KMEANS: "hands whose strength on the river is distributed alike (k-means on flop and turn; scikit-learn)",
 }
 HOLE_KINDS = 169  # buckets before the flop that tell all hole cards apart
 MOST_BUCKETS = 60_000

@@ -95,6 +95,7 @@ def count_hands(size: int) -> int:
     return int(_count_hands(board_set(size).key, _CARD_KEY, CARD_AS, PAIR_CARDS, PAIR_AS))
 
 
+@cache
 def hole_class() -> Ints:
     """For each of the 1,326 pairs its kind, 0 to 168."""
     return np.array([find_board(pair.tolist())[0] for pair in PAIR_CARDS], np.int32)

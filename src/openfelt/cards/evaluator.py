@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.base.errors import FeltError
 from openfelt.base.jit import kernel, part
 from openfelt.cards.deck import Cards, parse_cards
 
@@ -51,7 +52,10 @@ STRAIGHT_BIT = np.array([_straight_bit(mask) for mask in range(MASKS)], np.int32
 
 def hand_value(cards: Cards) -> int:
     """The value of five to seven cards; only its order means something."""
-    return int(evaluate(cards_word(np.array(parse_cards(cards), np.int64))))
+    parsed = parse_cards(cards)
+    if not 5 <= len(parsed) <= 7:
+        raise FeltError(f"A hand to evaluate has five to seven cards, not {len(parsed)}.")
+    return int(evaluate(cards_word(np.array(parsed, np.int64))))
 
 
 def hand_category(cards: Cards) -> str:

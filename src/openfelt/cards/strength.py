@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.base.errors import FeltError
 from openfelt.base.jit import Longs, kernel
 from openfelt.cards.deck import (
     BOARD_CARDS,
@@ -101,6 +102,8 @@ def hand_strength(hole: Cards, board: Cards = ()) -> Strength:
 def river_strengths(hole: Cards, board: Cards) -> Longs:
     """HS on the river (in 1,980ths) for every board that can still come."""
     own, table = parse_hand(hole, board)
+    if not table:
+        raise FeltError("Before the flop there are too many boards to enumerate for one hand.")
     found = np.empty(math.comb(50 - len(table), 5 - len(table)), np.int64)
     _enumerate(np.array(own), np.array(table), np.zeros((3, 3), np.int64), found)
     return found

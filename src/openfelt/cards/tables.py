@@ -76,17 +76,17 @@ class StrengthTables(NamedTuple):
         return hs, ehs, int(tables.ehs2[place]) / (runouts * RIVER_SCALE**2)
 
 
+_known: dict[Path, StrengthTables] = {}  # what was loaded, by folder
+
+
 def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> StrengthTables:
-    """The tables, from the cache folder or, on first need, made there (half a minute, 0.6 GB)."""
+    """The tables, from the cache folder or, on first need, made there (some ten seconds, 0.7 GB)."""
 
     def make() -> Made:
-        parts = make_tables(threads=threads, progress=progress)._asdict()
-        arrays = {
-            f"{street}.{name}": table
-            for street, part in parts.items()
-            for name, table in part._asdict().items()
-        }
-        return arrays, {}
+        made: dict[str, NDArray[Any]] = {}
+        for street, part in make_tables(threads=threads, progress=progress)._asdict().items():
+            made |= {f"{street}.{name}": table for name, table in part._asdict().items()}
+        return made, {}
 
     def restore(arrays: dict[str, NDArray[Any]], _: object) -> StrengthTables:
         streets = [
@@ -95,7 +95,10 @@ def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> St
         ]
         return StrengthTables(*streets)
 
-    return keep(tables_folder(), "strength", "The table of hand strengths", make, restore)
+    folder = tables_folder()
+    if folder not in _known:
+        _known[folder] = keep(folder, "strength", "The table of hand strengths", make, restore)
+    return _known[folder]
 
 
 def tables_folder() -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openfelt.base.errors import FeltError
-from openfelt.cli.options import count, print_json, progress_bar
+from openfelt.cli.options import busy, count, print_json, progress_bar
 
 if TYPE_CHECKING:
     from openfelt.abstraction.abstraction import Abstraction, BucketTables
@@ -47,9 +47,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.what == "build" and (arguments.hand or arguments.plot):
         raise FeltError("--hand and --plot belong to `felt abstraction show`.")
     if arguments.plot:
-        from openfelt.studies.report import require_plots
+        from openfelt.studies.report import prepare_folder, require_plots
 
+        if arguments.plot.suffix != ".png":
+            raise FeltError(f"--plot writes a .png file, not {arguments.plot.name}.")
         require_plots()
+        prepare_folder(arguments.plot.parent)
     begun = time.perf_counter()
     shown, with_tables = not arguments.json, not arguments.hand
     abstraction = built(spec.name, arguments.threads, shown=shown, with_tables=with_tables)
@@ -57,11 +60,12 @@ def run(arguments: argparse.Namespace) -> None:
         _show_hand(abstraction, arguments)
         return
     tables = abstraction.tables()
-    facts = _facts(abstraction, tables) | {"seconds": time.perf_counter() - begun}
+    occupancy = abstraction.occupancy(tables)
+    facts = _facts(abstraction, tables, occupancy) | {"seconds": time.perf_counter() - begun}
     if arguments.plot:
         from openfelt.studies.bucket_plot import plot_occupancy
 
-        plot_occupancy(abstraction, tables, arguments.plot)
+        plot_occupancy(abstraction.name, occupancy, arguments.plot)
         facts["plot"] = str(arguments.plot)
     if arguments.json:
         print_json(facts)
@@ -78,10 +82,13 @@ def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = Tr
 
     spec = parse_spec(name)
     with progress_bar(shown) as bar:
-        if with_tables or needs_tables(spec):
+        if needs_tables(spec):
             strength_tables(threads=threads, progress=bar("the strength of every hand"))
-        abstraction = load_abstraction(spec, threads=threads)
+        with busy(f"the recipe of {spec.name}"):
+            abstraction = load_abstraction(spec)
         if with_tables:
+            if not abstraction.folder.exists():
+                strength_tables(threads=threads, progress=bar("the strength of every hand"))
             abstraction.tables(threads=threads, progress=bar(f"the buckets of {abstraction.name}"))
     return abstraction
 
@@ -101,10 +108,9 @@ def _show_hand(abstraction: Abstraction, arguments: argparse.Namespace) -> None:
     print(f"  {abstraction.name}: bucket {bucket} of {abstraction.counts[street]} (0 is the weakest)")
 
 
-def _facts(abstraction: Abstraction, tables: BucketTables) -> dict[str, Any]:
+def _facts(abstraction: Abstraction, tables: BucketTables, occupancy: list[Any]) -> dict[str, Any]:
     from openfelt.cards.deck import STREETS
 
-    shares = abstraction.occupancy(tables)
     return {
         "abstraction": abstraction.name,
         "fingerprint": abstraction.fingerprint,
@@ -118,7 +124,7 @@ def _facts(abstraction: Abstraction, tables: BucketTables) -> dict[str, Any]:
                 "largest_share": float(share.max()),
                 "smallest_share": float(share[share > 0].min()),
             }
-            for street, share, table in zip(STREETS, shares, tables, strict=True)
+            for street, share, table in zip(STREETS, occupancy, tables, strict=True)
         },
     }
 

@@ -24,9 +24,10 @@ def run(arguments: argparse.Namespace) -> int:
     from openfelt.cli.learning import learn
     from openfelt.evaluate.exploitability import exploitability
     from openfelt.play.terminal import watch
+    from openfelt.policy.any_policy import SHIPPED
     from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import CFRPlus
-    from openfelt.solvers.run_folder import RunFolder, free_folder
+    from openfelt.solvers.run_folder import RunFolder, free_folder, open_policy
 
     say = (lambda *_: None) if arguments.json else print
     solver = CFRPlus(GAME)
@@ -63,6 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         for line in watch(load_game(GAME), policy, generator):
             say(f"    {line}")
 
+    say("\n4. The hold'em bot that comes along, against itself (it needs no tables):")
+    for line in watch(load_game("holdem"), open_policy(SHIPPED), generator):
+        say(f"    {line}")
+
     say(_try_next(folder.path))
     if arguments.json:
         print_json(facts)
@@ -74,6 +79,7 @@ def _try_next(run: Path) -> str:
     return (
         "\nTry next:\n"
         f"  {felt} play --bot {path}\n      play against it\n"
+        f"  {felt} play holdem\n      limit hold'em, heads-up, against the bot that comes along\n"
         f"  {felt} games\n      what else can be played and solved\n"
         f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
         f"  {felt} exploit {path} --greedy\n      how much worse is it without mixed actions?\n"

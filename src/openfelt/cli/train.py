@@ -14,6 +14,7 @@ from openfelt.cli.options import busy, command, count, positive, print_json, see
 
 if TYPE_CHECKING:
     from openfelt.policy.any_policy import AnyPolicy
+    from openfelt.rules.holdem import Holdem
     from openfelt.solvers.solver import Solver
 
 HELP = (
@@ -161,14 +162,11 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
     opponent: AnyPolicy | None = getattr(solver, "opponent", None)
     assert isinstance(tree, BettingTree)
     assert isinstance(policy, HoldemPolicy)
-    if isinstance(opponent, HoldemPolicy):
-        others = {"the opponent": opponent}
-    else:
-        others = {rule: rule_policy(tree, rule) for rule in MEASURED_AGAINST}
-    won = {
-        name: holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
-        for name, other in others.items()
-    }
+    won = {}
+    for name in ("the opponent",) if opponent else MEASURED_AGAINST:
+        other = opponent or rule_policy(tree, name)
+        assert isinstance(other, HoldemPolicy)
+        won[name] = holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
     lines = [f"{tree.game}\n  {tree.num_rows:,} rows"]
     lines += [f"  against {name}: {value}" for name, value in won.items()]
     facts = {"game": tree.game, "rows": tree.num_rows}
@@ -211,9 +209,27 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     }
     rules = load_game(arguments.game)
     if isinstance(rules, Holdem):
-        built(rules.buckets, max(2, arguments.threads), shown=not arguments.json)
+        _check_before_building(rules, solver, arguments, parameters)
+        built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
         if arguments.resume:
             folder = RunFolder(arguments.out)
             return folder.resume(arguments.game, arguments.solver, arguments.threads, parameters)
         return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
+
+
+def _check_before_building(
+    rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
+) -> None:
+    """Find faults of the command before a minute of making tables."""
+    from openfelt.compile.compiler import refuse_holdem
+    from openfelt.solvers.learner import Learner
+    from openfelt.solvers.run_folder import RunFolder
+
+    if not issubclass(solver, Learner):
+        refuse_holdem(rules)
+    if arguments.until:
+        raise FeltError(f"{rules.name} is too large for exact exploitability: give --episodes or --seconds.")
+    solver.settings_type(**parameters)
+    if arguments.resume:
+        RunFolder(arguments.out).settings()

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from openfelt.abstraction.abstraction import Abstraction, load_abstraction
 from openfelt.base.jit import Floats, Ints, Longs, kernel
-from openfelt.cards.deck import PREFLOP, STREETS, Cards
+from openfelt.cards.deck import PREFLOP, STREETS
 from openfelt.rules.game import TERMINAL
 from openfelt.rules.holdem import (
     Betting,
@@ -143,10 +143,6 @@ class BettingTree:
         first = int(self.layout.slot_base[place]) + bucket * int(self.layout.spots[place]) + inside
         return slice(first, first + (kind & WAYS_BITS))
 
-    def row_slots(self, node: int, hole: Cards, board: Cards) -> slice:
-        """The same for the hand of the player who moves."""
-        return self.slots(node, self.abstraction.bucket(hole, board))
-
     def decisions(self) -> list[int]:
         """Decision nodes by street."""
         kinds = self.node[self.node[:, PLAYER] >= 0, KIND]
@@ -157,7 +153,7 @@ class BettingTree:
 @lru_cache(maxsize=4)
 def compile_holdem(game: Holdem) -> BettingTree:
     """The tree of hold'em, remembered."""
-    return betting_tree(game, load_abstraction(game.buckets))
+    return betting_tree(game, load_abstraction(game.abstraction))
 
 
 def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:

@@ -85,7 +85,7 @@ def tree_arrays(tree: GameTree) -> Made:
 def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> GameTree:
     """The tree of that game again."""
     if facts.get("game") != game:
-        raise FileError(f"This is the tree of {facts.get('game')}, not of {game}.")
+        raise FileError(f"The kept tree is that of {facts.get('game')}, not of {game}.")
     try:
         parts = {
             part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
@@ -94,4 +94,4 @@ def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str)
             facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
         )
     except KeyError as error:
-        raise FileError(f"The tree lacks {error}, so it is not complete.") from None
+        raise FileError(f"The kept tree of {game} lacks {error}, so it is not complete.") from None

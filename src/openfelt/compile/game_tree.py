@@ -7,8 +7,6 @@ forwards visits parents first, a loop backwards children first. A node weighs 13
 from __future__ import annotations
 
 import hashlib
-import math
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import GameError
 from openfelt.base.jit import Floats, Ints, kernel
+from openfelt.base.memory import machine_memory
 from openfelt.compile.state_graph import MOST_NODES, StateGraph
 from openfelt.rules.game import CHANCE, TERMINAL
 
@@ -144,7 +143,7 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
     if size > MOST_NODES:
         raise GameError(f"{game} has {size:.3g} histories; at most {MOST_NODES:.3g} can be compiled.")
     players = graph.seen.shape[1]
-    needed, there = size * (NODE_BYTES + 4 + 4 * players), _memory()
+    needed, there = size * (NODE_BYTES + 4 + 4 * players), machine_memory()
     if needed > there:
         raise GameError(
             f"{game} needs {needed / 1e9:.1f} GB to be compiled; this machine has {there / 1e9:.1f}."
@@ -187,14 +186,6 @@ class _Seen(NamedTuple):
     row: Ints  # the row that an information has, or -1
     row_information: Ints  # and back
     row_state: Ints  # the state at the first node of a row
-
-
-def _memory() -> float:
-    """Bytes of memory that the machine has, where the system tells."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ...]) -> str:

@@ -97,8 +97,9 @@ def holdem_value(
     players = policy.tree.players
     if opponent.tree.players != players:
         raise FeltError(f"The policies are for {players} and for {opponent.tree.players} players.")
-    if deals < 2:
-        raise FeltError(f"An interval needs 2 deals or more, not {deals}.")
+    if deals < 2 or deals != int(deals):
+        raise FeltError(f"An interval needs a whole number of 2 deals or more, not {deals}.")
+    deals = int(deals)
     own = Side(holdem_tree(policy.tree), policy.weights)
     other = own if opponent is policy else Side(holdem_tree(opponent.tree), opponent.weights)
     start = streams(seed, 2)

@@ -46,11 +46,6 @@ def policy_by_values(tree: Tree, sums: Floats, visits: Floats) -> AnyPolicy:
     return Policy(tree, normalised(tree, table))
 
 
-def even_policy(tree: Tree) -> AnyPolicy:
-    """All actions alike."""
-    return policy_by_weights(tree, np.ones(tree.num_slots))
-
-
 def enumerated(policy: AnyPolicy) -> Policy:
     """Refuse a policy of a game that is too large for what walks all of it."""
     if isinstance(policy, HoldemPolicy):
@@ -90,7 +85,11 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> AnyPolicy:
     if isinstance(rules, Holdem) != ("weights" in arrays):
         raise FileError(f"{folder} holds a policy of {facts['game']}, which does not fit {rules.name}.")
     if isinstance(rules, Holdem):
-        tree: Tree = holdem_policy.tree_of(rules, arrays)
+        saved = load_game(str(facts["game"]))  # the same game, whatever the buckets
+        assert isinstance(saved, Holdem)
+        if saved.players != rules.players:
+            raise FileError(f"{folder} holds a policy of {saved.name}, which does not fit {rules.name}.")
+        tree: Tree = holdem_policy.tree_of(saved, arrays)
     else:
         tree = compile_game(rules)
     if facts.get("fingerprint") != tree.fingerprint:

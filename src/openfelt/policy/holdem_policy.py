@@ -1,7 +1,7 @@
 """A policy of hold'em, small enough to ship: one byte for each action of each row.
 
 Probabilities are whole numbers of 255ths that sum to 255 in every row, rounded so that the largest remainders
-get what is left (an error of at most 1/255 an action; actions below half of that are dropped). With the
+get what is left (an error of less than 1/255 an action; even chances of two are 128 and 127). With the
 policy goes the recipe of its abstraction, so that it can play without tables.
 """
 
@@ -95,7 +95,7 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
     """The tree of a saved policy, with the abstraction that it was made with."""
     try:
         recipe = {street: np.array(arrays[f"recipe.{street}"]) for street in STREETS}
-        return betting_tree(game, Abstraction(parse_spec(game.buckets), recipe))
+        return betting_tree(game, Abstraction(parse_spec(game.abstraction), recipe))
     except KeyError as error:
         raise FileError(f"A policy of {game.name} must have {error}, the recipe of its buckets.") from None
     except FeltError as error:

@@ -81,6 +81,8 @@ def mixture(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
     if not policies or len(policies) != len(weights) or min(weights) < 0 or sum(weights) <= 0:
         raise FeltError("A mixture needs policies and as many weights, none negative and not all zero.")
     tree = policies[0].tree
+    if not isinstance(tree, GameTree):
+        raise FeltError(f"{tree.game} is too large for mixtures, which need every history.")
     if any(policy.tree.fingerprint != tree.fingerprint for policy in policies):
         raise FeltError("A mixture needs policies of one game.")
     form = sequence_form(tree)

@@ -17,6 +17,7 @@ from openfelt.cards.evaluator import hand_value
 from openfelt.rules.game import CHANCE, TERMINAL, Game, require
 
 BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
+BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 1
 FIRST = {2: 1, 3: 2}  # who acts first before the flop
 BIG_BLIND = 2
 BET = (2, 2, 4, 4)  # chips, by street
@@ -43,17 +44,24 @@ class HoldemState(NamedTuple):
 class Holdem(Game):
     """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
 
-    `buckets` names the abstraction of cards with which learners see it (`felt abstraction`); the rules are
-    those of the full game.
+    `buckets` names the abstraction of cards with which learners see it (`felt abstraction`), by default that
+    of HS14 (2p S, or 3p); the rules are those of the full game.
     """
 
     key: ClassVar[str] = "holdem"
     players: int = 2
-    buckets: str = "ehs2:169/100/100/100"
+    buckets: str = ""
 
     def __post_init__(self) -> None:
         require(self.players in BLINDS, self.key, "players", "2 or 3", self.players)
-        object.__setattr__(self, "buckets", parse_spec(self.buckets).name)
+        if self.buckets:
+            name = parse_spec(self.buckets).name
+            object.__setattr__(self, "buckets", "" if name == BUCKETS[self.players] else name)
+
+    @property
+    def abstraction(self) -> str:
+        """The name of the abstraction, also where it was left at the default."""
+        return self.buckets or BUCKETS[self.players]
 
     def start(self) -> HoldemState:
         return HoldemState((), first_betting(self.players))

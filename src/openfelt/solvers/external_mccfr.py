@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, episode_kernel, part
+from openfelt.base.memory import scratch
 from openfelt.base.random import Stream
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
 from openfelt.traverse.episode import (
     PLACE,
     PLAYER,

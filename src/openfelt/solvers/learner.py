@@ -1,8 +1,8 @@
 """What the Monte-Carlo learners share: random streams, and the work of several threads.
 
 With one thread and one seed the tables are the same to the bit, however a run is cut into pieces. With
-several threads, very large tables are shared without locks. The cache lines of smaller ones would be torn
-from one thread by another at every step, so there either
+several threads, very large tables, and those of hold'em, are shared without locks. The cache lines of smaller
+ones would be torn from one thread by another at every step, so there either
 
 - each thread works on a copy, and tells the others every few hundred episodes what it has added
   (`traverse/exchange.py`). This suits learners of one path at a time, whose policies move little
@@ -23,8 +23,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
+from openfelt.base.memory import machine_memory
 from openfelt.base.random import Stream, streams
+from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.compiler import Tree, compile_any
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.solver import MOST_THREADS, Solver
@@ -35,7 +38,6 @@ Tables: TypeAlias = dict[str, NDArray[Any]]
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]
 
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
-CACHE_LINE = 128  # bytes, with the neighbour that processors fetch along
 
 
 class Span(NamedTuple):
@@ -54,12 +56,6 @@ class Thread(NamedTuple):
     stream: Stream
 
 
-def scratch(length: int, kind: type[np.generic] = np.float64) -> NDArray[Any]:
-    """An empty array that shares no cache line with another, for one thread to write to."""
-    margin = CACHE_LINE // np.dtype(kind).itemsize
-    return np.empty(length + 2 * margin, kind)[margin : margin + length]
-
-
 class Learner(Solver):
     """A solver that samples. Its tables may be written by several threads."""
 
@@ -76,7 +72,12 @@ class Learner(Solver):
         self.streams = streams(self.seed, MOST_THREADS)
         shapes = self._table_shapes()
         size = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes.values())
-        self._shared = size >= SHARED_FROM
+        if size > machine_memory():
+            raise FeltError(
+                f"{self.name} needs {size / 1e9:.1f} GB for {self.tree.game}; this machine has "
+                f"{machine_memory() / 1e9:.1f}."
+            )
+        self._shared = size >= SHARED_FROM or isinstance(self.tree, BettingTree)
         if self.exchanged is None:
             self._shared = self._shared or not self.tree.two_player_zero_sum
         self.learners = self.threads if self.exchanged is None and not self._shared else 1

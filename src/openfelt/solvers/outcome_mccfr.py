@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
+from openfelt.base.memory import scratch
 from openfelt.base.random import Stream, uniform
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import PLAYER, begin, first_slot, follow, num_actions, payoff
 from openfelt.traverse.exchange import Exchange, trade

@@ -222,6 +222,8 @@ class Solver(ABC):
 
     def measure(self) -> Measurement:
         """Exact nash_conv of the policy learned so far; kept in `measurements`."""
+        if not self.is_measured:
+            raise FeltError(f"{self.tree.game} is too large for exact exploitability.")
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
         evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
         nash_conv = float((best - expected).sum())
@@ -248,6 +250,10 @@ class Solver(ABC):
         """Take over a checkpoint of the same solver, game and settings."""
         arrays, facts = load_folder(Path(folder), "checkpoint")
         if facts.get("fingerprint") != self.tree.fingerprint:
+            if facts.get("game") == self.tree.game:
+                raise FeltError(
+                    f"{folder} was made for another {self.tree.game}: its rules or buckets differ."
+                )
             raise FeltError(f"{folder} was made for {facts.get('game')}, not for {self.tree.game}.")
         if facts.get("solver") != self.name:
             raise FeltError(f"{folder} was made by {facts.get('solver')}, not by {self.name}.")

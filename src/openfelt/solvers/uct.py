@@ -20,19 +20,22 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
+from openfelt.base.memory import scratch
 from openfelt.base.random import Stream, uniform
+from openfelt.compile.betting_tree import BettingTree
+from openfelt.compile.game_tree import GameTree
 from openfelt.policy.any_policy import (
+    SHIPPED,
     AnyPolicy,
-    even_policy,
     load_policy,
     policy_by_values,
     policy_by_weights,
     require_game,
 )
-from openfelt.policy.holdem_policy import HoldemPolicy
-from openfelt.policy.policy import Policy
+from openfelt.policy.holdem_policy import RULES, HoldemPolicy, rule_policy
+from openfelt.policy.policy import Policy, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread, scratch
+from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import (
     PLAYER,
@@ -67,7 +70,9 @@ class UCTSettings(Settings):
         UNIFORM, "how a player plays who has left his tree", choices=(UNIFORM, CALL, ON_POLICY)
     )
     opponent: str = setting(
-        SELF, "whom to learn against, each seat in turn: self, random, or the folder of a run or policy"
+        SELF,
+        "whom to learn against, each seat in turn: self, random, or the folder of a run or policy; in "
+        "hold'em also default, always-raise, always-call, always-fold, probe",
     )
 
     def __post_init__(self) -> None:
@@ -122,8 +127,9 @@ class UCT(Learner):
     def __init__(self, game: AnyGame, *, opponent: str | Path | AnyPolicy = SELF, **rest: Any) -> None:
         self._given = opponent if isinstance(opponent, Policy | HoldemPolicy) else None
         if isinstance(opponent, Policy | HoldemPolicy):
-            name = f"policy {hashlib.sha256(opponent.probabilities.tobytes()).hexdigest()[:16]}"
-        elif str(opponent) in (SELF, RANDOM):
+            table = opponent.weights if isinstance(opponent, HoldemPolicy) else opponent.probabilities
+            name = f"policy {hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:16]}"
+        elif str(opponent) in (SELF, RANDOM, SHIPPED, *RULES):
             name = str(opponent)
         else:
             name = str(Path(opponent).resolve())  # so that a resumed run finds it from any folder
@@ -162,11 +168,14 @@ class UCT(Learner):
     def _opponent(self) -> Floats:
         if self.settings.opponent == SELF:
             return np.empty(0)
-        if self.settings.opponent == RANDOM:
-            return even_policy(self.tree).probabilities
-        policy = self._given or load_policy(self.settings.opponent)
-        require_game(policy, self.tree)
-        return policy.probabilities.copy()
+        name, tree = self.settings.opponent, self.tree
+        if isinstance(tree, BettingTree) and name in RULES:
+            return rule_policy(tree, name).probabilities
+        if isinstance(tree, GameTree) and name == RANDOM:
+            return uniform_policy(tree).probabilities
+        policy = self._given or load_policy(name)
+        require_game(policy, tree)
+        return np.array(policy.probabilities)
 
     def _table_shapes(self) -> Shapes:
         return {"counts": ((self.tree.num_slots, 2), np.float64)}

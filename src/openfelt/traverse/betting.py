@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, Longs, part
+from openfelt.base.memory import scratch
 from openfelt.base.random import Stream, uniform
 from openfelt.cards.boards import CARD_AS, SAME, Boards, boards, step
 from openfelt.cards.deck import CARDS, PAIR, STREETS, Bytes
@@ -73,9 +74,9 @@ def new_deal(players: int, deck: Bytes) -> Deal:
     """For one thread, with a deck that is its own."""
     return Deal(
         deck[:CARDS],
-        np.zeros(16, np.int32),
-        np.zeros(len(STREETS) * players, np.int64),
-        np.zeros(players, np.int32),
+        scratch(5, np.int32),
+        scratch(len(STREETS) * players, np.int64),
+        scratch(players, np.int32),
     )
 
 
