@@ -381,7 +381,7 @@ def test_three_players_have_the_papers_buckets_by_default():
 
 def test_tables_that_cannot_fit_are_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr("openfelt.solvers.learner.machine_memory", lambda: 1e6)
-    with pytest.raises(felt.FeltError, match="uct needs 0.0 GB for holdem.*this machine has"):
+    with pytest.raises(felt.FeltError, match=r"uct needs 0\.0 GB for holdem.* this machine has"):
         felt.UCT(SMALL)
 
 
