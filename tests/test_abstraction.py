@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from functools import cache
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_the_table_and_a_single_hand_give_the_same_bucket(name, street, strength
 
 @pytest.mark.parametrize("name", ["ehs2:169/100/100/100", "ehs:10", "ehs2:3/7/1000/60000"])
 def test_a_grid_cuts_strength_evenly(name):
-    """Bucket b of B holds the hands of strength b/B up to (b + 1)/B, and the last one those that always win."""
+    """Bucket b of B holds strengths from b/B up to (b + 1)/B; the last one also those that always win."""
     abstraction = load_abstraction(name)
     for street in (1, 2, 3):
         count = abstraction.counts[street]
@@ -137,6 +138,19 @@ def test_hands_on_a_cut_belong_above_it():
     assert load_abstraction("ehs:10").bucket(hole, board) == 5
     assert load_abstraction("ehs:10").bucket("AhKh", "QhJhTh2c3d") == 9
     assert load_abstraction("ehs:1").bucket("AhKh", "QhJhTh2c3d") == 0
+
+
+@pytest.mark.parametrize("street", [1, 2, 3])
+def test_hands_on_a_cut_are_in_the_same_bucket_by_table(street, strengths):
+    """The cuts of percentiles are strengths of hands."""
+    abstraction, tables = made("percentile:169/20/20/20")
+    cards = board_set(BOARD_CARDS[street]).cards()
+    for place, value in enumerate(abstraction.recipe[STREETS[street]].tolist()[::3]):
+        part = strengths[street]
+        on_cut = part.hs == round(value**0.5) if street == 3 else part.ehs2 == value
+        board, pair = (int(number) for number in np.unravel_index(np.argmax(on_cut), on_cut.shape))
+        bucket = abstraction.bucket(PAIR_CARDS[pair].tolist(), cards[board].tolist())
+        assert tables[street][board, pair] == bucket == 3 * place + 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -168,7 +182,7 @@ def test_bucket_numbers_rise_with_strength(name, strengths):
         measure = [one.ehs if abstraction.spec.kind == "ehs" else one.ehs2 for one in found]
         buckets = [bucket_in(tables, *hands[place]) for place in np.argsort(measure)]
         assert buckets == sorted(buckets)
-        assert len(set(buckets)) > 5
+        assert len(set(buckets)) >= 5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -240,6 +254,13 @@ def test_an_abstraction_is_known_by_name_and_recipe():
     assert Abstraction(one.spec, moved).fingerprint != one.fingerprint
 
 
+@pytest.mark.parametrize("street", STREETS)
+def test_a_recipe_of_too_many_buckets_is_refused(street):
+    spec, recipe = parse_spec("ehs:3"), load_abstraction("ehs:4").recipe
+    with pytest.raises(felt.FeltError, match="The recipe of ehs:3 does not fit its numbers of buckets"):
+        Abstraction(spec, {**load_abstraction("ehs:3").recipe, street: recipe[street]})
+
+
 def test_progress_reaches_the_whole(strengths):
     told = []
     load_abstraction("ehs:2")._make_tables(few_boards(strengths), 1, told.append)
@@ -252,7 +273,7 @@ def few_boards(tables, count=100):
 
 @pytest.fixture(scope="module")
 def clusters(strengths):
-    """Abstraction by k-means, of a small sample."""
+    """An abstraction by k-means, of a small sample."""
     before = kmeans.SAMPLE
     kmeans.SAMPLE = 300
     try:
@@ -342,6 +363,6 @@ def test_cuts_between_means_part_what_lies_apart():
 
 
 def test_kmeans_without_scikit_learn(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "sklearn.cluster", None)
+    monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(felt.FeltError, match=r"k-means needs scikit-learn: pip install 'openfelt\[models\]'"):
         cuts_between_means(np.array([1, 4, 9]), np.ones(3, np.int64), 2)
