@@ -366,3 +366,9 @@ def test_kmeans_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(felt.FeltError, match=r"k-means needs scikit-learn: pip install 'openfelt\[models\]'"):
         cuts_between_means(np.array([1, 4, 9]), np.ones(3, np.int64), 2)
+
+
+def test_percentile_cuts_are_the_nearest_that_there_are():
+    assert percentile_cuts(np.array([0, 1, 2]), np.array([49, 10, 41]), 2).tolist() == [1]
+    assert percentile_cuts(np.array([0, 1, 2]), np.array([41, 10, 49]), 2).tolist() == [2]
+    assert percentile_cuts(np.arange(100), np.ones(100, int), 4).tolist() == [25, 50, 75]

@@ -557,3 +557,18 @@ def test_buckets_that_cannot_be_kept_are_made_in_memory(small_cache):
         tables = abstraction.load_abstraction("ehs:3").tables()
     assert not isinstance(tables.river, np.memmap)
     assert tables.river.max() == 2
+
+
+def test_cards_by_a_list_of_names_or_of_numbers():
+    assert parse_cards(["Ah", "Kd"]) == parse_cards([50, 45]) == parse_cards("AhKd")
+    for wrong in ([0.5, 1.7], ["Ah", "xx"], [None]):
+        with pytest.raises(felt.FeltError):
+            parse_cards(wrong)
+
+
+def test_a_hand_to_evaluate_has_five_to_seven_cards():
+    for cards in ("AhKh", "2c3c4c5c6c7c8c9c"):
+        with pytest.raises(felt.FeltError, match="five to seven"):
+            hand_value(cards)
+    with pytest.raises(felt.FeltError, match="Before the flop"):
+        river_strengths("AhKh", "")

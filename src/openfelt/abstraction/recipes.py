@@ -65,10 +65,13 @@ def grid_cuts(highest: int, count: int) -> Longs:
 
 
 def percentile_cuts(values: Longs, weights: Longs, count: int) -> Longs:
-    """The cuts that leave as nearly equal weight as there can be in each bucket."""
+    """The cuts nearest to those that would leave equal weight in each bucket."""
     before = np.cumsum(weights) - weights
-    places = np.searchsorted(before, np.arange(1, count) * (before[-1] + weights[-1]) / count)
-    return np.asarray(values[np.minimum(places, len(values) - 1)])
+    wanted = np.arange(1, count) * (before[-1] + weights[-1]) / count
+    above = np.minimum(np.searchsorted(before, wanted), len(values) - 1)
+    below = np.maximum(above - 1, 0)
+    places = np.where(wanted - before[below] < before[above] - wanted, below, above)
+    return np.asarray(values[places])
 
 
 def weighted_values(tables: StrengthTables, street: int) -> tuple[Longs, Longs]:

@@ -21,7 +21,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 BOARD_CARDS = (0, 3, 4, 5)  # on the table, by street
 
 Bytes = NDArray[np.uint8]
-Cards: TypeAlias = "str | Sequence[int]"  # "AhKd" or their numbers
+Cards: TypeAlias = "str | Sequence[int] | Sequence[str]"  # "AhKd", or their numbers or names
 
 # The two cards of each pair, the lower first [1326, 2], and the pair of two cards [52, 52].
 PAIR_CARDS = np.array([(low, high) for high in range(CARDS) for low in range(high)], np.uint8)
@@ -83,7 +83,9 @@ def _parse_card(text: str) -> int:
     return 4 * rank + suit
 
 
-def _check_card(card: int) -> int:
-    if not 0 <= card < CARDS:
+def _check_card(card: object) -> int:
+    if isinstance(card, str):
+        return _parse_card(card)
+    if not isinstance(card, int | np.integer) or not 0 <= card < CARDS:
         raise FeltError(f"A card's number is from 0 to 51, not {card}.")
     return int(card)
