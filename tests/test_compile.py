@@ -112,7 +112,7 @@ def test_too_large_a_game_is_refused_before_it_is_built():
 def test_a_game_too_large_for_the_memory(monkeypatch):
     from openfelt.compile import game_tree
 
-    monkeypatch.setattr(game_tree, "_memory", lambda: 1_000.0)
+    monkeypatch.setattr(game_tree, "machine_memory", lambda: 1_000.0)
     with pytest.raises(felt.GameError, match=r"needs 0\.0 GB to be compiled; this machine has 0\.0"):
         felt.compile_game("kuhn(pot=5)")
 

@@ -35,10 +35,10 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(len(each.lines) for each in study.contenders) * 2 * len(episodes)
     for panel in study.panels:
-        for contender in study.contenders:
-            table = curves.values[contender.label, panel.metric]
+        for label in (label for contender in study.contenders for label in contender.labels):
+            table = curves.values[label, panel.metric]
             assert np.isfinite(table).all()
-            cells = [float(row[panel.metric]) for row in rows if row["learner"] == contender.label]
+            cells = [float(row[panel.metric]) for row in rows if row["learner"] == label]
             assert cells == pytest.approx(table.ravel().tolist(), rel=1e-4)
 
 
