@@ -11,6 +11,7 @@ from openfelt.cli.options import command, print_json
 HELP = "Train a Leduc hold'em bot, measure exactly how exploitable it is, save it, and watch it play."
 EXAMPLES = ["felt demo"]
 GAME, SECONDS, HANDS, SEED = "leduc", 6.0, 3, 7
+HOLDEM_SEED = 0  # of a hand that goes on to the river
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"    {line}")
 
     say("\n4. The hold'em bot that comes along, against itself (it needs no tables):")
-    for line in watch(load_game("holdem"), open_policy(SHIPPED), generator):
+    for line in watch(load_game("holdem"), open_policy(SHIPPED), np.random.default_rng(HOLDEM_SEED)):
         say(f"    {line}")
 
     say(_try_next(folder.path))
