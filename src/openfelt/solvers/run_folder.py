@@ -11,6 +11,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -181,8 +182,12 @@ def _parameters(solver: Solver) -> dict[str, Any]:
     return {key: value for key, value in dataclasses.asdict(solver.settings).items() if value is not None}
 
 
+@cache
 def commit() -> str:
-    """The commit of the sources, where they are a checkout (and not installed somewhere inside one)."""
+    """The commit of the sources, where they are a checkout (and not installed somewhere inside one).
+
+    It is asked for once, when a run begins: the checkout may move on while the run has its sources in memory.
+    """
     here = Path(__file__)
 
     def git(*words: str) -> str:
