@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench studies format clean
+.PHONY: demo play test check bench studies hs14-policies format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -28,6 +28,24 @@ bench: $(VENV)/.installed-bench
 # Every study in full, under ten minutes on two cores; the pages are those of docs/studies.
 studies: $(VENV)/.installed-plots
 	$(BIN)/felt study run all --threads 2 --out docs/studies
+
+# The policies of HS14's tables 2 and 3 at the paper's numbers of episodes: minutes on a GPU (pip install
+# '.[cuda]'), a day and a half on two cores.
+DEVICE ?= auto
+FELT ?= $(BIN)/felt
+TRAIN = $(FELT) train --device $(DEVICE) --policy-only
+LARGE := "holdem(buckets='ehs2:169/1000/500/200')"
+hs14-policies: $(VENV)/.installed
+	$(TRAIN) holdem --solver uct --k 1 --episodes 7e9 --out runs/hs14/uct-s-k1
+	$(TRAIN) holdem --solver uct --k 0.5 --episodes 7e9 --out runs/hs14/uct-s-k05
+	$(TRAIN) holdem --solver smooth-uct --schedule max-average --k 1 --episodes 7e9 --out runs/hs14/smooth-s-k1
+	$(TRAIN) holdem --solver smooth-uct --schedule max-average --k 0.5 --episodes 7e9 --out runs/hs14/smooth-s-k05
+	$(TRAIN) $(LARGE) --solver uct --k 0.5 --episodes 7e9 --out runs/hs14/uct-l-k05
+	$(TRAIN) $(LARGE) --solver smooth-uct --schedule max-average --k 0.5 --episodes 7e9 \
+	    --out runs/hs14/smooth-l-k05
+	$(TRAIN) "holdem(players=3)" --solver uct --k 0.5 --episodes 12e9 --out runs/hs14/uct-3p
+	$(TRAIN) "holdem(players=3)" --solver smooth-uct --schedule max-average --threshold 10000 --k 0.5 \
+	    --episodes 12e9 --out runs/hs14/smooth-3p
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

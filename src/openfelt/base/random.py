@@ -1,8 +1,8 @@
 """The generator that kernels draw from: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit word of state.
 
-The state is an argument and lives in an array, so that it can be saved with the tables, and the same source
-works on every kind of processor. Each stream starts at a place of its own in the period of 2^64, drawn by
-numpy's SeedSequence; that two streams of 10^12 draws overlap has odds of one to ten million.
+Its states are those of a counter, so a stream can start at any place of the period of 2^64. Every iteration
+of a learner has a place of its own, by its number: what it draws depends on the seed and that number, not on
+what was drawn before, on which thread or on which kind of processor it runs. So there is nothing to be saved.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from openfelt.base.jit import part
 
-Stream = NDArray[np.uint64]  # [APART], the state of one stream: the first word; the others keep
-APART = 8  # the streams of different threads in different cache lines
+Stream = NDArray[np.uint64]  # [1] or more; the first word is the state
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
+ITERATION_DRAWS = 1 << 20  # set apart for an iteration, so there is room for 2^44 of them
 
 
-def streams(seed: int, count: int) -> NDArray[np.uint64]:
-    """The states [count, APART] of independent streams; the first ones do not depend on the count."""
-    states = np.zeros((count, APART), np.uint64)
-    for state, child in zip(states, np.random.SeedSequence(seed).spawn(count), strict=True):
-        state[0] = child.generate_state(1, np.uint64)[0]
-    return states
+def starts(seed: int, count: int) -> NDArray[np.uint64]:
+    """Places [count] in the period to count from; the first ones do not depend on how many there are."""
+    children = np.random.SeedSequence(seed).spawn(count)
+    return np.array([child.generate_state(1, np.uint64)[0] for child in children], np.uint64)
+
+
+@part
+def go_to(stream: Stream, start: np.uint64, draws: int) -> None:
+    """Let the next draw be that of this number, counted from the start."""
+    stream[0] = np.uint64(start) + np.uint64(draws) * GOLDEN
 
 
 @part

@@ -75,8 +75,13 @@ def _tell(row: dict[str, Any]) -> None:
 def _machine() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    facts = {"python": platform.python_version(), "processor": _processor()}
-    for name in ("openfelt", "numpy", "numba", "scipy", "open_spiel", "LiteEFG"):
+    from openfelt import __version__
+    from openfelt.base.cuda import gpu_name, why_no_gpu
+
+    facts = {"python": platform.python_version(), "processor": _processor(), "openfelt": __version__}
+    if not why_no_gpu():
+        facts["gpu"] = gpu_name()
+    for name in ("numpy", "numba", "numba-cuda", "scipy", "open_spiel", "LiteEFG"):
         try:
             facts[name] = version(name)
         except PackageNotFoundError:

@@ -13,7 +13,7 @@ from openfelt.cli.options import count, print_json, seed
 HELP = (
     "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
     "(Markdown) that sets our figures beside the paper's. `felt study list` names them; `felt study run\n"
-    "all` runs them one after the other, but for those that take an hour."
+    "all` runs them one after the other, but for those that need an hour or a GPU."
 )
 EXAMPLES = [
     "felt study list",
@@ -35,8 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from openfelt.base.cuda import choose_device
+    from openfelt.base.devices import CUDA
     from openfelt.studies.registry import STUDIES, find_study
     from openfelt.studies.report import prepare_folder, require_plots
+    from openfelt.studies.study import A_GPU
 
     if arguments.what == "list":
         _list(arguments.json)
@@ -45,10 +48,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise FeltError(f"Say which study to run: {', '.join(STUDIES)}, or all.")
     if arguments.runs and arguments.runs > MOST_RUNS:
         raise FeltError(f"--runs must be at most {MOST_RUNS}.")
-    short = [name for name, study in STUDIES.items() if study.in_all]
+    short = [name for name, study in STUDIES.items() if not study.needs]
     names = short if arguments.name == "all" else [arguments.name]
     studies = [find_study(name) for name in names]
     require_plots()
+    if any(study.needs == A_GPU for study in studies):
+        choose_device(CUDA)
     prepare_folder(arguments.out)
     results = [_run_one(study, arguments) for study in studies]
     if arguments.json:
@@ -63,8 +68,8 @@ def _list(as_json: bool) -> None:
         return
     width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
-        hours = "" if study.in_all else " (an hour)"
-        print(f"{name:<{width}}  {study.title}{hours}")
+        needs = f" (needs {study.needs})" if study.needs else ""
+        print(f"{name:<{width}}  {study.title}{needs}")
 
 
 def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from openfelt.base.devices import AUTO, CPU, DEVICES
 from openfelt.base.errors import FeltError
 from openfelt.cli.learning import CHECKPOINT_EVERY, learn
 from openfelt.cli.options import busy, command, count, positive, print_json, seed
@@ -33,6 +35,7 @@ EXAMPLES = [
     "felt train leduc --solver uct --k 0.5 --opponent random --episodes 1e6",
     "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
+    "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
 DEFAULT_SOLVER = "pcfr+"
@@ -64,6 +67,19 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         default=1,
         help="for sampling solvers, and CFR in large games (default: 1; docs/commands.md tells more)",
     )
+    parser.add_argument(
+        "--device",
+        choices=DEVICES,
+        default=CPU,
+        help="where sampling solvers learn: on the CPU, on an NVIDIA GPU (needs openfelt[cuda]), or on a GPU "
+        f"if there is one (default: {CPU})",
+    )
+    parser.add_argument(
+        "--in-flight",
+        type=count,
+        metavar="N",
+        help="on a GPU, the most iterations at once (default: as many as do not harm what is learned)",
+    )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument(
@@ -72,6 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         default=CHECKPOINT_EVERY,
         metavar="SECONDS",
         help=f"how often to save what is learned so far (default: {CHECKPOINT_EVERY:.0f})",
+    )
+    parser.add_argument(
+        "--policy-only",
+        action="store_true",
+        help="save no checkpoint: the run cannot be resumed, but its folder stays small",
     )
     known, _ = _scan_solver().parse_known_args(argv)
     fields = dataclasses.fields(solver_type(known.solver).settings_type)
@@ -98,7 +119,8 @@ def run(arguments: argparse.Namespace) -> int:
     from openfelt.solvers.run_folder import RunFolder, free_folder
 
     solver = _open_solver(arguments)
-    folder = RunFolder(arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name))
+    path = arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name)
+    folder = RunFolder(path, with_checkpoint=not arguments.policy_only)
     budget = {key: getattr(arguments, key) for key in ("iterations", "seconds", "until")}
     interrupted = learn(
         solver, folder, shown=not arguments.json, checkpoint_every=arguments.checkpoint, **budget
@@ -112,6 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "parameters": dataclasses.asdict(solver.settings),
                 "iterations": solver.iterations,
                 "seconds": solver.seconds,
+                "device": solver.device,
                 "run": str(folder.path),
                 "interrupted": interrupted,
             }
@@ -200,6 +223,8 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         raise FeltError(
             "Say how long to learn: give --iterations N (or --episodes), --seconds T or --until LIMIT."
         )
+    if arguments.resume and arguments.policy_only:
+        raise FeltError("--resume goes on from a checkpoint, which --policy-only would not keep up to date.")
     if arguments.resume and not arguments.out:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")
     if arguments.out and not arguments.resume:
@@ -212,16 +237,30 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         _check_before_building(rules, solver, arguments, parameters)
         built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
+        work = {key: getattr(arguments, key) for key in ("threads", "device", "in_flight")}
         if arguments.resume:
-            folder = RunFolder(arguments.out)
-            return folder.resume(arguments.game, arguments.solver, arguments.threads, parameters)
-        return solver(arguments.game, seed=arguments.seed, threads=arguments.threads, **parameters)
+            opened = RunFolder(arguments.out).resume(arguments.game, arguments.solver, work, parameters)
+        else:
+            opened = solver(arguments.game, seed=arguments.seed, **work, **parameters)
+    if arguments.device == AUTO:
+        print(_chosen(opened), file=sys.stderr)
+    return opened
+
+
+def _chosen(solver: Solver) -> str:
+    """Which device it has become, and why."""
+    from openfelt.base.cuda import gpu_name, why_no_gpu
+
+    if solver.device != CPU:
+        return f"learning on the GPU ({gpu_name()})"
+    return f"learning on the CPU: {why_no_gpu() or f'{solver.name} does not run on a GPU.'}"
 
 
 def _check_before_building(
     rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
 ) -> None:
     """Find faults of the command before a minute of making tables."""
+    from openfelt.base.cuda import choose_device
     from openfelt.compile.compiler import refuse_holdem
     from openfelt.solvers.learner import Learner
     from openfelt.solvers.run_folder import RunFolder
@@ -231,5 +270,6 @@ def _check_before_building(
     if arguments.until:
         raise FeltError(f"{rules.name} is too large for exact exploitability: give --episodes or --seconds.")
     solver.settings_type(**parameters)
+    choose_device(arguments.device)
     if arguments.resume:
         RunFolder(arguments.out).settings()

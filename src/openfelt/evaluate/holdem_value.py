@@ -18,31 +18,28 @@ import scipy.stats
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Longs, episode_kernel, part
-from openfelt.base.random import GOLDEN, Stream, streams, uniform
-from openfelt.cards.boards import SAME
-from openfelt.cards.deck import CARDS, STREETS, Bytes
+from openfelt.base.memory import scratch
+from openfelt.base.random import Stream, go_to, starts, uniform
+from openfelt.cards.deck import STREETS, Bytes
 from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, WAYS_BITS
 from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
 from openfelt.rules.holdem import BIG_BLIND
 from openfelt.traverse.betting import (
-    BOARD,
-    DRAWN,
-    PERMUTATION,
-    SHOWN,
+    DRAWS,
     STREET,
     Deal,
     HoldemTree,
+    clear,
     draw_cards,
     holdem_tree,
     new_deal,
-    new_decks,
     place_hands,
     turn_board,
 )
 from openfelt.traverse.episode import payoff
 
 CHUNK = 20_000  # deals at a time
-CARD_DRAWS, ACTION_DRAWS = 16, 64  # numbers set apart for a deal; a hand has at most 42 decisions
+CARD_DRAWS, ACTION_DRAWS = 64, 64  # numbers set apart for a deal; a hand has at most 42 decisions
 
 
 @dataclass(frozen=True)
@@ -102,14 +99,15 @@ def holdem_value(
     deals = int(deals)
     own = Side(holdem_tree(policy.tree), policy.weights)
     other = own if opponent is policy else Side(holdem_tree(opponent.tree), opponent.weights)
-    start = streams(seed, 2)
+    card_start, action_start = starts(seed, 2)
 
     def some(first: int) -> Floats:
         count = min(CHUNK, deals - first)
         shifts = np.zeros((2, len(STREETS) * players), np.int64)
-        table = Table(new_deal(players, new_decks(1)[0]), *shifts)
+        table = Table(new_deal(players), *shifts)
         found = np.zeros(players + 2)
-        _play(own, other, table, start[0, 0], start[1, 0], np.zeros(8, np.uint64), first, count, found)
+        stream = scratch(1, np.uint64)
+        _play(own, other, table, card_start, action_start, stream, first, count, found)
         progress(count)
         return found
 
@@ -141,8 +139,8 @@ def _play(
     own: Side,
     other: Side,
     table: Table,
-    card_start: int,
-    action_start: int,
+    card_start: np.uint64,
+    action_start: np.uint64,
     stream: Stream,
     first: int,
     count: int,
@@ -151,11 +149,8 @@ def _play(
     deal = table.deal
     players = len(deal.value)
     for number in range(first, first + count):
-        for card in range(CARDS):
-            deal.deck[card] = card
-        deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION], deal.at[SHOWN] = 0, 0, SAME, 0
-        deal.at[DRAWN] = 0
-        _go_to(stream, card_start, number * CARD_DRAWS)
+        clear(deal)
+        go_to(stream, card_start, number * CARD_DRAWS)
         draw_cards(deal, 2 * players, stream)
         _place(own, other, table, 0)
         total = 0.0
@@ -175,8 +170,8 @@ def _play_hand(
     other: Side,
     table: Table,
     own_seat: int,
-    card_start: int,
-    action_start: int,
+    card_start: np.uint64,
+    action_start: np.uint64,
     stream: Stream,
     number: int,
 ) -> int:
@@ -187,10 +182,10 @@ def _play_hand(
     while player >= 0:
         street = own.tree.node[node, KIND] >> STREET_SHIFT & 3
         while deal.at[STREET] < street:
-            _go_to(stream, card_start, number * CARD_DRAWS + deal.at[DRAWN])
+            go_to(stream, card_start, number * CARD_DRAWS + deal.at[DRAWS])
             turn_board(own.tree, deal, stream)
             _place(own, other, table, deal.at[STREET])
-        _go_to(stream, action_start, number * ACTION_DRAWS + decisions)
+        go_to(stream, action_start, number * ACTION_DRAWS + decisions)
         decisions += 1
         chance = int(uniform(stream) * WHOLE)
         ways, spot, place = (
@@ -220,9 +215,3 @@ def _choose(weights: Bytes, first: int, ways: int, chance: int) -> int:
         chance -= weights[place]
         action += chance >= 0
     return action
-
-
-@part
-def _go_to(stream: Stream, start: int, draws: int) -> None:
-    """Let the next draw be that of this number, counted from the start."""
-    stream[0] = np.uint64(start) + np.uint64(draws) * GOLDEN

@@ -4,11 +4,12 @@ Lanctot, Waugh, Zinkevich & Bowling 2009; chance sampling is that of Zinkevich e
 walks the game once for each player in turn: all of his actions are tried, chance is drawn, and the others'
 actions are drawn too (external sampling) or all walked with their probability (chance sampling).
 
-A row's policy is fixed when a traversal first meets it, so that several histories of one row see the same;
-actions of others are drawn anew at each history, as OpenSpiel does, and not once for each of their rows.
-Averages: under external sampling those of the next player are updated in the traversal of the one before
-him, as OpenSpiel does, for there the row is met as often as he plays to it. (With three players it also
-depends on how often the third does.) Under chance sampling a player's own reach is known and counts once
+A row's policy is fixed when a traversal first meets it, so that several histories of one row see the same.
+(Under external sampling it could not change meanwhile: the traverser meets a row once, and the regrets of
+others rest.) Actions of others are drawn anew at each history, as OpenSpiel does, and not once for each of
+their rows. Averages: under external sampling those of the next player are updated in the traversal of the one
+before him, as OpenSpiel does, for there the row is met as often as he plays to it. (With three players it
+also depends on how often the third does.) Under chance sampling a player's own reach is known and counts once
 a traversal.
 """
 
@@ -17,12 +18,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, episode_kernel, part
-from openfelt.base.memory import scratch
-from openfelt.base.random import Stream
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
+from openfelt.base.jit import Floats, part
+from openfelt.base.shared import add
+from openfelt.solvers.gpu import Crowd
+from openfelt.solvers.learner import Learner, Shapes
 from openfelt.traverse.episode import (
     PLACE,
     PLAYER,
@@ -30,24 +30,33 @@ from openfelt.traverse.episode import (
     draw,
     first_slot,
     follow,
+    implements,
     num_actions,
     num_players,
     payoff,
 )
-from openfelt.traverse.exchange import Exchange
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
+from openfelt.traverse.worker import Notes, Worker, WorkerSize, iterate
 
 
 class Walk(NamedTuple):
-    """Where a traversal is: the decisions whose actions are all tried, one above the other."""
+    """How a game is walked."""
 
-    node: Ints  # [depth]
-    action: Ints  # [depth] which action is being tried
-    own_reach: Floats  # [depth] reach of the player whose traversal it is
-    others_reach: Floats  # [depth] of all other players, chance apart
-    value: Floats  # [depth, actions] to him, of each action tried so far
-    policy: Floats  # [spots] each row's policy in this traversal
-    met: NDArray[np.int64]  # [spots] at a row's first spot, the last traversal that met the row
+    samples_others: bool
+    most_actions: int
+
+
+class Sums(NamedTuple):
+    """What is learned."""
+
+    sums: Floats  # [slots, 2] regrets, and the average policy's weights
+
+
+# Notes of a decision whose actions are all tried, one above the other: its node, which action is being tried;
+# the reach of the player whose traversal it is, that of all other players, chance apart; from POLICY on the
+# policy, and after it the value to him of each action tried so far.
+NODE, ACTION = 0, 1
+OWN_REACH, OTHERS_REACH, POLICY = range(3)
 
 
 class ExternalMCCFR(Learner):
@@ -58,27 +67,23 @@ class ExternalMCCFR(Learner):
     work: ClassVar[str] = "iterations"
     first_measurement: ClassVar[int] = 100
     samples_others: ClassVar[bool] = True
-    exchanged: ClassVar[str | None] = None
+    tables_type: ClassVar[Any] = Sums
+    exchanges: ClassVar[bool] = False
 
     def _table_shapes(self) -> Shapes:
         return {"sums": ((self.tree.num_slots, 2), np.float64)}
 
-    def _new_scratch(self) -> Walk:
-        depth, actions = self.depth, self.most_actions
-        walk = Walk(
-            node=scratch(depth, np.int32),
-            action=scratch(depth, np.int32),
-            own_reach=scratch(depth),
-            others_reach=scratch(depth),
-            value=scratch(depth * actions).reshape(depth, actions),
-            policy=scratch(self.tree.num_spots),
-            met=scratch(self.tree.num_spots, np.int64),
-        )
-        walk.met[:] = -1
-        return walk
+    def _worker_size(self) -> WorkerSize:
+        # One row more than decisions: there the policy stands of one that is not walked but drawn.
+        spots = 1 if self.samples_others else self.tree.num_spots
+        real = POLICY + 2 * self.most_actions
+        return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, spots=spots)
 
-    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
-        _iterate(self.episode_tree, tables["sums"], *thread, self.samples_others, span)
+    def _crowd(self) -> Crowd:
+        return Crowd(256, 0.5)
+
+    def _how(self) -> Walk:
+        return Walk(self.samples_others, self.most_actions)
 
     @property
     def weights(self) -> Floats:
@@ -91,82 +96,67 @@ class ChanceCFR(ExternalMCCFR):
     name: ClassVar[str] = "chance-cfr"
     summary: ClassVar[str] = "CFR with chance sampled (Zinkevich et al. 2007)"
     samples_others: ClassVar[bool] = False
+    runs_on_gpu: ClassVar[bool] = False  # it needs a note for every row of the game in each thread
 
 
-@episode_kernel
-def _iterate(
-    tree: Any,
-    sums: Floats,  # [slots, 2] regrets, and the average policy's weights
-    deal: Any,
-    walk: Walk,
-    stream: Stream,
-    samples_others: bool,
-    span: Span,
-) -> None:
+@implements(iterate, Walk)
+def _iterate(how: Walk, tree: Any, tables: Sums, own: Worker, number: int) -> None:
     players = num_players(tree)
-    for count in range(1, span.length + 1):
-        for player in range(players):
-            traversal = (span.begun + count * span.stride) * players + player
-            _traverse(tree, sums, deal, walk, stream, samples_others, player, traversal)
+    for player in range(players):
+        _traverse(how, tree, tables.sums, own, player, number * players + player)
 
 
 @part
-def _traverse(
-    tree: Any,
-    sums: Floats,
-    deal: Any,
-    walk: Walk,
-    stream: Stream,
-    samples_others: bool,
-    traverser: int,
-    traversal: int,
-) -> float:
-    """Update the regrets of one player's rows; returns the sampled value of the game to him.
+def _traverse(how: Walk, tree: Any, sums: Floats, own: Worker, traverser: int, traversal: int) -> None:
+    """Update the regrets of one player's rows.
 
     The recursion is written out: `depth` decisions are open, and the loop goes down to a leaf and then up
     to the last decision that has an action left.
     """
+    deal, notes, stream = own.deal, own.notes, own.stream
     next_player = (traverser + 1) % num_players(tree)
     depth, own_reach, others_reach = 0, 1.0, 1.0
     node = begin(tree, deal, stream)
     while True:
         player = tree.node[node, PLAYER]
         while player >= 0:
-            spot, actions = tree.node[node, PLACE], num_actions(tree, node)
-            first = first_slot(tree, deal, node)
-            is_new = _meet(sums, walk, first, spot, actions, traversal)
-            if samples_others and player != traverser:
+            first, actions = first_slot(tree, deal, node), num_actions(tree, node)
+            if how.samples_others:
+                match_regrets(sums, first, first + actions, notes.real, depth, POLICY)
+                is_new = True
+            else:
+                is_new = _meet(sums, notes, first, tree.node[node, PLACE], actions, depth, traversal)
+            if how.samples_others and player != traverser:
                 if player == next_player:
-                    _add_to_average(sums, walk, first, spot, actions, 1.0)
-                drawn = draw(walk.policy, spot, spot + actions, stream) - spot
+                    _add_to_average(sums, notes, first, actions, depth, 1.0)
+                drawn = draw(notes.real, depth, POLICY, POLICY + actions, stream) - POLICY
                 node = follow(tree, deal, node, drawn, stream)
             else:
-                if is_new and player == traverser and not samples_others:
-                    _add_to_average(sums, walk, first, spot, actions, own_reach)
-                walk.node[depth], walk.action[depth] = node, 0
-                walk.own_reach[depth], walk.others_reach[depth] = own_reach, others_reach
-                own_reach, others_reach = _try(tree, walk, depth, samples_others, traverser)
+                if is_new and player == traverser and not how.samples_others:
+                    _add_to_average(sums, notes, first, actions, depth, own_reach)
+                notes.whole[depth, NODE], notes.whole[depth, ACTION] = node, 0
+                notes.real[depth, OWN_REACH], notes.real[depth, OTHERS_REACH] = own_reach, others_reach
+                own_reach, others_reach = _try(how, tree, notes, depth, traverser)
                 node = follow(tree, deal, node, 0, stream)
                 depth += 1
             player = tree.node[node, PLAYER]
         value = payoff(tree, deal, node, traverser)
-        while depth > 0 and not _has_more(tree, walk, depth - 1, value):
+        while depth > 0 and not _has_more(how, tree, notes, depth - 1, value):
             depth -= 1
-            value = _close(tree, sums, deal, walk, depth, traverser)
+            value = _close(how, tree, sums, deal, notes, depth, traverser)
         if depth == 0:
-            return float(value)
-        own_reach, others_reach = _try(tree, walk, depth - 1, samples_others, traverser)
-        node = follow(tree, deal, walk.node[depth - 1], walk.action[depth - 1], stream)
+            return
+        own_reach, others_reach = _try(how, tree, notes, depth - 1, traverser)
+        node = follow(tree, deal, notes.whole[depth - 1, NODE], notes.whole[depth - 1, ACTION], stream)
 
 
 @part
-def _try(tree: Any, walk: Walk, depth: int, samples_others: bool, traverser: int) -> tuple[float, float]:
+def _try(how: Walk, tree: Any, notes: Notes, depth: int, traverser: int) -> tuple[float, float]:
     """The reach after the action that is next at an open decision."""
-    node, action = walk.node[depth], walk.action[depth]
-    own_reach, others_reach = walk.own_reach[depth], walk.others_reach[depth]
-    if not samples_others:
-        probability = walk.policy[tree.node[node, PLACE] + action]
-        if tree.node[node, PLAYER] == traverser:
+    own_reach, others_reach = notes.real[depth, OWN_REACH], notes.real[depth, OTHERS_REACH]
+    if not how.samples_others:
+        probability = notes.real[depth, POLICY + notes.whole[depth, ACTION]]
+        if tree.node[notes.whole[depth, NODE], PLAYER] == traverser:
             own_reach *= probability
         else:
             others_reach *= probability
@@ -174,40 +164,43 @@ def _try(tree: Any, walk: Walk, depth: int, samples_others: bool, traverser: int
 
 
 @part
-def _has_more(tree: Any, walk: Walk, depth: int, value: float) -> bool:
+def _has_more(how: Walk, tree: Any, notes: Notes, depth: int, value: float) -> bool:
     """Note what the action was worth that was just tried, and go on to the next; False if there is none."""
-    walk.value[depth, walk.action[depth]] = value
-    walk.action[depth] += 1
-    return bool(walk.action[depth] < num_actions(tree, walk.node[depth]))
+    notes.real[depth, POLICY + how.most_actions + notes.whole[depth, ACTION]] = value
+    notes.whole[depth, ACTION] += 1
+    return bool(notes.whole[depth, ACTION] < num_actions(tree, notes.whole[depth, NODE]))
 
 
 @part
-def _close(tree: Any, sums: Floats, deal: Any, walk: Walk, depth: int, traverser: int) -> float:
+def _close(how: Walk, tree: Any, sums: Floats, deal: Any, notes: Notes, depth: int, traverser: int) -> float:
     """All actions of a decision are tried: learn from them, if it is the traverser's; returns its value."""
-    node = walk.node[depth]
-    spot, actions = tree.node[node, PLACE], num_actions(tree, node)
-    value = 0.0
+    node, values = notes.whole[depth, NODE], POLICY + how.most_actions
+    actions, value = num_actions(tree, node), 0.0
     for action in range(actions):
-        value += walk.policy[spot + action] * walk.value[depth, action]
+        value += notes.real[depth, POLICY + action] * notes.real[depth, values + action]
     if tree.node[node, PLAYER] == traverser:
         first = first_slot(tree, deal, node)
         for action in range(actions):
-            regret = walk.others_reach[depth] * (walk.value[depth, action] - value)
-            sums[first + action, REGRET] += regret
+            regret = notes.real[depth, OTHERS_REACH] * (notes.real[depth, values + action] - value)
+            add(sums, first + action, REGRET, regret)
     return value
 
 
 @part
-def _add_to_average(sums: Floats, walk: Walk, first: int, spot: int, actions: int, weight: float) -> None:
+def _add_to_average(sums: Floats, notes: Notes, first: int, actions: int, depth: int, weight: float) -> None:
     for action in range(actions):
-        sums[first + action, AVERAGE] += weight * walk.policy[spot + action]
+        add(sums, first + action, AVERAGE, weight * notes.real[depth, POLICY + action])
 
 
 @part
-def _meet(sums: Floats, walk: Walk, first: int, spot: int, actions: int, traversal: int) -> bool:
+def _meet(
+    sums: Floats, notes: Notes, first: int, spot: int, actions: int, depth: int, traversal: int
+) -> bool:
     """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
-    if walk.met[spot] == traversal:
-        return False
-    walk.met[spot] = traversal
-    match_regrets(sums, first, first + actions, walk.policy, spot)
-    return True
+    is_new = bool(notes.met[spot] != traversal)
+    if is_new:
+        notes.met[spot] = traversal
+        match_regrets(sums, first, first + actions, notes.policy, 0, spot)
+    for action in range(actions):
+        notes.real[depth, POLICY + action] = notes.policy[0, spot + action]
+    return is_new

@@ -1,4 +1,4 @@
-"""What the Monte-Carlo learners share: random streams, and the work of several threads.
+"""What the Monte-Carlo learners share: the loop over iterations, and the work of several threads.
 
 With one thread and one seed the tables are the same to the bit, however a run is cut into pieces. With
 several threads, very large tables, and those of hold'em, are shared without locks. The cache lines of smaller
@@ -12,27 +12,32 @@ ones would be torn from one thread by another at every step, so there either
   after each few of them. In a two-player zero-sum game a mixture of averages is at most as exploitable as
   they are in the mean, and part of the sampling errors cancels out. The tables are then the same to the
   bit for the same number of threads. (In other games, without that warrant, the tables are shared.)
+
+On a GPU (`gpu.py`) thousands of threads share one table.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.base.devices import CUDA
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats
+from openfelt.base.jit import Floats, episode_kernel
 from openfelt.base.memory import machine_memory
-from openfelt.base.random import Stream, streams
+from openfelt.base.random import starts
 from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.compiler import Tree, compile_any
 from openfelt.rules.game import AnyGame
+from openfelt.solvers.gpu import Crowd, Gpu
 from openfelt.solvers.solver import MOST_THREADS, Solver
-from openfelt.traverse.exchange import Exchange, exchanges, no_exchange
+from openfelt.traverse.exchange import Exchange, exchanges, no_exchange, trade
 from openfelt.traverse.open_tree import open_tree
+from openfelt.traverse.worker import Span, Worker, WorkerSize, iterate_next, new_worker
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]
@@ -40,20 +45,17 @@ Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
 
 
-class Span(NamedTuple):
-    """Which iterations to do: number begun + stride, begun + 2 stride, ..., `length` of them."""
-
-    begun: int
-    length: int
-    stride: int = 1
-
-
-class Thread(NamedTuple):
-    """What one thread writes to besides the tables."""
-
-    deal: Any
-    scratch: Any
-    stream: Stream
+@episode_kernel
+def _learn(how: Any, tree: Any, tables: Any, own: Worker, span: Span, exchange: Exchange) -> None:
+    until_trade = exchange.every
+    for count in range(1, span.length + 1):
+        iterate_next(how, tree, tables, own, span, count)
+        until_trade -= 1
+        if until_trade == 0:
+            trade(tables[0], exchange)
+            until_trade = exchange.every
+    if exchange.every > 0:
+        trade(tables[0], exchange)
 
 
 class Learner(Solver):
@@ -61,15 +63,17 @@ class Learner(Solver):
 
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
-    exchanged: ClassVar[str | None]  # the table of sums that threads exchange; none if each learns its own
+    tables_type: ClassVar[Any]  # what kernels get the tables as; a field is a table
+    exchanges: ClassVar[bool]  # whether threads exchange their first table, or each learns its own
+    runs_on_gpu: ClassVar[bool] = True
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_any(game)
 
     def _start(self) -> None:
-        opened = open_tree(self.tree, MOST_THREADS)
+        opened = open_tree(self.tree)
         self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
-        self.streams = streams(self.seed, MOST_THREADS)
+        self._starts = starts(self.seed, MOST_THREADS)
         shapes = self._table_shapes()
         size = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes.values())
         if size > machine_memory():
@@ -77,36 +81,57 @@ class Learner(Solver):
                 f"{self.name} needs {size / 1e9:.1f} GB for {self.tree.game}; this machine has "
                 f"{machine_memory() / 1e9:.1f}."
             )
+        on_gpu = self.device == CUDA
         self._shared = size >= SHARED_FROM or isinstance(self.tree, BettingTree)
-        if self.exchanged is None:
+        if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
-        self.learners = self.threads if self.exchanged is None and not self._shared else 1
-        self.learned = {
+        self.learners = 1 if on_gpu or self.exchanges or self._shared else self.threads
+        self._learned = {
             name: np.zeros((self.learners, *shape), kind) for name, (shape, kind) in shapes.items()
         }
-        self._scratch = [self._new_scratch() for _ in range(self.threads)]
-        self._decks = opened.decks
-        self._deals = [opened.new_deal(self._decks[thread]) for thread in range(self.threads)]
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        threads = 0 if on_gpu else self.threads
+        self._workers = [new_worker(self._worker_size()) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._gpu: Gpu | None = None
+        if on_gpu:
+            what = f"{self.name} of {self.tree.game}"
+            tables = self._kernel_tables(0)
+            self.crowd = self._crowd()
+            self._gpu = Gpu(self._how(), self.episode_tree, tables, self._worker_size(), what)
 
     @abstractmethod
     def _table_shapes(self) -> Shapes:
         """The tables that are learned, all zero at first: their shapes and types."""
 
     @abstractmethod
-    def _new_scratch(self) -> Any:
-        """What an episode writes on the way, for one thread."""
+    def _worker_size(self) -> WorkerSize:
+        """What an iteration writes on the way."""
 
     @abstractmethod
-    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
-        """Do the iterations of the span on the tables, with exchanges on the way."""
+    def _crowd(self) -> Crowd:
+        """How many iterations may run at once on a GPU."""
+
+    @abstractmethod
+    def _how(self) -> Any:
+        """What the learner's kernel is told, a NamedTuple of its own kind."""
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
         """Bring together what is not exchanged, after the threads have worked on copies."""
 
+    @property
+    def learned(self) -> Tables:
+        """The tables, each [learners, ...]."""
+        if self._gpu:
+            self._gpu.fetch(self._kernel_tables(0))
+        return self._learned
+
     def tables(self) -> Tables:
-        decks = {"decks": self._decks} if self._decks.size else {}
-        return {**self.learned, "streams": self.streams, **decks}
+        return dict(self.learned)
+
+    def _resumed(self) -> None:
+        self._starts = starts(self.seed, MOST_THREADS)
+        if self._gpu:
+            self._gpu.resume(self._how(), self._kernel_tables(0))
 
     def summed(self, name: str, column: int) -> Floats:
         """A column of a table, the sum over all learners; a view of it where there is only one."""
@@ -115,10 +140,14 @@ class Learner(Solver):
         return found
 
     def _advance(self, iterations: int) -> None:
-        exchanging = self.exchanged is not None and not self._shared
+        exchanging = self.exchanges and not self._shared
         few = exchanging and iterations < self.tree.num_slots  # not worth the copies
-        if self._pool is None or few or iterations == 0:
-            self._learn_part(0, self._tables_of(0), Span(self.iterations, iterations), no_exchange())
+        if self._gpu:
+            most = self.in_flight or max(1.0, self.crowd.per_row * self.tree.num_rows)
+            self._gpu.learn(self.iterations, iterations, self._starts[0], self.crowd.patience, most)
+        elif self._pool is None or few or iterations == 0:
+            span = Span(self.iterations, iterations, 1, self._starts[0])
+            self._learn_part(0, self._tables_of(0), span, no_exchange())
         elif exchanging:
             self._learn_by_exchange(self._pool, iterations)
         else:
@@ -129,29 +158,36 @@ class Learner(Solver):
 
     def _learn_by_exchange(self, pool: ThreadPoolExecutor, iterations: int) -> None:
         """Each thread on a copy of the tables."""
-        assert self.exchanged is not None
         common = self._tables_of(0)
+        exchanged = next(iter(common.values()))
         every = max(1, self.tree.num_slots)  # so that exchanges take a few percent of the time
-        sides = exchanges(common[self.exchanged], self.threads, every)
+        sides = exchanges(exchanged, self.threads, every)
         copies = [{name: table.copy() for name, table in common.items()} for _ in range(self.threads)]
         self._in_threads(pool, copies, self._common_spans(iterations), sides)
-        table = common[self.exchanged]
-        table += sides[0].given.sum(axis=0).reshape(table.shape)
+        exchanged += sides[0].given.sum(axis=0).reshape(exchanged.shape)
         self._merge(common, copies)
 
     def _own_spans(self, iterations: int) -> list[Span]:
-        """The iterations shared out, each thread with a count of its own."""
+        """The iterations shared out, each thread with a count and random numbers of its own."""
         before, after = (
             [total // self.threads + (thread < total % self.threads) for thread in range(self.threads)]
             for total in (self.iterations, self.iterations + iterations)
         )
-        return [Span(begun, end - begun) for begun, end in zip(before, after, strict=True)]
+        return [
+            Span(begun, end - begun, 1, start)
+            for begun, end, start in zip(before, after, self._starts, strict=False)
+        ]
 
     def _common_spans(self, iterations: int) -> list[Span]:
         """The iterations dealt out in turn, by a common count."""
         share, rest = divmod(iterations, self.threads)
         return [
-            Span(self.iterations + thread + 1 - self.threads, share + (thread < rest), self.threads)
+            Span(
+                self.iterations + thread + 1 - self.threads,
+                share + (thread < rest),
+                self.threads,
+                self._starts[0],
+            )
             for thread in range(self.threads)
         ]
 
@@ -161,8 +197,11 @@ class Learner(Solver):
         list(pool.map(self._learn_part, range(self.threads), tables, spans, sides))
 
     def _learn_part(self, thread: int, tables: Tables, span: Span, exchange: Exchange) -> None:
-        own = Thread(self._deals[thread], self._scratch[thread], self.streams[thread])
-        self._learn(tables, own, span, exchange)
+        own = self._workers[thread]
+        _learn(self._how(), self.episode_tree, self.tables_type(**tables), own, span, exchange)
+
+    def _kernel_tables(self, learner: int) -> Any:
+        return self.tables_type(**self._tables_of(learner))
 
     def _tables_of(self, learner: int) -> Tables:
-        return {name: table[learner] for name, table in self.learned.items()}
+        return {name: table[learner] for name, table in self._learned.items()}

@@ -23,14 +23,24 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
-from openfelt.base.memory import scratch
-from openfelt.base.random import Stream, uniform
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
+from openfelt.base.jit import Floats, part
+from openfelt.base.random import uniform
+from openfelt.base.shared import add, raise_to
+from openfelt.solvers.gpu import Crowd
+from openfelt.solvers.learner import Learner, Shapes, Tables
 from openfelt.solvers.solver import Settings, setting, within
-from openfelt.traverse.episode import PLAYER, begin, first_slot, follow, num_actions, payoff
-from openfelt.traverse.exchange import Exchange, trade
+from openfelt.traverse.episode import (
+    PLAYER,
+    begin,
+    first_slot,
+    follow,
+    implements,
+    num_actions,
+    num_players,
+    payoff,
+)
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
+from openfelt.traverse.worker import Notes, Worker, WorkerSize, iterate
 
 
 @dataclass(frozen=True)
@@ -55,19 +65,20 @@ class OutcomeTables(NamedTuple):
     baseline: Floats  # [slots, players], or [0, players] without baselines
 
 
-class History(NamedTuple):
-    """One sampled history, decision by decision."""
+class Sampling(NamedTuple):
+    """How iterations are done."""
 
-    first: Longs  # [depth] the first slot of the row
-    actions: Ints  # [depth] how many there are
-    player: Ints  # [depth]
-    action: Ints  # [depth] the place of the action that was drawn
-    sampled: Floats  # [depth] with which probability it was drawn
-    own_reach: Floats  # [depth] the player's own reach of the node
-    weight: Floats  # [depth] all others' reach of it, over the probability to sample it
-    policy: Floats  # [depth * actions] the current policy, that of each decision at depth * actions
-    reach: Floats  # [players] each player's own reach, on the way down
-    value: Floats  # [players] what follows is worth to each, on the way back
+    epsilon: float
+    step: float  # of the baselines
+
+
+# Notes of a decision: the first slot of the row, how many actions there are, who moves, the place of the
+# action that was drawn; with which probability it was drawn, the player's own reach of the node, all others'
+# reach of it over the probability to sample it; and from POLICY on the current policy.
+FIRST, ACTIONS, MOVER, ACTION = range(4)
+SAMPLED, OWN_REACH, WEIGHT, POLICY = range(4)
+# Notes of a player: his own reach, on the way down; what follows is worth to him, on the way back.
+REACH, VALUE = 0, 1
 
 
 class OutcomeMCCFR(Learner):
@@ -77,7 +88,8 @@ class OutcomeMCCFR(Learner):
     summary: ClassVar[str] = "CFR on one sampled history at a time (Ponsen, de Jong & Lanctot 2011)"
     settings_type: ClassVar[type[Settings]] = OutcomeSettings
     settings: OutcomeSettings
-    exchanged: ClassVar[str | None] = "sums"
+    tables_type: ClassVar[Any] = OutcomeTables
+    exchanges: ClassVar[bool] = True
 
     def _table_shapes(self) -> Shapes:
         slots = self.tree.num_slots
@@ -87,24 +99,14 @@ class OutcomeMCCFR(Learner):
             "baseline": ((slots if self.settings.baseline else 0, self.tree.players), np.float64),
         }
 
-    def _new_scratch(self) -> History:
-        depth, actions = self.depth, self.most_actions
-        return History(
-            first=scratch(depth, np.int64),
-            actions=scratch(depth, np.int32),
-            player=scratch(depth, np.int32),
-            action=scratch(depth, np.int32),
-            sampled=scratch(depth),
-            own_reach=scratch(depth),
-            weight=scratch(depth),
-            policy=scratch(depth * actions),
-            reach=scratch(self.tree.players),
-            value=scratch(self.tree.players),
-        )
+    def _worker_size(self) -> WorkerSize:
+        return WorkerSize(self.tree.players, self.depth, whole=4, real=POLICY + self.most_actions)
 
-    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
-        own, settings = OutcomeTables(**tables), self.settings
-        _iterate(self.episode_tree, own, *thread, settings.epsilon, settings.baseline, span, exchange)
+    def _crowd(self) -> Crowd:
+        return Crowd(256, 16.0)
+
+    def _how(self) -> Sampling:
+        return Sampling(self.settings.epsilon, self.settings.baseline)
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
         # A row counts as met when any thread met it; of the baselines, which are estimates, the mean is kept.
@@ -116,66 +118,47 @@ class OutcomeMCCFR(Learner):
         return self.summed("sums", AVERAGE)
 
 
-@episode_kernel
-def _iterate(
-    tree: Any,
-    tables: OutcomeTables,
-    deal: Any,
-    history: History,
-    stream: Stream,
-    epsilon: float,
-    step: float,
-    span: Span,
-    exchange: Exchange,
-) -> None:
-    until_trade = exchange.every
-    for count in range(1, span.length + 1):
-        length, leaf = sample_history(tree, tables.sums, deal, history, stream, epsilon)
-        learn_history(tree, tables, deal, history, length, leaf, step, span.begun + count * span.stride)
-        until_trade -= 1
-        if until_trade == 0:
-            trade(tables.sums, exchange)
-            until_trade = exchange.every
-    if exchange.every > 0:
-        trade(tables.sums, exchange)
+@implements(iterate, Sampling)
+def _iterate(how: Sampling, tree: Any, tables: OutcomeTables, own: Worker, number: int) -> None:
+    length, leaf = sample_history(tree, tables.sums, own, how.epsilon)
+    learn_history(tree, tables, own, length, leaf, how.step, number)
 
 
 @part
-def sample_history(
-    tree: Any, sums: Floats, deal: Any, history: History, stream: Stream, epsilon: float
-) -> tuple[int, int]:
+def sample_history(tree: Any, sums: Floats, own: Worker, epsilon: float) -> tuple[int, int]:
     """SELECT of Algorithm 1; returns the number of decisions and the leaf."""
-    players = len(history.reach)
+    deal, notes, stream = own.deal, own.notes, own.stream
+    players = num_players(tree)
     for player in range(players):
-        history.reach[player] = 1.0
-    width = len(history.policy) // len(history.first)
+        notes.of_player[player, REACH] = 1.0
     length, sampled = 0, 1.0
     node = begin(tree, deal, stream)
     player = tree.node[node, PLAYER]
     while player >= 0:
         first, actions = first_slot(tree, deal, node), num_actions(tree, node)
-        base = length * width
-        match_regrets(sums, first, first + actions, history.policy, base)
+        match_regrets(sums, first, first + actions, notes.real, length, POLICY)
         chosen, place = actions - 1, uniform(stream)
         even = epsilon / actions
         for action in range(actions - 1):
-            place -= even + (1.0 - epsilon) * history.policy[base + action]
+            place -= even + (1.0 - epsilon) * notes.real[length, POLICY + action]
             if place < 0.0:
                 chosen = action
                 break
         others = 1.0
         for other in range(players):
             if other != player:
-                others *= history.reach[other]
-        history.first[length] = first
-        history.actions[length] = actions
-        history.player[length] = player
-        history.action[length] = chosen
-        history.sampled[length] = even + (1.0 - epsilon) * history.policy[base + chosen]
-        history.own_reach[length] = history.reach[player]
-        history.weight[length] = others / sampled
-        history.reach[player] *= history.policy[base + chosen]
-        sampled *= history.sampled[length]
+                others *= notes.of_player[other, REACH]
+        policy = notes.real[length, POLICY + chosen]
+        here = even + (1.0 - epsilon) * policy
+        notes.whole[length, FIRST] = first
+        notes.whole[length, ACTIONS] = actions
+        notes.whole[length, MOVER] = player
+        notes.whole[length, ACTION] = chosen
+        notes.real[length, SAMPLED] = here
+        notes.real[length, OWN_REACH] = notes.of_player[player, REACH]
+        notes.real[length, WEIGHT] = others / sampled
+        notes.of_player[player, REACH] *= policy
+        sampled *= here
         length += 1
         node = follow(tree, deal, node, chosen, stream)
         player = tree.node[node, PLAYER]
@@ -184,54 +167,45 @@ def sample_history(
 
 @part
 def learn_history(
-    tree: Any,
-    tables: OutcomeTables,
-    deal: Any,
-    history: History,
-    length: int,
-    leaf: int,
-    step: float,
-    iteration: int,
+    tree: Any, tables: OutcomeTables, own: Worker, length: int, leaf: int, step: float, iteration: int
 ) -> None:
     """UPDATE of Algorithm 1, from the last decision to the first."""
-    width = len(history.policy) // len(history.first)
-    for player in range(len(history.value)):
-        history.value[player] = payoff(tree, deal, leaf, player)
+    notes, players = own.notes, num_players(tree)
+    for player in range(players):
+        notes.of_player[player, VALUE] = payoff(tree, own.deal, leaf, player)
     for depth in range(length - 1, -1, -1):
-        first, actions = history.first[depth], history.actions[depth]
-        player, chosen = history.player[depth], history.action[depth]
-        base = depth * width
-        drawn = history.value[player] / history.sampled[depth]  # v(h, a) of the action drawn
+        first, actions = notes.whole[depth, FIRST], notes.whole[depth, ACTIONS]
+        player, chosen = notes.whole[depth, MOVER], notes.whole[depth, ACTION]
+        sampled = notes.real[depth, SAMPLED]
+        drawn = notes.of_player[player, VALUE] / sampled  # v(h, a) of the action drawn
         if step > 0.0:
-            drawn += tables.baseline[first + chosen, player] * (1.0 - 1.0 / history.sampled[depth])
-            _pass_on(tables.baseline, history, depth, first, actions, step)
+            drawn += tables.baseline[first + chosen, player] * (1.0 - 1.0 / sampled)
+            _pass_on(tables.baseline, notes, depth, players, step)
         else:
-            factor = history.policy[base + chosen] / history.sampled[depth]
-            for other in range(len(history.value)):
-                history.value[other] *= factor
-        value, weight = history.value[player], history.weight[depth]
+            factor = notes.real[depth, POLICY + chosen] / sampled
+            for other in range(players):
+                notes.of_player[other, VALUE] *= factor
+        value, weight = notes.of_player[player, VALUE], notes.real[depth, WEIGHT]
         # Another thread may have been here at a later time by its clock.
-        since = max(iteration - tables.marker[first], 0) * history.own_reach[depth]
-        tables.marker[first] = max(iteration, tables.marker[first])
+        since = max(iteration - raise_to(tables.marker, first, iteration), 0) * notes.real[depth, OWN_REACH]
         for action in range(actions):
             slot = first + action
             of_action = drawn if action == chosen else 0.0
             if step > 0.0 and action != chosen:
                 of_action = tables.baseline[slot, player]
-            tables.sums[slot, REGRET] += weight * (of_action - value)
-            tables.sums[slot, AVERAGE] += since * history.policy[base + action]
+            add(tables.sums, slot, REGRET, weight * (of_action - value))
+            add(tables.sums, slot, AVERAGE, since * notes.real[depth, POLICY + action])
 
 
 @part
-def _pass_on(baseline: Floats, history: History, depth: int, first: int, actions: int, step: float) -> None:
+def _pass_on(baseline: Floats, notes: Notes, depth: int, players: int, step: float) -> None:
     """Replace the value of each player after the drawn action by that before it, and learn the baseline."""
-    base = depth * (len(history.policy) // len(history.first))
-    chosen = history.action[depth]
-    factor = history.policy[base + chosen] / history.sampled[depth]
-    for player in range(len(history.value)):
+    first, chosen = notes.whole[depth, FIRST], notes.whole[depth, ACTION]
+    factor = notes.real[depth, POLICY + chosen] / notes.real[depth, SAMPLED]
+    for player in range(players):
         expected = 0.0
-        for action in range(actions):
-            expected += history.policy[base + action] * baseline[first + action, player]
-        error = history.value[player] - baseline[first + chosen, player]
-        history.value[player] = expected + factor * error
-        baseline[first + chosen, player] += step * error
+        for action in range(notes.whole[depth, ACTIONS]):
+            expected += notes.real[depth, POLICY + action] * baseline[first + action, player]
+        error = notes.of_player[player, VALUE] - baseline[first + chosen, player]
+        notes.of_player[player, VALUE] = expected + factor * error
+        add(baseline, first + chosen, player, step * error)

@@ -16,6 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from openfelt import __version__
+from openfelt.base.cuda import gpu_name
+from openfelt.base.devices import CPU
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import MANIFEST, not_written, read_manifest, write_text
 from openfelt.policy.any_policy import POLICY, AnyPolicy, load_policy, save_policy
@@ -34,6 +37,7 @@ class RunFolder:
     """Where a run keeps what it learned."""
 
     path: Path
+    with_checkpoint: bool = True  # False: only the policy is saved, which cannot be gone on with
 
     @property
     def exists(self) -> bool:
@@ -66,7 +70,8 @@ class RunFolder:
 
         `budget` is what was asked, given at the start of each command.
         """
-        solver.save(self.path / CHECKPOINT)
+        if self.with_checkpoint:
+            solver.save(self.path / CHECKPOINT)
         made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
         save_policy(solver.policy, self.path / POLICY, made_by=made_by)
         if solver.knows_values:
@@ -95,15 +100,22 @@ class RunFolder:
             raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
         return found
 
-    def resume(self, game: str, solver: str, threads: int, parameters: dict[str, Any]) -> Solver:
-        """The solver of this run as it was last saved; refuses another game, solver or parameters."""
+    def resume(self, game: str, solver: str, work: dict[str, Any], parameters: dict[str, Any]) -> Solver:
+        """The solver of this run as it was last saved; refuses another game, solver or parameters.
+
+        `work` is what may be another one each time: threads and the device.
+        """
         found = self.settings()
-        fresh = solver_type(solver)(game, seed=found["seed"], threads=threads, **parameters)
+        fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
         for key, was, wanted in _differences(found, asked):
             had = f"without {key}" if was is None else f"with {key} {was}"
             now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
             raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
+        if not (self.path / CHECKPOINT).exists():
+            raise FeltError(
+                f"{self.path} has no checkpoint to go on from; it was trained with --policy-only."
+            )
         fresh.resume(self.path / CHECKPOINT)
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
@@ -112,8 +124,8 @@ class RunFolder:
 
     def learned(self) -> dict[str, Any]:
         """How far the run had come when it was last saved."""
-        facts = read_manifest(self.path / CHECKPOINT, "checkpoint")
-        return {key: facts.get(key) for key in ("iterations", "seconds")}
+        made_by = read_manifest(self.path / POLICY, "policy").get("made_by", {})
+        return {key: made_by.get(key) for key in ("iterations", "seconds")}
 
     def _read_metrics(self) -> list[Measurement]:
         try:
@@ -159,9 +171,10 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "solver": solver.name,
         "seed": solver.seed,
         "threads": solver.threads,
+        "device": solver.device if solver.device == CPU else gpu_name(),
         "parameters": _parameters(solver),
-        "versions": {name: version(name) for name in ("openfelt", "numpy", "numba", "scipy")}
-        | {"python": platform.python_version(), "commit": commit()},
+        "versions": {name: version(name) for name in ("numpy", "numba", "scipy")}
+        | {"openfelt": __version__, "python": platform.python_version(), "commit": commit()},
     }
 
 

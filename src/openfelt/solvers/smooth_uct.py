@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openfelt.base.errors import FeltError
+from openfelt.solvers.gpu import Crowd
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.solvers.uct import UCT, Selection, UCTSettings
 
@@ -52,6 +53,9 @@ class SmoothUCT(UCT):
     summary: ClassVar[str] = "UCT mixed with its average policy (Smooth IS-UCT, Heinrich & Silver 2014)"
     settings_type: ClassVar[type[Settings]] = SmoothUCTSettings
     settings: SmoothUCTSettings
+
+    def _crowd(self) -> Crowd:
+        return Crowd(4096, 32.0) if self.settings.schedule == DECAY else super()._crowd()
 
     def _choose_selection(self) -> Selection:
         settings = self.settings

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.base.cuda import choose_device
+from openfelt.base.devices import CPU, CUDA
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
 from openfelt.base.jit import Floats
@@ -26,7 +28,7 @@ from openfelt.rules.game import AnyGame
 from openfelt.traverse.sequence import evaluate_profile
 
 BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
-MOST_THREADS, MOST_SEED = 256, 2**63 - 1
+MOST_THREADS, MOST_IN_FLIGHT, MOST_SEED = 256, 2**22, 2**63 - 1
 SPACING = 1.1  # each measurement comes after this many times the iterations of the one before
 
 
@@ -78,9 +80,22 @@ class Solver(ABC):
     knows_values: ClassVar[bool] = False  # of actions, so that its greedy policy goes by them
     work: ClassVar[str] = "iterations"  # what is counted
     first_measurement: ClassVar[int] = 1  # after how many of them
+    runs_on_gpu: ClassVar[bool] = False
 
-    def __init__(self, game: AnyGame, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
-        for what, value, low, high in (("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)):
+    def __init__(
+        self,
+        game: AnyGame,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        device: str = CPU,
+        in_flight: int | None = None,
+        **settings: Any,
+    ) -> None:
+        ranges = [("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)]
+        if in_flight is not None:
+            ranges.append(("in_flight", in_flight, 1, MOST_IN_FLIGHT))
+        for what, value, low, high in ranges:
             if not isinstance(value, int | np.integer) or not low <= value <= high:
                 raise FeltError(f"{what} must be a whole number from {low} to {high}, not {value}.")
         fields = dataclasses.fields(self.settings_type)
@@ -94,7 +109,12 @@ class Solver(ABC):
             value, choices = getattr(self.settings, each.name), each.metadata.get("choices")
             if choices and value not in choices:
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
-        self.seed, self.threads = seed, threads
+        self.seed, self.threads, self.in_flight = seed, threads, in_flight
+        self.device = choose_device(device)
+        if self.device == CUDA and not self.runs_on_gpu:
+            if device == CUDA:
+                raise FeltError(f"{self.name} does not run on a GPU; leave out the device, or give {CPU}.")
+            self.device = CPU
         self.learners = 1  # that learn side by side, each its own tables
         self.tree = self._compile(game)
         if isinstance(self.tree, GameTree):

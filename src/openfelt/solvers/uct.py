@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
-from openfelt.base.memory import scratch
+from openfelt.base.jit import Floats, part
 from openfelt.base.random import Stream, uniform
+from openfelt.base.shared import add
 from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.game_tree import GameTree
 from openfelt.policy.any_policy import (
@@ -35,7 +35,8 @@ from openfelt.policy.any_policy import (
 from openfelt.policy.holdem_policy import RULES, HoldemPolicy, rule_policy
 from openfelt.policy.policy import Policy, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.learner import Learner, Shapes, Span, Tables, Thread
+from openfelt.solvers.gpu import Crowd
+from openfelt.solvers.learner import Learner, Shapes
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import (
     PLAYER,
@@ -44,12 +45,13 @@ from openfelt.traverse.episode import (
     exploration,
     first_slot,
     follow,
+    implements,
     num_actions,
     num_players,
     passive,
     payoff,
 )
-from openfelt.traverse.exchange import Exchange, trade
+from openfelt.traverse.worker import Worker, WorkerSize, iterate
 
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
 VISITS, PAYOFFS = 0, 1  # columns of the table
@@ -98,20 +100,29 @@ ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
 
 
 class Setup(NamedTuple):
-    """How episodes are played, besides the selection."""
+    """What an episode needs besides the selection."""
 
     c: Floats  # as `pots` and `passive_actions` of the tree are laid out, or [1] if all are alike
     rollout: NDArray[np.int8]  # the action outside of the tree, or [0] if it is drawn evenly
-    opponent: Floats  # [slots] the policy of those who do not learn, or [0] in self-play
+    opponent: Floats  # [1, slots] the policy of those who do not learn, or [0, 0] in self-play
     leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
 
 
-class Trail(NamedTuple):
-    """The slots that an episode will update."""
+class Search(NamedTuple):
+    """How episodes are played."""
 
-    slot: Longs  # [depth]
-    player: Ints  # [depth]
-    won: Floats  # [players] by whom
+    selection: Selection
+    setup: Setup
+
+
+class Counts(NamedTuple):
+    """What is learned."""
+
+    counts: Floats  # [slots, 2] visits and summed payoffs
+
+
+SLOT, MOVER = 0, 1  # notes of a decision, in whole numbers
+WON = 0  # note of a player
 
 
 class UCT(Learner):
@@ -122,7 +133,8 @@ class UCT(Learner):
     settings_type: ClassVar[type[Settings]] = UCTSettings
     settings: UCTSettings
     knows_values: ClassVar[bool] = True
-    exchanged: ClassVar[str | None] = "counts"
+    tables_type: ClassVar[Any] = Counts
+    exchanges: ClassVar[bool] = True
 
     def __init__(self, game: AnyGame, *, opponent: str | Path | AnyPolicy = SELF, **rest: Any) -> None:
         self._given = opponent if isinstance(opponent, Policy | HoldemPolicy) else None
@@ -167,26 +179,27 @@ class UCT(Learner):
 
     def _opponent(self) -> Floats:
         if self.settings.opponent == SELF:
-            return np.empty(0)
+            return np.empty((0, 0))
         name, tree = self.settings.opponent, self.tree
         if isinstance(tree, BettingTree) and name in RULES:
-            return rule_policy(tree, name).probabilities
+            return rule_policy(tree, name).probabilities[None]
         if isinstance(tree, GameTree) and name == RANDOM:
-            return uniform_policy(tree).probabilities
+            return uniform_policy(tree).probabilities[None]
         policy = self._given or load_policy(name)
         require_game(policy, tree)
-        return np.array(policy.probabilities)
+        return np.array(policy.probabilities)[None]
 
     def _table_shapes(self) -> Shapes:
         return {"counts": ((self.tree.num_slots, 2), np.float64)}
 
-    def _new_scratch(self) -> Trail:
-        depth = self.depth
-        return Trail(scratch(depth, np.int64), scratch(depth, np.int32), scratch(self.tree.players))
+    def _worker_size(self) -> WorkerSize:
+        return WorkerSize(self.tree.players, self.depth, whole=2, real=1)
 
-    def _learn(self, tables: Tables, thread: Thread, span: Span, exchange: Exchange) -> None:
-        how = (self._selection, self._setup)
-        _play(self.episode_tree, *how, tables["counts"], *thread, span, exchange)
+    def _crowd(self) -> Crowd:
+        return Crowd(4096, 1.0)
+
+    def _how(self) -> Search:
+        return Search(self._selection, self._setup)
 
     def tables(self) -> dict[str, NDArray[Any]]:
         # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
@@ -196,7 +209,7 @@ class UCT(Learner):
     def opponent(self) -> AnyPolicy | None:
         """The fixed policy that is learned against; none in self-play."""
         table = self._setup.opponent
-        return policy_by_weights(self.tree, table) if len(table) else None
+        return policy_by_weights(self.tree, table[0]) if len(table) else None
 
     @property
     def visits(self) -> Floats:
@@ -219,59 +232,43 @@ class UCT(Learner):
         return policy_by_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
 
 
-@episode_kernel
-def _play(
-    tree: Any,
-    selection: Selection,
-    setup: Setup,
-    counts: Floats,  # [slots, 2] visits and summed payoffs
-    deal: Any,
-    trail: Trail,
-    stream: Stream,
-    span: Span,
-    exchange: Exchange,
-) -> None:
-    """Algorithm 1 of HS14, once an episode."""
-    until_trade = exchange.every
-    for episode in range(span.begun, span.begun + span.length):
-        learner = episode % num_players(tree) if len(setup.opponent) else -1
-        outside, length = 0, 0  # outside: a bit for each player who has left his tree
-        node = begin(tree, deal, stream)
-        player = tree.node[node, PLAYER]
-        while player >= 0:
-            first = first_slot(tree, deal, node)
-            last = first + num_actions(tree, node)
-            if learner >= 0 and player != learner:
-                slot = draw(setup.opponent, first, last, stream)
-            elif outside >> player & 1:
-                slot = _roll_out(tree, node, setup, first, last, stream)
+@implements(iterate, Search)
+def _play(how: Search, tree: Any, tables: Counts, own: Worker, number: int) -> None:
+    """Algorithm 1 of HS14: one episode."""
+    setup, counts = how.setup, tables.counts
+    deal, notes, stream = own.deal, own.notes, own.stream
+    learner = (number - 1) % num_players(tree) if len(setup.opponent) else -1
+    outside, length = 0, 0  # outside: a bit for each player who has left his tree
+    node = begin(tree, deal, stream)
+    player = tree.node[node, PLAYER]
+    while player >= 0:
+        first = first_slot(tree, deal, node)
+        last = first + num_actions(tree, node)
+        if learner >= 0 and player != learner:
+            slot = draw(setup.opponent, 0, first, last, stream)
+        elif outside >> player & 1:
+            slot = _roll_out(tree, node, setup, first, last, stream)
+        else:
+            visits = 0.0
+            for slot in range(first, last):
+                visits += counts[slot, VISITS]
+            if visits > 0.0:
+                c = exploration(tree, node, setup.c)
+                slot = _select(how.selection, counts, first, last, visits, c, stream)
             else:
-                visits = 0.0
-                for slot in range(first, last):
-                    visits += counts[slot, VISITS]
-                if visits > 0.0:
-                    c = exploration(tree, node, setup.c)
-                    slot = _select(selection, counts, first, last, visits, c, stream)
-                else:
-                    slot = _roll_out(tree, node, setup, first, last, stream)
-                    outside |= setup.leaves_tree << player
-                trail.slot[length] = slot
-                trail.player[length] = player
-                length += 1
-            node = follow(tree, deal, node, slot - first, stream)
-            player = tree.node[node, PLAYER]
-        for player in range(len(trail.won)):
-            trail.won[player] = payoff(tree, deal, node, player)
-        for step in range(length):
-            slot = trail.slot[step]
-            counts[slot, VISITS] += 1.0
-            counts[slot, PAYOFFS] += trail.won[trail.player[step]]
-        until_trade -= 1
-        if until_trade == 0:
-            trade(counts, exchange)
-            until_trade = exchange.every
-    if exchange.every > 0:
-        trade(counts, exchange)
+                slot = _roll_out(tree, node, setup, first, last, stream)
+                outside |= setup.leaves_tree << player
+            notes.whole[length, SLOT] = slot
+            notes.whole[length, MOVER] = player
+            length += 1
+        node = follow(tree, deal, node, slot - first, stream)
+        player = tree.node[node, PLAYER]
+    for player in range(num_players(tree)):
+        notes.of_player[player, WON] = payoff(tree, deal, node, player)
+    for step in range(length):
+        slot, player = notes.whole[step, SLOT], notes.whole[step, MOVER]
+        add(counts, slot, VISITS, 1.0)
+        add(counts, slot, PAYOFFS, notes.of_player[player, WON])
 
 
 @part

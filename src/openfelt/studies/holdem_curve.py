@@ -10,7 +10,7 @@ from openfelt.policy.any_policy import AnyPolicy
 from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
 from openfelt.solvers.smooth_uct import SmoothUCT
 from openfelt.solvers.solver import Solver
-from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
+from openfelt.studies.study import AN_HOUR, Contender, Curves, Finding, Panel, Study, spaced
 
 GAME = "holdem"  # its abstraction is HS14's 2p S
 THREADS = 2
@@ -100,5 +100,5 @@ HOLDEM_CURVE = Study(
     findings=lambda curves: [found for metric in _METRICS for found in metric.findings(curves)],
     runs=1,
     own_claims=True,
-    in_all=False,
+    needs=AN_HOUR,
 )

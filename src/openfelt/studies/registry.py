@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from openfelt.base.errors import FeltError, unknown
+from openfelt.studies.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM
 from openfelt.studies.holdem_curve import HOLDEM_CURVE
 from openfelt.studies.hs14_kuhn import FIGURE_1, FIGURE_2
 from openfelt.studies.mm19_leduc import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
@@ -13,7 +14,7 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         *(FIGURE_1, FIGURE_2, FIGURE_4_KUHN, EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
-        HOLDEM_CURVE,
+        *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
     )
 }
 

@@ -82,7 +82,7 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
     from matplotlib.ticker import LogFormatter, MaxNLocator
 
     assert isinstance(axes, Axes)
-    for colour, label in zip(COLOURS * 2, _labels(study), strict=False):
+    for colour, label in zip(COLOURS * 2, _labels_of(study, panel, curves), strict=False):
         table = curves.values[label, panel.metric]
         axes.plot(curves.episodes, table.mean(axis=0), color=colour, label=label, linewidth=1.6)
         low, high = table.min(axis=0), table.max(axis=0)
@@ -153,6 +153,11 @@ def _table(study: Study, curves: Curves) -> list[str]:
 
 def _labels(study: Study) -> list[str]:
     return [label for contender in study.contenders for label in contender.labels]
+
+
+def _labels_of(study: Study, panel: Panel, curves: Curves) -> list[str]:
+    """Those that the panel measures; of others it has no numbers."""
+    return [label for label in _labels(study) if not np.isnan(curves.values[label, panel.metric]).all()]
 
 
 def _runs(curves: Curves) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from openfelt.base.jit import Floats
 from openfelt.solvers.solver import Solver
 
+A_GPU, AN_HOUR = "a GPU", "an hour"  # what a study may need
 Metric = Callable[[Any], float]  # of a learner, or of what its contender's lines make of it
 
 
@@ -71,6 +72,8 @@ class Curves:
     def between(self, label: str, metric: str) -> str:
         """The mean at the end, with the least and the most of the runs."""
         last = self.values[label, metric][:, -1]
+        if np.isnan(last).all():
+            return ""
         if len(last) == 1:
             return f"{last[0]:.4g}"
         return f"{last.mean():.3g} ({last.min():.3g} to {last.max():.3g})"
@@ -101,7 +104,7 @@ class Study:
     runs: int = 10
     remarks: str = ""  # what the full run shows besides, in Markdown
     own_claims: bool = False  # what the findings state is ours, not the paper's
-    in_all: bool = True  # False: it takes an hour or more, so `all` leaves it out
+    needs: str = ""  # what not everybody has, so that `all` leaves it out
 
 
 def every(step: int, last: int) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, Ints, Longs, part
 from openfelt.base.memory import scratch
 from openfelt.base.random import Stream, uniform
-from openfelt.cards.boards import CARD_AS, SAME, Boards, boards, step
-from openfelt.cards.deck import CARDS, PAIR, STREETS, Bytes
+from openfelt.cards.boards import CARD_AS, Boards, boards, step
+from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIR, STREETS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.compile.betting_tree import (
     CHILD,
@@ -34,8 +34,9 @@ from openfelt.compile.betting_tree import (
 from openfelt.traverse import episode
 from openfelt.traverse.episode import implements
 
-STREET, BOARD, PERMUTATION, DRAWN, SHOWN = range(5)  # of Deal.at
-DECK_ROOM = 128  # bytes, so that no two decks share a cache line
+# Places of Deal.at: the street that is out, its canonical board and permutation; how many cards and how many
+# random numbers were drawn, and which cards; whether the values of the hands are known.
+STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN = range(7)
 
 
 class HoldemTree(NamedTuple):
@@ -54,8 +55,8 @@ class HoldemTree(NamedTuple):
 class Deal(NamedTuple):
     """One hand's cards, as far as they are drawn."""
 
-    deck: Bytes  # [52] seat 0's two cards, seat 1's two, ..., then the board, then the rest
-    at: Ints  # [5] the street that is out, its canonical board and permutation, cards drawn, values known
+    cards: Ints  # [2 * players + 5] seat 0's two, seat 1's two, ..., then the board
+    at: Longs  # [7] see above
     shift: Longs  # [streets * players] what is added to a spot to get the slot
     value: Ints  # [players] of the hands, once they are shown
 
@@ -65,16 +66,11 @@ def holdem_tree(tree: BettingTree) -> HoldemTree:
     return HoldemTree(tree.node, tree.leaves, tree.layout, boards(), *tree.abstraction.tables())
 
 
-def new_decks(count: int) -> Bytes:
-    """Decks [count, DECK_ROOM] in order; a deal shuffles on, so they are kept with what is learned."""
-    return np.tile(np.arange(DECK_ROOM, dtype=np.uint8), (count, 1))
-
-
-def new_deal(players: int, deck: Bytes) -> Deal:
-    """For one thread, with a deck that is its own."""
+def new_deal(players: int) -> Deal:
+    """For one thread to write to."""
     return Deal(
-        deck[:CARDS],
-        scratch(5, np.int32),
+        scratch(2 * players + BOARD_CARDS[-1], np.int32),
+        scratch(SHOWN + 1, np.int64),
         scratch(len(STREETS) * players, np.int64),
         scratch(players, np.int32),
     )
@@ -82,10 +78,8 @@ def new_deal(players: int, deck: Bytes) -> Deal:
 
 @implements(episode.begin, HoldemTree)
 def _begin(tree: HoldemTree, deal: Deal, stream: Stream) -> int:
-    players = len(deal.value)
-    deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION], deal.at[SHOWN] = 0, 0, SAME, 0
-    deal.at[DRAWN] = 0
-    draw_cards(deal, 2 * players, stream)
+    clear(deal)
+    draw_cards(deal, 2 * len(deal.value), stream)
     place_hands(tree, deal, 0, deal.shift)
     return 0
 
@@ -148,15 +142,25 @@ def _passive(tree: HoldemTree, node: int, passive: NDArray[np.int8]) -> int:
 
 
 @part
+def clear(deal: Deal) -> None:
+    """Take all cards back."""
+    for place in range(len(deal.at)):
+        deal.at[place] = 0
+
+
+@part
 def draw_cards(deal: Deal, count: int, stream: Stream) -> None:
-    """Draw the next cards of the deck (Fisher and Yates's shuffle, as far as it is needed)."""
-    first = deal.at[DRAWN]
-    for place in range(first, first + count):
-        other = place + int(uniform(stream) * (CARDS - place))
-        card = deal.deck[other]
-        deal.deck[other] = deal.deck[place]
-        deal.deck[place] = card
-    deal.at[DRAWN] = first + count
+    """Draw the next cards, each until it is one that is not out yet."""
+    for _ in range(count):
+        card = int(uniform(stream) * CARDS)
+        draws = 1
+        while deal.at[OUT] >> card & 1:
+            card = int(uniform(stream) * CARDS)
+            draws += 1
+        deal.cards[deal.at[DRAWN]] = card
+        deal.at[OUT] |= 1 << card
+        deal.at[DRAWN] += 1
+        deal.at[DRAWS] += draws
 
 
 @part
@@ -166,13 +170,13 @@ def turn_board(tree: HoldemTree, deal: Deal, stream: Stream) -> None:
     draw_cards(deal, 3 if street == 1 else 1, stream)
     board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
     if street == 1:
-        board, permutation = step(tree.boards.to_1, board, permutation, deal.deck[first])
-        board, permutation = step(tree.boards.to_2, board, permutation, deal.deck[first + 1])
-        board, permutation = step(tree.boards.to_3, board, permutation, deal.deck[first + 2])
+        board, permutation = step(tree.boards.to_1, board, permutation, deal.cards[first])
+        board, permutation = step(tree.boards.to_2, board, permutation, deal.cards[first + 1])
+        board, permutation = step(tree.boards.to_3, board, permutation, deal.cards[first + 2])
     elif street == 2:
-        board, permutation = step(tree.boards.to_4, board, permutation, deal.deck[first])
+        board, permutation = step(tree.boards.to_4, board, permutation, deal.cards[first])
     else:
-        board, permutation = step(tree.boards.to_5, board, permutation, deal.deck[first])
+        board, permutation = step(tree.boards.to_5, board, permutation, deal.cards[first])
     deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION] = street, board, permutation
 
 
@@ -182,8 +186,8 @@ def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None
     board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
     players = len(deal.value)
     for player in range(players):
-        low = CARD_AS[permutation, deal.deck[2 * player]]
-        pair = PAIR[low, CARD_AS[permutation, deal.deck[2 * player + 1]]]
+        low = CARD_AS[permutation, deal.cards[2 * player]]
+        pair = PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]]
         if street == 0:
             bucket = np.int64(tree.preflop[0, pair])
         elif street == 1:
@@ -205,7 +209,7 @@ def show_hands(deal: Deal) -> None:
     players = len(deal.value)
     board = np.uint64(0)
     for place in range(2 * players, 2 * players + 5):
-        board |= CARD_BIT[deal.deck[place]]
+        board |= CARD_BIT[deal.cards[place]]
     for player in range(players):
-        hole = CARD_BIT[deal.deck[2 * player]] | CARD_BIT[deal.deck[2 * player + 1]]
+        hole = CARD_BIT[deal.cards[2 * player]] | CARD_BIT[deal.cards[2 * player + 1]]
         deal.value[player] = evaluate(board | hole)

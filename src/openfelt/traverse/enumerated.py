@@ -7,7 +7,7 @@ payoffs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,6 @@ class EpisodeTree(NamedTuple):
     share: Floats  # [chances] Walker's alias method: the share of a column that is its own
     other: Ints  # [chances] and which place has the rest
     payoffs: Floats  # [different payoffs, players]
-
-
-class NoDeal(NamedTuple):
-    """Nothing is dealt ahead."""
 
 
 def episode_tree(tree: GameTree) -> EpisodeTree:
@@ -77,12 +73,12 @@ def alias(chance: Sequence[float] | Floats) -> tuple[Floats, Ints]:
 
 
 @implements(episode.begin, EpisodeTree)
-def _begin(tree: EpisodeTree, deal: NoDeal, stream: Stream) -> int:
+def _begin(tree: EpisodeTree, deal: Any, stream: Stream) -> int:
     return settle(tree, 0, stream)
 
 
 @implements(episode.follow, EpisodeTree)
-def _follow(tree: EpisodeTree, deal: NoDeal, node: int, action: int, stream: Stream) -> int:
+def _follow(tree: EpisodeTree, deal: Any, node: int, action: int, stream: Stream) -> int:
     return settle(tree, tree.node[node, CHILD] + action, stream)
 
 
@@ -92,12 +88,12 @@ def _num_actions(tree: EpisodeTree, node: int) -> int:
 
 
 @implements(episode.first_slot, EpisodeTree)
-def _first_slot(tree: EpisodeTree, deal: NoDeal, node: int) -> int:
+def _first_slot(tree: EpisodeTree, deal: Any, node: int) -> int:
     return int(tree.node[node, PLACE])
 
 
 @implements(episode.payoff, EpisodeTree)
-def _payoff(tree: EpisodeTree, deal: NoDeal, leaf: int, player: int) -> float:
+def _payoff(tree: EpisodeTree, deal: Any, leaf: int, player: int) -> float:
     return float(tree.payoffs[tree.node[leaf, PLACE], player])
 
 

@@ -8,16 +8,16 @@ REGRET, AVERAGE = 0, 1  # columns of a table of sums
 
 
 @part
-def match_regrets(sums: Floats, first: int, last: int, policy: Floats, base: int) -> None:
-    """Play in proportion to positive regret, evenly where there is none; written from policy[base] on."""
+def match_regrets(sums: Floats, first: int, last: int, policies: Floats, row: int, column: int) -> None:
+    """Play in proportion to positive regret, evenly where there is none; written from that column on."""
     total = 0.0
     for slot in range(first, last):
         total += max(sums[slot, REGRET], 0.0)
     if total > 0.0:
         share = 1.0 / total
         for slot in range(first, last):
-            policy[base + slot - first] = max(sums[slot, REGRET], 0.0) * share
+            policies[row, column + slot - first] = max(sums[slot, REGRET], 0.0) * share
     else:
         even = 1.0 / (last - first)
         for slot in range(first, last):
-            policy[base + slot - first] = even
+            policies[row, column + slot - first] = even

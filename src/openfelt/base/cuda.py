@@ -1,0 +1,176 @@
+"""The one place that knows numba-cuda: whether there is a GPU, and how kernels are built for it.
+
+The learners have one source. For the CPU, numba compiles it as it stands (`jit.py`). For a GPU, `for_cuda`
+takes the same functions, and those that they call, and lets numba-cuda compile them, with two things
+exchanged: tables of numbers lie in the memory of the GPU, and changes to shared tables (`shared.py`) are
+atomic.
+
+With NUMBA_ENABLE_CUDASIM=1 in the environment numba-cuda runs the same functions in plain Python, without any
+GPU: slow, but it is the way to test and to debug them.
+"""
+
+from __future__ import annotations
+
+import dis
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core import config
+from numba.core.dispatcher import Dispatcher
+
+from openfelt.base.devices import AUTO, CPU, CUDA, DEVICES
+from openfelt.base.errors import FeltError
+from openfelt.base.shared import add, raise_to
+
+BLOCK, WARP = 128, 32  # threads that start together, and that run in step
+
+Function = Callable[..., Any]
+
+cuda: Any = None  # stands for numba.cuda in functions that only a GPU runs; `for_cuda` puts it there
+
+
+@cache
+def _cuda() -> Any:
+    """The module numba.cuda, which takes a while to import."""
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it by name; NumPy 2.5 has it no more
+        setattr(np, "row_stack", np.vstack)  # noqa: B010 - the name is gone from NumPy's type hints too
+    from numba import cuda as module
+
+    return module
+
+
+@cache
+def why_no_gpu() -> str:
+    """One sentence on what is missing; empty if a GPU can be used."""
+    if find_spec("numba_cuda") is None:
+        return "a GPU needs numba-cuda, which is not installed: pip install 'openfelt[cuda]'."
+    try:
+        if _cuda().is_available():
+            return ""
+        return "no NVIDIA GPU, or no driver for it, was found on this machine."
+    except Exception as error:  # whatever a broken driver or installation raises
+        return f"the GPU cannot be used: {str(error).strip().splitlines()[0]}"
+
+
+def choose_device(wanted: str) -> str:
+    """`cpu` or `cuda`; asking for a GPU that is not there is refused, unless it was left open."""
+    if wanted not in DEVICES:
+        raise FeltError(f"device must be {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {wanted}.")
+    if wanted == CPU or (wanted == AUTO and why_no_gpu()):
+        return CPU
+    if why_no_gpu():
+        raise FeltError(why_no_gpu()[0].upper() + why_no_gpu()[1:])
+    return CUDA
+
+
+def is_simulated() -> bool:
+    """Whether numba-cuda only plays a GPU."""
+    return bool(config.ENABLE_CUDASIM)
+
+
+def gpu_name() -> str:
+    """What the GPU is called."""
+    if is_simulated():
+        return "simulated GPU"
+    name = _cuda().get_current_device().name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def free_memory() -> float:
+    """Bytes that can still be taken on the GPU."""
+    return np.inf if is_simulated() else float(_cuda().current_context().get_memory_info().free)
+
+
+def room_for_threads() -> int:
+    """For how many threads the GPU sets memory apart, whatever they do."""
+    if is_simulated():
+        return 4
+    device = _cuda().get_current_device()
+    return int(device.MULTIPROCESSOR_COUNT * device.MAX_THREADS_PER_MULTI_PROCESSOR)
+
+
+def most_threads(kernel: Any) -> int:
+    """How many threads of a kernel that was launched before can run at once."""
+    if is_simulated():
+        return 4
+    blocks = [compiled.max_cooperative_grid_blocks(BLOCK) for compiled in kernel.overloads.values()]
+    return int(min(blocks)) * BLOCK
+
+
+def to_gpu(values: Any) -> Any:
+    """Arrays copied to the GPU; in a NamedTuple each of them."""
+    if isinstance(values, np.ndarray):
+        return _cuda().to_device(np.ascontiguousarray(values))
+    return type(values)(*map(to_gpu, values)) if isinstance(values, tuple) else values
+
+
+def zeros_on_gpu(shape: tuple[int, ...], kind: type[np.generic]) -> Any:
+    """A table of zeros that is made there, with no copy here."""
+    table = _cuda().device_array(shape, kind)
+    if is_simulated():
+        table[...] = 0
+    elif table.size:
+        _cuda().cudadrv.driver.device_memset(table, 0, table.nbytes)
+    return table
+
+
+def bytes_of(values: Any) -> int:
+    """What all arrays in a value take."""
+    if isinstance(values, tuple):
+        return sum(map(bytes_of, values))
+    return int(values.nbytes) if isinstance(values, np.ndarray) else 0
+
+
+def new_queue() -> Any:
+    """Where launches wait for one another; those of different queues may run side by side."""
+    return _cuda().stream()
+
+
+def launch(kernel: Any, queue: Any, threads: int, *arguments: Any) -> None:
+    """Start a kernel with that many threads, at least."""
+    block = 1 if is_simulated() else BLOCK
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that few threads use only a part of the GPU
+        kernel[-(-threads // block), block, queue](*arguments)
+
+
+def _add(table: Any, row: int, column: int, amount: float) -> None:
+    cuda.atomic.add(table, (row, column), amount)
+
+
+def _raise_to(table: Any, row: int, value: int) -> Any:
+    return cuda.atomic.max(table, row, value)
+
+
+def for_cuda(kernel: Function, exchanged: Mapping[Any, Function]) -> Any:
+    """Build a kernel for the GPU, with all that it calls, some of it exchanged for something else."""
+    instead = {**exchanged, add: _add, raise_to: _raise_to}
+    built: dict[Any, Any] = {}
+
+    def part(function: Any) -> Any:
+        source = getattr(function, "py_func", function)
+        if source not in built:
+            flags = {} if is_simulated() else {"forceinline": True}
+            built[source] = _cuda().jit(device=True, **flags)(copy(source))
+        return built[source]
+
+    def copy(source: FunctionType) -> FunctionType:
+        used = {each.argval for each in dis.get_instructions(source) if each.opname == "LOAD_GLOBAL"}
+        own = {name: swap(value) for name, value in source.__globals__.items() if name in used}
+        space = {**source.__globals__, **own, "cuda": _cuda()}
+        return FunctionType(source.__code__, space, source.__name__, source.__defaults__, source.__closure__)
+
+    def swap(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value if is_simulated() else to_gpu(value)
+        if isinstance(value, FunctionType | Dispatcher) and value in instead:
+            return part(instead[value])
+        return part(value) if isinstance(value, Dispatcher) else value
+
+    assert isinstance(kernel, FunctionType)
+    return _cuda().jit(copy(kernel))

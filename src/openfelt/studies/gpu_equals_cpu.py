@@ -1,0 +1,155 @@
+"""Whether thousands of iterations at once on a GPU learn as well as one after the other on the CPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from openfelt.base.devices import CPU, CUDA
+from openfelt.evaluate.holdem_value import holdem_value
+from openfelt.policy.any_policy import load_policy
+from openfelt.policy.holdem_policy import RULES, HoldemPolicy, rule_policy
+from openfelt.solvers.external_mccfr import ExternalMCCFR
+from openfelt.solvers.gpu import Crowd
+from openfelt.solvers.learner import Learner
+from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
+from openfelt.solvers.smooth_uct import SmoothUCT
+from openfelt.solvers.solver import Solver
+from openfelt.studies.study import A_GPU, Contender, Curves, Finding, Panel, Study, spaced
+
+ONE, MANY, CROWD = "one CPU thread", "GPU", "GPU, all at once from the start"
+LAST, CHECKED = 100_000_000, (1_000_000, 10_000_000, 100_000_000)
+HOLDEM_LAST, DEALS = 100_000_000, 500_000
+OPPONENTS = ("default", "always-raise", "always-call", "random")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A learner of a game that runs on both."""
+
+    title: str
+    learner: type[Learner]
+    game: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def contenders(self) -> list[Contender]:
+        """It on one thread of the CPU, on the GPU, and there without any limit to the crowd."""
+        return [
+            Contender(f"{self.title}, {ONE}", lambda seed: self._make(seed, CPU)),
+            Contender(f"{self.title}, {MANY}", lambda seed: self._make(seed, CUDA)),
+            Contender(f"{self.title}, {CROWD}", lambda seed: _unlimited(self._make(seed, CUDA))),
+        ]
+
+    def _make(self, seed: int, device: str) -> Learner:
+        return self.learner(self.game, seed=seed, device=device, **self.settings)
+
+    def nash_conv(self, solver: Solver) -> float:
+        """Of this learner; none of others."""
+        is_own = solver.name == self.learner.name and solver.tree.game == self.game
+        return solver.measure().nash_conv if is_own else math.nan
+
+    def finding(self, curves: Curves) -> Finding:
+        """At several moments, the GPU's mean is not above the highest of the CPU's runs."""
+        said, holds = [], True
+        for count in CHECKED:
+            if count not in curves.episodes:
+                continue
+            place = list(curves.episodes).index(count)
+            one, many, crowd = (
+                curves.values[contender.label, self.title][:, place] for contender in self.contenders()
+            )
+            holds = holds and bool(many.mean() <= one.max())
+            said.append(
+                f"after {count:,}: {many.mean():.3g}, on the CPU {one.min():.3g} to {one.max():.3g}, with "
+                f"the whole crowd from the start {crowd.mean():.3g}"
+            )
+        return Finding(f"{self.title}: the GPU learns like one CPU thread", "; ".join(said), holds)
+
+
+def _unlimited(solver: Learner) -> Learner:
+    solver.crowd = Crowd(1, math.inf)
+    return solver
+
+
+PAIRS = (
+    Pair("Smooth UCT, Leduc", SmoothUCT, "leduc", {"c": 18.0}),
+    Pair("Smooth UCT, Kuhn", SmoothUCT, "kuhn", {"c": 2.0}),
+    Pair("outcome sampling, Leduc", OutcomeMCCFR, "leduc"),
+    Pair("external sampling, Leduc", ExternalMCCFR, "leduc"),
+)
+
+GPU_EQUALS_CPU = Study(
+    name="gpu-equals-cpu",
+    title="A GPU learns as one CPU thread does, iteration by iteration",
+    paper="Ours; the parameters of Smooth UCT are those of Mac Manus 2019.",
+    setting=(
+        "Each learner on one CPU thread; on a GPU, with as many iterations in flight as `felt train --device "
+        "cuda` allows; and on the GPU with as many as it holds from the first moment on, which is what the "
+        "limits are for. Exact nash_conv of the average policies over the same numbers of iterations."
+    ),
+    contenders=tuple(contender for pair in PAIRS for contender in pair.contenders()),
+    panels=tuple(
+        Panel(pair.title, pair.nash_conv, f"{pair.title}: nash_conv, chips", logarithmic=True)
+        for pair in PAIRS
+    ),
+    episodes=tuple(sorted({*spaced(1_000, LAST, 4), *CHECKED})),
+    quick_episodes=spaced(1_000, 1_000_000, 4),
+    findings=lambda curves: [pair.finding(curves) for pair in PAIRS],
+    runs=8,
+    own_claims=True,
+    needs=A_GPU,
+)
+
+
+def _holdem(device: str) -> Callable[[int], Solver]:
+    return lambda seed: SmoothUCT("holdem", k=0.5, seed=seed, device=device)
+
+
+def _winnings(opponent: str) -> Callable[[Solver], float]:
+    def measure(solver: Solver) -> float:
+        policy = solver.policy
+        assert isinstance(policy, HoldemPolicy)
+        other = rule_policy(policy.tree, opponent) if opponent in RULES else load_policy(opponent)
+        assert isinstance(other, HoldemPolicy)
+        return holdem_value(policy, other, deals=DEALS).mbb
+
+    return measure
+
+
+def _holdem_findings(curves: Curves) -> list[Finding]:
+    found = []
+    for opponent in OPPONENTS:
+        one, many = (curves.values[label, opponent][:, -1] for label in (ONE, MANY))
+        apart = many.mean() - one.mean()
+        # The same cards and numbers for all, so what is left is the spread of what was learned.
+        error = 2 * math.sqrt((one.var(ddof=1) + many.var(ddof=1)) / len(one)) if len(one) > 1 else math.inf
+        found.append(
+            Finding(
+                f"against {opponent} a GPU's policy is as strong as a CPU's of as many episodes",
+                f"{many.mean():+.1f} and {one.mean():+.1f} mbb/h, a difference of {apart:+.1f} ± {error:.1f} "
+                f"after {curves.episodes[-1]:,} episodes",
+                bool(apart >= -error),
+            )
+        )
+    return found
+
+
+GPU_EQUALS_CPU_HOLDEM = Study(
+    name="gpu-equals-cpu-holdem",
+    title="A GPU learns limit hold'em as one CPU thread does, episode by episode",
+    paper="Ours; abstraction and exploration are HS14's (2p S, k = 0.5).",
+    setting=(
+        f"Smooth UCT of two-player hold'em. Winnings of the average policies over {DEALS:,} deals, each in "
+        "both seats, with the same cards for all. The opponent `default` is the bot that comes with OpenFelt."
+    ),
+    contenders=(Contender(ONE, _holdem(CPU)), Contender(MANY, _holdem(CUDA))),
+    panels=tuple(Panel(name, _winnings(name), f"vs {name}, mbb/h") for name in OPPONENTS),
+    episodes=spaced(1_000_000, HOLDEM_LAST, 2),
+    quick_episodes=spaced(100_000, 1_000_000, 2),
+    findings=_holdem_findings,
+    runs=4,
+    own_claims=True,
+    needs=A_GPU,
+)
