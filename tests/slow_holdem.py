@@ -13,8 +13,19 @@ from openfelt.rules.game import TERMINAL
 from openfelt.rules.holdem import Holdem, is_over
 
 
+def draw_cards(cards, needed, random):
+    """Until there are so many; a card that is out already is drawn again. Returns how often was drawn."""
+    draws = 0
+    while len(cards) < needed:
+        card = int(random.uniform() * 52)
+        draws += 1
+        if card not in cards:
+            cards.append(card)
+    return draws
+
+
 class SlowHoldem:
-    """A history is the state and the words of the betting; cards come from the learner's deck."""
+    """A history is the state and the words of the betting; cards come from the learner."""
 
     def __init__(self, game: Holdem, abstraction) -> None:
         self.game, self.root = game, (game.start(), ())
@@ -40,25 +51,22 @@ class SlowHoldem:
 
 
 class HoldemDeals:
-    """In place of the settling of chance: a shuffle that goes on from the deck of the episode before."""
+    """In place of the settling of chance: cards are drawn when a street comes, and stay for the episode."""
 
     def __init__(self, game: Holdem, abstraction, *rest, **more) -> None:
         super().__init__(game, *rest, **more)
         self.slow = SlowHoldem(game, abstraction)
-        self.deck, self.drawn = list(range(52)), 0
+        self.cards = []
 
     def settle(self, history):
         state, words = history
         if history == self.slow.root:
-            self.drawn = 0
+            self.cards = []
         if is_over(state.betting):
             return history
         needed = 2 * self.players + BOARD_CARDS[state.betting.street]
-        while self.drawn < needed:
-            other = self.drawn + int(self.random.uniform() * (52 - self.drawn))
-            self.deck[self.drawn], self.deck[other] = self.deck[other], self.deck[self.drawn]
-            self.drawn += 1
-        return state._replace(cards=tuple(self.deck[:needed])), words
+        draw_cards(self.cards, needed, self.random)
+        return state._replace(cards=tuple(self.cards[:needed])), words
 
     def probability_of_chance(self, before, after):
         return 1.0  # it cancels out

@@ -1,6 +1,7 @@
 """Plain-Python twins of the Monte-Carlo learners: recursions as the papers print them, over dictionaries.
 
-They draw from the same stream in the same order as the kernels, so the tables must come out the same.
+They draw the same numbers in the same order as the kernels, so the tables must come out the same: iteration
+number n, from 1 on, draws those that come n * 2^20 places after the start.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from openfelt.rules.game import CHANCE, TERMINAL, Game
 from openfelt.traverse.enumerated import alias
 
 MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 class SplitMix64:
@@ -23,11 +25,14 @@ class SplitMix64:
         self.state = state
 
     def next(self) -> int:
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
+        self.state = (self.state + GOLDEN) & MASK
         z = self.state
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
         return z ^ (z >> 31)
+
+    def skip(self, draws: int) -> None:
+        self.state = (self.state + draws * GOLDEN) & MASK
 
     def uniform(self) -> float:
         return (self.next() >> 11) / 2**53
@@ -42,9 +47,15 @@ class SplitMix64:
 
 
 class SlowLearner:
-    def __init__(self, game: Game, state: int) -> None:
-        self.slow, self.random = SlowGame(game), SplitMix64(state)
-        self.players = game.players
+    def __init__(self, game: Game, start: int) -> None:
+        self.slow, self.start, self.random = SlowGame(game), start, SplitMix64(start)
+        self.players, self.iterations = game.players, 0
+
+    def begin(self):
+        """Each iteration has numbers of its own to draw."""
+        self.iterations += 1
+        self.random = SplitMix64(self.start)
+        self.random.skip(self.iterations * 2**20)
 
     def settle(self, history):
         """Chance moves while it is its turn."""
@@ -64,20 +75,19 @@ class SlowLearner:
 class SlowUCT(SlowLearner):
     """HS14, Algorithms 1 and 2."""
 
-    def __init__(self, game, state, *, eta, exploration, rollout="uniform", opponent=None, threshold=0):
-        super().__init__(game, state)
+    def __init__(self, game, start, *, eta, exploration, rollout="uniform", opponent=None, threshold=0):
+        super().__init__(game, start)
         self.smooth = eta is not None
         self.eta, self.exploration, self.rollout = eta, exploration, rollout
         self.opponent, self.threshold = opponent, threshold
         self.n, self.payoffs = {}, {}
-        self.episodes = 0
 
     def search(self, episodes):
         for _ in range(episodes):
             self.out_of_tree = set()
-            self.learner = self.episodes % self.players
+            self.learner = self.iterations % self.players
+            self.begin()
             self.simulate(self.settle(self.slow.root))
-            self.episodes += 1
 
     def simulate(self, history):
         if self.slow.mover(history) == TERMINAL:
@@ -133,9 +143,9 @@ def match(regrets):
 class SlowOutcome(SlowLearner):
     """PJL11, Algorithm 1, with every probability of equation 6 multiplied out, chance included."""
 
-    def __init__(self, game, state, epsilon):
-        super().__init__(game, state)
-        self.epsilon, self.t = epsilon, 0
+    def __init__(self, game, start, epsilon):
+        super().__init__(game, start)
+        self.epsilon = epsilon
         self.regret, self.average, self.marker = {}, {}, defaultdict(int)
 
     def probability_of_chance(self, before, after):
@@ -150,7 +160,7 @@ class SlowOutcome(SlowLearner):
         )
 
     def iterate(self):
-        self.t += 1
+        self.begin()
         history = self.settle(self.slow.root)
         chance = [self.probability_of_chance(self.slow.root, history)]
         steps = []  # information, action, policy, sampling policy
@@ -179,19 +189,21 @@ class SlowOutcome(SlowLearner):
             for a in range(len(policy)):
                 here = tail * policy[action]
                 self.regret[information][a] += w * ((tail if a == action else 0.0) - here)
-                self.average[information][a] += (self.t - self.marker[information]) * own * policy[a]
-            self.marker[information] = self.t
+                since = self.iterations - self.marker[information]
+                self.average[information][a] += since * own * policy[a]
+            self.marker[information] = self.iterations
 
 
 class SlowExternal(SlowLearner):
     """External sampling as Lanctot et al. 2009 print it, and chance sampling, by recursion."""
 
-    def __init__(self, game, state, samples_others):
-        super().__init__(game, state)
+    def __init__(self, game, start, samples_others):
+        super().__init__(game, start)
         self.samples_others = samples_others
         self.regret, self.average = {}, {}
 
     def iterate(self):
+        self.begin()
         for player in range(self.players):
             self.fixed = {}
             self.walk(self.settle(self.slow.root), player, 1.0, 1.0)

@@ -9,11 +9,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from slow_holdem import SlowHoldemExternal, SlowHoldemOutcome, SlowHoldemUCT
+from slow_holdem import SlowHoldemExternal, SlowHoldemOutcome, SlowHoldemUCT, draw_cards
 from slow_learners import SplitMix64
 
 import openfelt as felt
-from openfelt.base.random import streams
+from openfelt.base.random import starts
 from openfelt.cards.deck import card_text
 from openfelt.cli.app import main
 from openfelt.compile.compiler import compile_any
@@ -41,9 +41,9 @@ def assert_same(solver, column, twin_table, **close):
 
 
 def twin_of(solver, kind, *rest, **more):
-    state = int(solver.streams[0, 0])
+    start = int(solver._starts[0])
     game = felt.load_game(solver.tree.game)
-    return kind(game, solver.tree.abstraction, state, *rest, **more)
+    return kind(game, solver.tree.abstraction, start, *rest, **more)
 
 
 @pytest.mark.parametrize(("name", "episodes"), [(SMALL, 400), (THREE, 150)])
@@ -211,34 +211,33 @@ def test_a_damaged_policy_is_refused(tmp_path):
 
 
 class SlowTable:
-    """`holdem_value` in plain Python: the rules, single-hand buckets, and the numbers of the same streams."""
+    """`holdem_value` in plain Python: the rules, single-hand buckets, and the same random numbers."""
 
     def __init__(self, policies, seed):
         self.policies, self.game = policies, felt.load_game(policies[0].tree.game)
-        self.starts = [int(state) for state in streams(seed, 2)[:, 0]]
+        self.starts = starts(seed, 2).tolist()
 
-    def number(self, stream, place):
-        twin = SplitMix64((self.starts[stream] + place * 0x9E3779B97F4A7C15) % 2**64)
-        return twin.uniform()
+    def random(self, start, place):
+        found = SplitMix64(self.starts[start])
+        found.skip(place)
+        return found
 
     def deal(self, number):
-        deck = list(range(52))
-        for place in range(2 * self.game.players + 5):
-            other = place + int(self.number(0, number * 16 + place) * (52 - place))
-            deck[place], deck[other] = deck[other], deck[place]
-        return deck
+        cards = []
+        draw_cards(cards, 2 * self.game.players + 5, self.random(0, number * 64))
+        return cards
 
     def won(self, number, seat):
-        game, deck, node = self.game, self.deal(number), 0
+        game, cards, node = self.game, self.deal(number), 0
         state, decisions = game.start(), 0
         while (mover := game.turn(state)) != TERMINAL:
             if mover == CHANCE:
-                state = game.play(state, card_text(deck[len(state.cards)]))
+                state = game.play(state, card_text(cards[len(state.cards)]))
                 continue
             policy = self.policies[mover != seat]
             bucket = policy.tree.abstraction.bucket(game.hole(state, mover), game.board(state))
             weights = policy.weights[policy.tree.slots(node, bucket)].tolist()
-            chance = int(self.number(1, number * 64 + decisions) * 255)
+            chance = int(self.random(1, number * 64 + decisions).uniform() * 255)
             action = next(place for place in range(len(weights)) if chance < sum(weights[: place + 1]))
             state = game.play(state, game.actions(state)[action])
             node, decisions = policy.tree.child(node, action), decisions + 1

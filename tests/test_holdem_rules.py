@@ -13,7 +13,7 @@ import pytest
 import openfelt as felt
 from openfelt.abstraction.abstraction import load_abstraction
 from openfelt.base.jit import episode_kernel
-from openfelt.base.random import streams, uniform
+from openfelt.base.random import ITERATION_DRAWS, go_to, starts, uniform
 from openfelt.cards.deck import BOARD_CARDS, CARDS, card_text, parse_cards
 from openfelt.compile.betting_tree import PLACE, PLAYER, STAKES_SHIFT, betting_tree
 from openfelt.compile.compiler import compile_any
@@ -32,7 +32,7 @@ from openfelt.rules.holdem import (
     players_in,
     stakes,
 )
-from openfelt.traverse.betting import DRAWN, SHOWN, HoldemTree, holdem_tree, new_deal, new_decks
+from openfelt.traverse.betting import DRAWN, DRAWS, OUT, SHOWN, HoldemTree, holdem_tree, new_deal
 from openfelt.traverse.episode import begin, exploration, first_slot, follow, num_actions, num_players, payoff
 from openfelt.traverse.episode import passive as passive_action
 
@@ -429,12 +429,15 @@ class Episodes:
         self.game = Holdem(players, "ehs:10")
         self.tree = betting_tree(self.game, load_abstraction("ehs:10"))
         self.fast: HoldemTree = holdem_tree(self.tree)
-        self.deal, self.stream = new_deal(players, new_decks(1)[0]), streams(players, 1)[0]
+        self.deal, self.stream, self.count = new_deal(players), starts(players, 1), 0
+        self.start = self.stream[0]
         self.nodes, self.slots = np.zeros(128, np.int64), np.zeros(128, np.int64)
         self.ways, self.passives, self.won = np.zeros(128, np.int8), np.zeros(128, np.int8), np.zeros(players)
 
     def play(self) -> int:
-        """Play one; how many decisions it had."""
+        """Play one, with the numbers of an iteration of a learner; how many decisions it had."""
+        self.count += 1
+        go_to(self.stream, self.start, self.count * ITERATION_DRAWS)
         return random_episode(
             self.fast, self.deal, self.stream, self.nodes, self.slots, self.ways, self.passives, self.won
         )
@@ -450,7 +453,7 @@ class Episodes:
 
     def state(self, betting):
         """What was dealt, as a state of the rules."""
-        return HoldemState(tuple(self.deal.deck[: self.deal.at[DRAWN]].tolist()), betting)
+        return HoldemState(tuple(self.deal.cards[: self.deal.at[DRAWN]].tolist()), betting)
 
 
 @pytest.fixture(params=[2, 3])
@@ -466,7 +469,9 @@ def test_an_episode_deals_hands_to_their_buckets(episodes):
         state = episodes.state(bettings[-1])
         last = min(bettings[-2].street, 3)
         assert len(state.cards) == 2 * game.players + BOARD_CARDS[last]
-        assert sorted(episodes.deal.deck.tolist()) == list(range(CARDS))
+        assert len(set(state.cards)) == len(state.cards) <= episodes.deal.at[DRAWS]
+        assert set(state.cards) <= set(range(CARDS))
+        assert episodes.deal.at[OUT] == sum(1 << card for card in state.cards)
         for place, (node, betting) in enumerate(zip(nodes[:-1], bettings, strict=False)):
             board = game.board(state)[: BOARD_CARDS[betting.street]]
             slots = tree.slots(node, bucket(game.hole(state, betting.turn), board))
@@ -502,8 +507,8 @@ def test_a_pot_is_split_as_the_rules_split_it(episodes):
         board = parse_cards(text)
         rest = [card for card in range(CARDS) if card not in board]
         hole = generator.permutation(rest)[: 2 * players].tolist()
-        deal = new_deal(players, new_decks(1)[0])
-        deal.deck[: 2 * players + 5] = [*hole, *board]
+        deal = new_deal(players)
+        deal.cards[:] = [*hole, *board]
         deal.at[SHOWN] = 0
         payoffs_of_leaf(episodes.fast, deal, leaf, episodes.won)
         inside, paid = tree.leaves.inside[tree.node[leaf, PLACE]], tree.leaves.paid[tree.node[leaf, PLACE]]
@@ -524,7 +529,7 @@ def test_all_cards_are_dealt_alike(episodes):
     counts = np.zeros((3, CARDS))
     for _ in range(20_000):
         episodes.play()
-        dealt = episodes.deal.deck
+        dealt = episodes.deal.cards
         for place, card in enumerate((0, 2 * players - 1, 2 * players)):
             if card < episodes.deal.at[DRAWN]:
                 counts[place, dealt[card]] += 1

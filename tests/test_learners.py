@@ -9,18 +9,29 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 from slow_learners import SlowExternal, SlowOutcome, SlowUCT, SplitMix64
 from slow_twin import SlowCFR
 
 import openfelt as felt
-from openfelt.base.random import streams, uniform
+from openfelt.base.jit import episode_kernel
+from openfelt.base.random import ITERATION_DRAWS, go_to, starts, uniform
 from openfelt.solvers import learner as learner_module
-from openfelt.solvers.learner import Learner, Span
-from openfelt.solvers.outcome_mccfr import OutcomeTables, learn_history, sample_history
+from openfelt.solvers.learner import Learner
+from openfelt.solvers.outcome_mccfr import (
+    ACTION,
+    FIRST,
+    SAMPLED,
+    WEIGHT,
+    OutcomeTables,
+    learn_history,
+    sample_history,
+)
 from openfelt.solvers.registry import SOLVERS, solver_type
 from openfelt.traverse.enumerated import alias
 from openfelt.traverse.exchange import exchanges, no_exchange, trade
 from openfelt.traverse.regrets import match_regrets
+from openfelt.traverse.worker import Span, new_worker
 
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
 SMALL = [
@@ -56,8 +67,8 @@ def assert_same(solver, column, twin_table, **close):
         assert values == pytest.approx(theirs.get(key, [0.0] * len(values)), **close), key
 
 
-def first_state(solver):
-    return int(solver.streams[0, 0])
+def start_of(solver):
+    return int(solver._starts[0])
 
 
 def test_random_numbers_are_splitmix64():
@@ -68,13 +79,77 @@ def test_random_numbers_are_splitmix64():
         3203168211198807973,
         9817491932198370423,
     ]
-    stream, twin = streams(5, 1)[0], SplitMix64(int(streams(5, 1)[0, 0]))
+    stream, twin = starts(5, 1), SplitMix64(int(starts(5, 1)[0]))
     assert [uniform(stream) for _ in range(1000)] == [twin.uniform() for _ in range(1000)]
 
 
-def test_streams_do_not_depend_on_their_number():
-    assert (streams(3, 4)[:2] == streams(3, 2)).all()
-    assert len(np.unique(streams(3, 256)[:, 0])) == 256
+def test_starts_do_not_depend_on_their_number():
+    assert (starts(3, 4)[:2] == starts(3, 2)).all()
+    assert len(np.unique(starts(3, 256))) == 256
+    assert starts(3, 1) != starts(4, 1)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1))
+def test_a_stream_goes_to_any_place(start, draws):
+    stream, twin = np.zeros(1, np.uint64), SplitMix64(start)
+    go_to(stream, np.uint64(start), draws)
+    twin.skip(draws)
+    assert [uniform(stream) for _ in range(3)] == [twin.uniform() for _ in range(3)]
+
+
+@episode_kernel
+def draw_of_iterations(stream, start, draw, drawn):
+    """That draw of each iteration from the first on."""
+    for place in range(len(drawn)):
+        go_to(stream, start, (place + 1) * ITERATION_DRAWS + draw)
+        drawn[place] = uniform(stream)
+
+
+@episode_kernel
+def draw_many(stream, count):
+    for _ in range(count):
+        uniform(stream)
+
+
+def is_even(cell, cells):
+    """Chi squared: neither more uneven than chance makes it once in 10,000 times, nor more even."""
+    counts, expected = np.bincount(cell, minlength=cells), len(cell) / cells
+    return 1e-4 < chi2.sf(((counts - expected) ** 2).sum() / expected, cells - 1) < 1 - 1e-4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
+@pytest.mark.parametrize("draw", [0, 1, 7])
+def test_draws_are_even_where_only_the_iteration_varies(seed, draw):
+    drawn = np.empty(100_000)
+    draw_of_iterations(np.zeros(1, np.uint64), starts(seed, 1)[0], draw, drawn)
+    for cells in (2, 6, 52, 1000):
+        assert is_even((drawn * cells).astype(int), cells)
+    cell = (drawn * 20).astype(int)
+    assert is_even(cell[:-1] * 20 + cell[1:], 400)  # also beside that of the next iteration
+
+
+def test_draws_of_different_iterations_do_not_overlap():
+    """They are pieces of one stream: where those that are set apart for one end, those of the next begin."""
+    start, stream, following = starts(9, 1)[0], np.zeros(1, np.uint64), np.zeros(1, np.uint64)
+    for iteration in (1, 2, 1000):
+        go_to(stream, start, iteration * ITERATION_DRAWS)
+        draw_many(stream, ITERATION_DRAWS)
+        go_to(following, start, (iteration + 1) * ITERATION_DRAWS)
+        assert stream == following
+    drawn = np.empty((4, 100_000))
+    for draw in range(4):
+        draw_of_iterations(stream, start, draw, drawn[draw])
+    assert len(np.unique(drawn)) == drawn.size
+
+
+def test_an_iteration_draws_by_its_number_alone():
+    """Also those that come after many; a learner need not have done the ones before."""
+    solver = felt.OutcomeMCCFR("leduc", seed=3)
+    twin = SlowOutcome(felt.load_game("leduc"), start_of(solver), 0.6)
+    solver.iterations = twin.iterations = 999_999_999_999
+    solver._advance(1)
+    twin.iterate()
+    assert_same(solver, 0, twin.regret, rel=1e-6, abs=1e-6)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda weights: sum(weights) > 0.01))
@@ -103,7 +178,7 @@ def test_uct_is_algorithms_1_and_2_of_the_paper(name, schedule, eta):
     solver = (
         felt.UCT(name, c=c, seed=4) if schedule is None else felt.SmoothUCT(name, c=c, seed=4, **schedule)
     )
-    twin = SlowUCT(felt.load_game(name), first_state(solver), eta=eta, exploration=lambda _: c)
+    twin = SlowUCT(felt.load_game(name), start_of(solver), eta=eta, exploration=lambda _: c)
     solver.run(episodes)
     twin.search(episodes)
     assert_same(solver, 0, twin.n)
@@ -117,7 +192,7 @@ def test_rollouts_and_the_exploration_of_poker(name, rollout):
     solver = felt.UCT(name, k=k, rollout=rollout, seed=2)
     twin = SlowUCT(
         game,
-        first_state(solver),
+        start_of(solver),
         eta=None,
         exploration=lambda history: game.stakes(history[0])[0] + k * game.stakes(history[0])[1],
         rollout=rollout,
@@ -131,7 +206,7 @@ def test_the_threshold():
     solver = felt.SmoothUCT("leduc", c=2, threshold=40, schedule="max-average", seed=2)
     twin = SlowUCT(
         felt.load_game("leduc"),
-        first_state(solver),
+        start_of(solver),
         eta=lambda n: max(n) / sum(n),
         exploration=lambda _: 2,
         threshold=40,
@@ -156,7 +231,7 @@ def test_learning_against_a_fixed_opponent(name, opponent, tmp_path):
             return profile[information[0], " ".join(information[1]) or "start"]
 
     twin = SlowUCT(
-        felt.load_game(name), first_state(solver), eta=None, exploration=lambda _: 2, opponent=ByName()
+        felt.load_game(name), start_of(solver), eta=None, exploration=lambda _: 2, opponent=ByName()
     )
     solver.run(600)
     twin.search(600)
@@ -187,7 +262,7 @@ def test_greedy_takes_the_highest_value():
 @pytest.mark.parametrize("epsilon", [0.6, 1.0, 0.1])
 def test_outcome_sampling_is_algorithm_1_of_the_paper(name, epsilon):
     solver = felt.OutcomeMCCFR(name, epsilon=epsilon, seed=6)
-    twin = SlowOutcome(felt.load_game(name), first_state(solver), epsilon)
+    twin = SlowOutcome(felt.load_game(name), start_of(solver), epsilon)
     for _ in range(150):
         twin.iterate()
     solver.run(150)
@@ -200,7 +275,7 @@ def test_outcome_sampling_is_algorithm_1_of_the_paper(name, epsilon):
 def test_external_and_chance_sampling_are_the_recursion(name, samples_others):
     kind = felt.ExternalMCCFR if samples_others else felt.ChanceCFR
     solver = kind(name, seed=6)
-    twin = SlowExternal(felt.load_game(name), first_state(solver), samples_others)
+    twin = SlowExternal(felt.load_game(name), start_of(solver), samples_others)
     iterations = 3 if name == "leduc(players=3)" else 20
     for _ in range(iterations):
         twin.iterate()
@@ -213,44 +288,46 @@ def test_external_and_chance_sampling_are_the_recursion(name, samples_others):
 def test_the_worked_example_of_outcome_sampling(epsilon):
     """PJL11 3.2.3: the history K|Q, bet, pass is sampled first; all numbers are the paper's."""
     solver = felt.OutcomeMCCFR("kuhn")
-    tree, deal, history = solver.tree, solver._deals[0], solver._new_scratch()
+    tree, own = solver.tree, new_worker(solver._worker_size())
+    whole, real = own.notes.whole[:2], own.notes.real[:2]
     rows = [tree.find_row(0, "K"), tree.find_row(1, "Q bet")]
     tables = OutcomeTables(**{name: table[0] for name, table in solver.learned.items()})
-    for stream in streams(1, 1000):  # until the dice fall as in the example
-        length, leaf = sample_history(solver.episode_tree, tables.sums, deal, history, stream, epsilon)
-        if history.first[:length].tolist() == [tree.slots(row).start for row in rows] and history.action[
-            :length
-        ].tolist() == [1, 0]:
+    for start in starts(1, 1000):  # until the dice fall as in the example
+        own.stream[0] = start
+        length, leaf = sample_history(solver.episode_tree, tables.sums, own, epsilon)
+        met, drawn = whole[:, FIRST].tolist(), whole[:, ACTION].tolist()
+        if length == 2 and met == [tree.slots(row).start for row in rows] and drawn == [1, 0]:
             break
     assert tree.nodes.payoffs[tree.nodes.row[leaf]].tolist() == [1.0, -1.0]
     chance = 1 / 6
-    assert chance * history.sampled[:2].prod() == pytest.approx(1 / 24)  # of sampling z
-    tail = history.sampled[1], 1.0  # of sampling the rest of z after the action at I_1 and at I_2
+    assert chance * real[:, SAMPLED].prod() == pytest.approx(1 / 24)  # of sampling z
+    tail = real[1, SAMPLED], 1.0  # of sampling the rest of z after the action at I_1 and at I_2
     w = [
         payoff * weight / (sampled * rest)
         for payoff, weight, sampled, rest in zip(
-            (1, -1), history.weight[:2], history.sampled[:2], tail, strict=True
+            (1, -1), real[:, WEIGHT], real[:, SAMPLED], tail, strict=True
         )
     ]
     assert w == [4.0, -2.0]
-    learn_history(solver.episode_tree, tables, deal, history, 2, leaf, 0.0, 1)
+    learn_history(solver.episode_tree, tables, own, 2, leaf, 0.0, 1)
     for row in rows:
         assert tables.sums[tree.slots(row), 0].tolist() == [-1.0, 1.0]
         assert tables.sums[tree.slots(row), 1].tolist() == [0.5, 0.5]
         assert tables.marker[tree.slots(row).start] == 1
     assert np.count_nonzero(tables.marker) == 2
-    policy = np.empty(2)
-    match_regrets(tables.sums, tree.slots(rows[1]).start, tree.slots(rows[1]).stop, policy, 0)
-    assert policy.tolist() == [0.0, 1.0]
+    policies = np.full((2, 4), -1.0)
+    match_regrets(tables.sums, tree.slots(rows[1]).start, tree.slots(rows[1]).stop, policies, 1, 2)
+    assert policies.tolist() == [[-1.0] * 4, [-1.0, -1.0, 0.0, 1.0]]
 
 
 def sampled_regrets(solver, episodes):
     """Each episode's regrets from the same policy, the uniform one: their mean and variance."""
-    sums = solver.learned["sums"][0]
+    tables = solver._tables_of(0)
+    sums = tables["sums"]
     total, squares = np.zeros(len(sums)), np.zeros(len(sums))
     for episode in range(episodes):
         sums[:] = 0.0
-        solver._learn_part(0, solver._tables_of(0), Span(episode, 1), no_exchange())
+        solver._learn_part(0, tables, Span(episode, 1, 1, solver._starts[0]), no_exchange())
         total += sums[:, 0]
         squares += sums[:, 0] ** 2
     mean = total / episodes
@@ -342,10 +419,11 @@ def test_mccfr_converges_in_leduc():
     ],
 )
 def test_all_learners_learn_all_games(name, game):
-    iterations = {"chance-cfr": 300, "external-mccfr": 3_000}.get(name, 60_000)
-    solver = solver_type(name)(game, seed=1).run(iterations)
+    iterations = {"chance-cfr": 300, "external-mccfr": 3_000}.get(name, 150_000)
+    solvers = [solver_type(name)(game, seed=seed).run(iterations) for seed in range(1, 6)]
     uniform_conv = felt.exploitability(game, felt.uniform_policy(game)).nash_conv
-    assert solver.measurements[-1].nash_conv < 0.75 * uniform_conv
+    # The median, as one run of plain UCT in four settles at another place in goofspiel.
+    assert np.median([solver.measurements[-1].nash_conv for solver in solvers]) < 0.75 * uniform_conv
 
 
 def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):

@@ -91,7 +91,7 @@ def room_for_threads() -> int:
     if is_simulated():
         return 4
     device = _cuda().get_current_device()
-    return int(device.MULTIPROCESSOR_COUNT * device.MAX_THREADS_PER_MULTI_PROCESSOR)
+    return int(device.MULTIPROCESSOR_COUNT * device.MAX_THREADS_PER_MULTIPROCESSOR)
 
 
 def most_threads(kernel: Any) -> int:
