@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> None:
         results.append(row)
         if not arguments.json:
             _tell(row)
-    facts = {"benchmark": arguments.name, "machine": _machine(), "results": results}
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        facts = {"benchmark": arguments.name, "machine": _machine(), "results": results}
+        if arguments.out:
+            arguments.out.parent.mkdir(parents=True, exist_ok=True)
+            arguments.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     if arguments.json:
         print_json(facts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ EXAMPLES = [
     "felt study run hs14-figure-1",
     "felt study run mm19-heinrich --quick",
     "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
+    "felt study run gpu-equals-cpu --only GPU     (on one machine; the rest on another, with that --out)",
 ]
 QUICK_RUNS, MOST_RUNS = 3, 1_000
 
@@ -32,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--out", type=Path, default=Path("studies"), help="a folder (default: studies)")
     parser.add_argument("--seed", type=seed, default=0, help="the seed of the first run; each has the next")
     parser.add_argument("--threads", type=count, default=1, help="how many runs at a time (default: 1)")
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="WORD",
+        help="run only the learners with that in their names, and keep what they gave for a later command",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -76,11 +84,12 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from openfelt.studies.report import write_report
+    from openfelt.studies.report import report_name, write_report
     from openfelt.studies.study import follow
 
     runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
     episodes = study.quick_episodes if arguments.quick else study.episodes
+    parts = arguments.out / f"{report_name(study, episodes)}.parts"
     made_by = _made_by(study.name, runs, arguments)  # now: the sources may change meanwhile
     with Progress(
         TextColumn("{task.description}"),
@@ -97,9 +106,16 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
             episodes=episodes,
             threads=arguments.threads,
             seed=arguments.seed,
+            parts_folder=parts,
+            only=arguments.only,
             progress=lambda done: bar.advance(task, done),
         )
+    if curves is None:
+        if not arguments.json:
+            print(f"{study.title}\n  {parts} has the runs so far; the command without --only does the rest")
+        return {"study": study.name, "parts": str(parts)}
     page = write_report(study, curves, arguments.out, made_by)
+    shutil.rmtree(parts, ignore_errors=True)
     findings = study.findings(curves)
     if not arguments.json:
         print(study.title)

@@ -92,7 +92,7 @@ class Gpu:
 
     def learn(self, begun: int, iterations: int, start: np.uint64, patience: int, most: float) -> None:
         """Do the iterations after `begun`, at most so many at once."""
-        most = min(int(most), self._resident)
+        most = int(min(most, self._resident))
         last = begun + iterations
         while begun < last:
             threads = max(1, min(begun // patience, most))

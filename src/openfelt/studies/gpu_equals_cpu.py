@@ -53,9 +53,7 @@ class Pair:
     def finding(self, curves: Curves) -> Finding:
         """At several moments, the GPU's mean is not above the highest of the CPU's runs."""
         said, holds = [], True
-        for count in CHECKED:
-            if count not in curves.episodes:
-                continue
+        for count in [count for count in CHECKED if count in curves.episodes] or [curves.episodes[-1]]:
             place = list(curves.episodes).index(count)
             one, many, crowd = (
                 curves.values[contender.label, self.title][:, place] for contender in self.contenders()
@@ -97,7 +95,7 @@ GPU_EQUALS_CPU = Study(
     episodes=tuple(sorted({*spaced(1_000, LAST, 4), *CHECKED})),
     quick_episodes=spaced(1_000, 1_000_000, 4),
     findings=lambda curves: [pair.finding(curves) for pair in PAIRS],
-    runs=8,
+    runs=6,
     own_claims=True,
     needs=A_GPU,
 )

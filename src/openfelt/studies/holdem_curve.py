@@ -55,9 +55,9 @@ class Against:
         """Whether it won at the end, with 95% confidence."""
         found, last = [], curves.episodes[-1]
         for kind in (AVERAGE, GREEDY):
-            values = self._found[kind, last]
-            won = sum(value.mbb for value in values) / len(values)
-            error = math.hypot(*(value.interval() for value in values)) / len(values)
+            values = self._found.get((kind, last), [])  # none, if the run was finished by an earlier command
+            won = curves.end(f"{LABEL} {kind}", self.opponent)
+            error = math.hypot(*(value.interval() for value in values)) / max(1, len(values))
             ours = f"{won:+.0f} ± {error:.0f} mbb/h after {last:,} episodes"
             found.append(Finding(f"the {kind} policy beats {self.opponent}", ours, won > error))
         return found

@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,15 @@ def prepare_folder(folder: Path) -> None:
         raise not_written(folder, error) from error
 
 
+def report_name(study: Study, episodes: Sequence[int]) -> str:
+    """What its files are called, but for their endings."""
+    return study.name if tuple(episodes) == study.episodes else f"{study.name}-quick"
+
+
 def write_report(study: Study, curves: Curves, folder: Path, made_by: str) -> Path:
     """Write NAME.csv, NAME.png and NAME.md (NAME-quick if it is not the full run); returns the page."""
     is_full = tuple(curves.episodes) == study.episodes
-    stem = study.name if is_full else f"{study.name}-quick"
+    stem = report_name(study, curves.episodes)
     try:
         write_text(folder / f"{stem}.csv", _csv(study, curves))
         _plot(study, curves, folder / f"{stem}.png")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import numpy as np
 
+from openfelt.base.files import write_text
 from openfelt.base.jit import Floats
 from openfelt.solvers.solver import Solver
 
+Values = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
 A_GPU, AN_HOUR = "a GPU", "an hour"  # what a study may need
 Metric = Callable[[Any], float]  # of a learner, or of what its contender's lines make of it
 
@@ -118,6 +123,44 @@ def spaced(first: int, last: int, per_decade: int = 12) -> tuple[int, ...]:
     return tuple(dict.fromkeys(round(point) for point in np.geomspace(first, last, count)))
 
 
+@dataclass(frozen=True)
+class Parts:
+    """Runs that are finished, each in a file: a study that was stopped, or is shared out over machines, goes
+    on with them.
+    """
+
+    folder: Path | None  # None: they are not kept
+    seed: int  # of the first run
+    episodes: Sequence[int]
+
+    def find(self, contender: Contender, run: int) -> Values | None:
+        """What was measured in a run, if it was done with the same seed and episodes."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads(self._path(self.folder, contender, run).read_text(encoding="utf-8"))
+            if (found["seed"], found["episodes"]) != (self.seed + run, list(self.episodes)):
+                return None
+            return {(label, metric): np.array(values, float) for label, metric, values in found["values"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, contender: Contender, run: int, values: Values) -> None:
+        """Write down what was measured in a run."""
+        if self.folder is None:
+            return
+        facts = {
+            "seed": self.seed + run,
+            "episodes": list(self.episodes),
+            "values": [[label, metric, table.tolist()] for (label, metric), table in values.items()],
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(self._path(self.folder, contender, run), json.dumps(facts))
+
+    def _path(self, folder: Path, contender: Contender, run: int) -> Path:
+        return folder / f"{re.sub(r'[^0-9A-Za-z]+', '-', contender.label)}.{run}.json"
+
+
 def follow(
     study: Study,
     *,
@@ -125,21 +168,24 @@ def follow(
     episodes: Sequence[int],
     threads: int = 1,
     seed: int = 0,
+    parts_folder: Path | None = None,
+    only: str = "",
     progress: Callable[[int], object] = lambda _: None,
-) -> Curves:
+) -> Curves | None:
     """Let every contender learn `runs` times, `threads` of the runs at a time; the same for any threads.
 
-    `progress` is told the episodes done since it was last told.
+    Finished runs are kept in `parts_folder`, and those that are there already are not run again. `only` the
+    contenders with that in their names are run; None if others are missing then. `progress` is told the
+    episodes done since it was last told.
     """
-    values = {
-        (label, panel.metric): np.empty((runs, len(episodes)))
-        for contender in study.contenders
-        for label in contender.labels
-        for panel in study.panels
-    }
-    stopped = Event()
+    parts, stopped = Parts(parts_folder, seed, episodes), Event()
 
-    def one_run(contender: Contender, run: int) -> None:
+    def one_run(contender: Contender, run: int) -> Values | None:
+        if (known := parts.find(contender, run)) is not None:
+            progress(episodes[-1])
+            return known
+        if only not in contender.label:
+            return None
         solver = contender.make(seed + run)
         told = 0
 
@@ -149,22 +195,36 @@ def follow(
             told = solver.iterations
             return stopped.is_set()
 
+        values = {
+            (label, panel.metric): np.empty(len(episodes))
+            for label in contender.labels
+            for panel in study.panels
+        }
         for point, count in enumerate(episodes):
             solver.run(count - solver.iterations, progress=tell)
             if stopped.is_set():
-                return
+                return None
             for label, line in zip(contender.labels, contender.lines.values(), strict=True):
                 subject = line(solver)
                 for panel in study.panels:
-                    values[label, panel.metric][run, point] = panel.measure(subject)
+                    values[label, panel.metric][point] = panel.measure(subject)
+        parts.keep(contender, run, values)
+        return values
 
     with ThreadPoolExecutor(threads) as pool:
-        work = [pool.submit(one_run, contender, run) for contender in study.contenders for run in range(runs)]
+        work = [
+            [pool.submit(one_run, contender, run) for run in range(runs)] for contender in study.contenders
+        ]
         try:
-            for done in work:
-                done.result()
+            found = [[run.result() for run in contender] for contender in work]
         except BaseException:
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Curves(episodes, values)
+    together: dict[tuple[str, str], Floats] = {}
+    for of_contender in found:
+        whole = [values for values in of_contender if values is not None]
+        if len(whole) < runs:
+            return None
+        together |= {key: np.array([values[key] for values in whole]) for key in whole[0]}
+    return Curves(episodes, together)
