@@ -43,11 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.base.cuda import choose_device
-    from openfelt.base.devices import CUDA
     from openfelt.studies.registry import STUDIES, find_study
     from openfelt.studies.report import prepare_folder, require_plots
-    from openfelt.studies.study import A_GPU
 
     if arguments.what == "list":
         _list(arguments.json)
@@ -60,8 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
     names = short if arguments.name == "all" else [arguments.name]
     studies = [find_study(name) for name in names]
     require_plots()
-    if any(study.needs == A_GPU for study in studies):
-        choose_device(CUDA)
     prepare_folder(arguments.out)
     results = [_run_one(study, arguments) for study in studies]
     if arguments.json:
@@ -84,12 +79,16 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from openfelt.base.cuda import choose_device
+    from openfelt.base.devices import CUDA
     from openfelt.studies.report import report_name, write_report
-    from openfelt.studies.study import follow
+    from openfelt.studies.study import A_GPU, follow
 
     runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
     episodes = study.quick_episodes if arguments.quick else study.episodes
     parts = arguments.out / f"{report_name(study, episodes)}.parts"
+    if study.needs == A_GPU and not arguments.only and not parts.exists():
+        choose_device(CUDA)  # or say now that there is none
     made_by = _made_by(study.name, runs, arguments)  # now: the sources may change meanwhile
     with Progress(
         TextColumn("{task.description}"),
