@@ -87,6 +87,8 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
     episodes = study.quick_episodes if arguments.quick else study.episodes
     parts = arguments.out / f"{report_name(study, episodes)}.parts"
+    if not any(arguments.only in contender.label for contender in study.contenders):
+        raise FeltError(f"{study.name} has no learner with '{arguments.only}' in its name.")
     if study.needs == A_GPU and not arguments.only and not parts.exists():
         choose_device(CUDA)  # or say now that there is none
     made_by = _made_by(study.name, runs, arguments)  # now: the sources may change meanwhile
@@ -109,13 +111,10 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
             only=arguments.only,
             progress=lambda done: bar.advance(task, done),
         )
-    if curves is None:
-        if not arguments.json:
-            print(f"{study.title}\n  {parts} has the runs so far; the command without --only does the rest")
-        return {"study": study.name, "parts": str(parts)}
     page = write_report(study, curves, arguments.out, made_by)
-    shutil.rmtree(parts, ignore_errors=True)
-    findings = study.findings(curves)
+    if curves.has(*study.contenders):
+        shutil.rmtree(parts, ignore_errors=True)
+    findings = study.found(curves)
     if not arguments.json:
         print(study.title)
         for found in findings:

@@ -55,7 +55,7 @@ class SmoothUCT(UCT):
     settings: SmoothUCTSettings
 
     def _crowd(self) -> Crowd:
-        return Crowd(4096, 32.0) if self.settings.schedule == DECAY else super()._crowd()
+        return Crowd(4096, 16.0) if self.settings.schedule == DECAY else super()._crowd()
 
     def _choose_selection(self) -> Selection:
         settings = self.settings

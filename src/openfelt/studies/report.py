@@ -57,7 +57,7 @@ def _csv(study: Study, curves: Curves) -> str:
     writer = csv.writer(text, lineterminator="\n")
     metrics = [panel.metric for panel in study.panels]
     writer.writerow(["learner", "run", "episodes", *metrics])
-    for label in _labels(study):
+    for label in _labels(study, curves):
         own = [curves.values[label, metric] for metric in metrics]
         for run in range(_runs(curves)):
             for point, episodes in enumerate(curves.episodes):
@@ -111,7 +111,7 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
 
 
 def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) -> str:
-    findings = study.findings(curves)
+    findings = study.found(curves)
     lines = [
         f"# {study.title}{'' if is_full else ' (a quick look, not the full run)'}",
         "",
@@ -121,13 +121,21 @@ def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) 
         "",
         f"![{study.title}]({stem}.png)",
         "",
-        f"| {'claim' if study.own_claims else 'the paper'} | here | holds |",
-        "|---|---|---|",
-        *(f"| {found.paper} | {found.ours} | {'yes' if found.holds else '**no**'} |" for found in findings),
-        "",
-        _verdict(study, len(findings), sum(found.holds for found in findings)),
-        "",
     ]
+    if findings:
+        lines += [
+            f"| {'claim' if study.own_claims else 'the paper'} | here | holds |",
+            "|---|---|---|",
+            *(
+                f"| {found.paper} | {found.ours} | {'yes' if found.holds else '**no**'} |"
+                for found in findings
+            ),
+            "",
+            _verdict(study, len(findings), sum(found.holds for found in findings)),
+            "",
+        ]
+    if missing := [contender.label for contender in study.contenders if not curves.has(contender)]:
+        lines += [f"Not run yet: {'; '.join(missing)}.", ""]
     if is_full and study.remarks:
         lines += [study.remarks, ""]
     lines += ["## At the end", "", *_table(study, curves), ""]
@@ -151,19 +159,21 @@ def _table(study: Study, curves: Curves) -> list[str]:
         "| learner | " + " | ".join(panel.axis for panel in study.panels) + " |",
         "|---|" + "---|" * len(study.panels),
     ]
-    for label in _labels(study):
+    for label in _labels(study, curves):
         cells = [curves.between(label, panel.metric) for panel in study.panels]
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
 
 
-def _labels(study: Study) -> list[str]:
-    return [label for contender in study.contenders for label in contender.labels]
+def _labels(study: Study, curves: Curves) -> list[str]:
+    return [label for contender in study.contenders if curves.has(contender) for label in contender.labels]
 
 
 def _labels_of(study: Study, panel: Panel, curves: Curves) -> list[str]:
     """Those that the panel measures; of others it has no numbers."""
-    return [label for label in _labels(study) if not np.isnan(curves.values[label, panel.metric]).all()]
+    return [
+        label for label in _labels(study, curves) if not np.isnan(curves.values[label, panel.metric]).all()
+    ]
 
 
 def _runs(curves: Curves) -> int:

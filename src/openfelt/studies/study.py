@@ -59,6 +59,11 @@ class Curves:
     episodes: Sequence[int]
     values: dict[tuple[str, str], Floats]  # (label, metric) -> [runs, points]
 
+    def has(self, *contenders: Contender) -> bool:
+        """Whether they were all run."""
+        known = {label for label, _ in self.values}
+        return all(label in known for contender in contenders for label in contender.labels)
+
     def at(self, share: float, label: str, metric: str) -> float:
         """The mean over the runs when that share of the episodes was over."""
         place = int(np.searchsorted(self.episodes, share * self.episodes[-1]))
@@ -110,6 +115,11 @@ class Study:
     remarks: str = ""  # what the full run shows besides, in Markdown
     own_claims: bool = False  # what the findings state is ours, not the paper's
     needs: str = ""  # what not everybody has, so that `all` leaves it out
+    finds_in_part: bool = False  # whether findings can be told while some contenders were not run
+
+    def found(self, curves: Curves) -> list[Finding]:
+        """The findings, as far as the contenders were run."""
+        return self.findings(curves) if self.finds_in_part or curves.has(*self.contenders) else []
 
 
 def every(step: int, last: int) -> tuple[int, ...]:
@@ -171,12 +181,12 @@ def follow(
     parts_folder: Path | None = None,
     only: str = "",
     progress: Callable[[int], object] = lambda _: None,
-) -> Curves | None:
+) -> Curves:
     """Let every contender learn `runs` times, `threads` of the runs at a time; the same for any threads.
 
     Finished runs are kept in `parts_folder`, and those that are there already are not run again. `only` the
-    contenders with that in their names are run; None if others are missing then. `progress` is told the
-    episodes done since it was last told.
+    contenders with that in their names are run; others that were not run before are missing then. `progress`
+    is told the episodes done since it was last told.
     """
     parts, stopped = Parts(parts_folder, seed, episodes), Event()
 
@@ -224,7 +234,6 @@ def follow(
     together: dict[tuple[str, str], Floats] = {}
     for of_contender in found:
         whole = [values for values in of_contender if values is not None]
-        if len(whole) < runs:
-            return None
-        together |= {key: np.array([values[key] for values in whole]) for key in whole[0]}
+        if len(whole) == runs:
+            together |= {key: np.array([values[key] for values in whole]) for key in whole[0]}
     return Curves(episodes, together)
