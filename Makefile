@@ -30,7 +30,7 @@ studies: $(VENV)/.installed-plots
 	$(BIN)/felt study run all --threads 2 --out docs/studies
 
 # The policies of HS14's tables 2 and 3 at the paper's numbers of episodes: minutes on a GPU (pip install
-# '.[cuda]'), a day and a half on two cores.
+# '.[cuda]'), about a day on a CPU.
 DEVICE ?= auto
 FELT ?= $(BIN)/felt
 TRAIN = $(FELT) train --device $(DEVICE) --policy-only

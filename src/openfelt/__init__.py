@@ -14,7 +14,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from openfelt.base.version import VERSION
+
+__version__ = VERSION
 
 _DOOR = {
     "base.errors": ["FeltError", "FileError", "GameError"],

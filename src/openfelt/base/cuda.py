@@ -12,8 +12,8 @@ GPU: slow, but it is the way to test and to debug them.
 from __future__ import annotations
 
 import dis
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from types import FunctionType
@@ -29,6 +29,15 @@ from openfelt.base.shared import add, raise_to
 
 BLOCK, WARP = 128, 32  # threads that start together, and that run in step
 
+FAULTS = (
+    "CudaAPIError",
+    "CudaDriverError",
+    "CudaSupportError",
+    "LinkerError",
+    "NvvmError",
+    "NvvmSupportError",
+)
+
 Function = Callable[..., Any]
 
 cuda: Any = None  # stands for numba.cuda in functions that only a GPU runs; `for_cuda` puts it there
@@ -41,6 +50,10 @@ def _cuda() -> Any:
         setattr(np, "row_stack", np.vstack)  # noqa: B010 - the name is gone from NumPy's type hints too
     from numba import cuda as module
 
+    if not is_simulated():
+        from numba.cuda.core import config as settings
+
+        settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # that few threads use only a part of the GPU is known
     return module
 
 
@@ -54,7 +67,25 @@ def why_no_gpu() -> str:
             return ""
         return "no NVIDIA GPU, or no driver for it, was found on this machine."
     except Exception as error:  # whatever a broken driver or installation raises
-        return f"the GPU cannot be used: {str(error).strip().splitlines()[0]}"
+        return f"the GPU cannot be used: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+@contextmanager
+def gpu_faults() -> Iterator[None]:
+    """Say in one sentence what the driver or the compiler for the GPU has to say."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ not in FAULTS:
+            raise
+        raise FeltError(
+            f"The GPU cannot be used: {_first_line(error)} (With a driver for CUDA 12: pip install "
+            "'numba-cuda[cu12]'.)"
+        ) from error
 
 
 def choose_device(wanted: str) -> str:
@@ -83,7 +114,11 @@ def gpu_name() -> str:
 
 def free_memory() -> float:
     """Bytes that can still be taken on the GPU."""
-    return np.inf if is_simulated() else float(_cuda().current_context().get_memory_info().free)
+    if is_simulated():
+        return np.inf
+    context = _cuda().current_context()
+    context.deallocations.clear()  # what is no longer used may still wait to be given back
+    return float(context.get_memory_info().free)
 
 
 def room_for_threads() -> int:
@@ -134,9 +169,7 @@ def new_queue() -> Any:
 def launch(kernel: Any, queue: Any, threads: int, *arguments: Any) -> None:
     """Start a kernel with that many threads, at least."""
     block = 1 if is_simulated() else BLOCK
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that few threads use only a part of the GPU
-        kernel[-(-threads // block), block, queue](*arguments)
+    kernel[-(-threads // block), block, queue](*arguments)
 
 
 def _add(table: Any, row: int, column: int, amount: float) -> None:

@@ -92,7 +92,7 @@ def _without_vectors(compiled: F) -> F:
 @cache
 def _machine_code_folder() -> Path:
     parent = (Path(config.CACHE_DIR) if config.CACHE_DIR else cache_folder()) / "openfelt-kernels"
-    folder = parent / sources_checksum(Path(__file__).parent.parent)
+    folder = parent / sources_checksum()
     if not folder.exists() and parent.exists():
         for other in parent.iterdir():
             ours = re.fullmatch("[0-9a-f]{16}", other.name)
@@ -101,8 +101,9 @@ def _machine_code_folder() -> Path:
     return folder
 
 
-def sources_checksum(package: Path) -> str:
-    """Changes whenever a source file of the package does."""
+@cache
+def sources_checksum(package: Path = Path(__file__).parent.parent) -> str:
+    """Changes whenever a source file of the package does; as it was when first asked for."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(path.read_bytes())

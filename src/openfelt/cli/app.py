@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from openfelt import __version__
 from openfelt.base.errors import FeltError, unknown
+from openfelt.base.version import VERSION
 
 # Each command is a file of this folder with HELP, EXAMPLES, add_arguments(parser, argv) and run(arguments).
 COMMANDS = {
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     if words[:1] == ["--version"]:
-        print(f"felt {__version__}")
+        print(f"felt {VERSION}")
         return 0
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())

@@ -16,8 +16,9 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import print_json
 
 HELP = (
-    "Measure speed on one core, as ratios to other programs in the same run (`make bench` installs them).\n"
-    "The benchmarks are files of the folder benchmarks/ of the repository. Let nothing else run meanwhile."
+    "Measure speed, as ratios to other programs in the same run (`make bench` installs them); on one core,\n"
+    "where nothing else is said. The benchmarks are files of the folder benchmarks/ of the repository. Let\n"
+    "nothing else run meanwhile."
 )
 EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
 
@@ -42,14 +43,14 @@ def run(arguments: argparse.Namespace) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     sys.path.insert(0, str(folder))
-    results = []
+    machine, results = _machine(), []
     for result in importlib.import_module(arguments.name).run():
         row = dataclasses.asdict(result)
         row["ratios"] = {name: row["ours"] / speed for name, speed in row["peers"].items()}
         results.append(row)
         if not arguments.json:
             _tell(row)
-        facts = {"benchmark": arguments.name, "machine": _machine(), "results": results}
+        facts: dict[str, Any] = {"benchmark": arguments.name, "machine": machine, "results": results}
         if arguments.out:
             arguments.out.parent.mkdir(parents=True, exist_ok=True)
             arguments.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
@@ -75,10 +76,10 @@ def _tell(row: dict[str, Any]) -> None:
 def _machine() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    from openfelt import __version__
     from openfelt.base.cuda import gpu_name, why_no_gpu
+    from openfelt.base.version import VERSION
 
-    facts = {"python": platform.python_version(), "processor": _processor(), "openfelt": __version__}
+    facts = {"python": platform.python_version(), "processor": _processor(), "openfelt": VERSION}
     if not why_no_gpu():
         facts["gpu"] = gpu_name()
     for name in ("numpy", "numba", "numba-cuda", "scipy", "open_spiel", "LiteEFG"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
+
+if TYPE_CHECKING:
+    from openfelt.studies.study import Curves, Parts, Study
 
 HELP = (
     "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
@@ -22,12 +24,18 @@ EXAMPLES = [
     "felt study run mm19-heinrich --quick",
     "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
     "felt study run gpu-equals-cpu --only GPU     (on one machine; the rest on another, with that --out)",
+    "felt study report gpu-equals-cpu              (the page of what is finished)",
 ]
 QUICK_RUNS, MOST_RUNS = 3, 1_000
+NOBODY = "\0"  # in no learner's name
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("what", choices=("list", "run"), help="list the studies, or run one")
+    parser.add_argument(
+        "what",
+        choices=("list", "run", "report"),
+        help="list the studies, run one, or write the page of those of its runs that are finished",
+    )
     parser.add_argument("name", nargs="?", help="which study, or all")
     parser.add_argument("--quick", action="store_true", help="fewer episodes and runs: a look, in seconds")
     parser.add_argument("--runs", type=count, help="how often each learner learns (default: as the paper)")
@@ -58,6 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     studies = [find_study(name) for name in names]
     require_plots()
     prepare_folder(arguments.out)
+    for study in studies:
+        _check(study, _parts(study, arguments), arguments)
     results = [_run_one(study, arguments) for study in studies]
     if arguments.json:
         print_json(results[0] if arguments.name != "all" else {"studies": results})
@@ -75,45 +85,45 @@ def _list(as_json: bool) -> None:
         print(f"{name:<{width}}  {study.title}{needs}")
 
 
-def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from openfelt.base.cuda import choose_device
-    from openfelt.base.devices import CUDA
-    from openfelt.studies.report import report_name, write_report
-    from openfelt.studies.study import A_GPU, follow
+def _parts(study: Study, arguments: argparse.Namespace) -> Parts:
+    from openfelt.studies.report import report_name
+    from openfelt.studies.study import Parts
 
     runs = arguments.runs or (min(QUICK_RUNS, study.runs) if arguments.quick else study.runs)
     episodes = study.quick_episodes if arguments.quick else study.episodes
-    parts = arguments.out / f"{report_name(study, episodes)}.parts"
+    folder = arguments.out / f"{report_name(study, episodes)}.parts"
+    return Parts(study, folder, runs, arguments.seed, episodes)
+
+
+def _check(study: Study, parts: Parts, arguments: argparse.Namespace) -> None:
+    """Find faults of the command before any work is done."""
+    from openfelt.base.cuda import choose_device
+    from openfelt.base.devices import CUDA
+
     if not any(arguments.only in contender.label for contender in study.contenders):
         raise FeltError(f"{study.name} has no learner with '{arguments.only}' in its name.")
-    if study.needs == A_GPU and not arguments.only and not parts.exists():
-        choose_device(CUDA)  # or say now that there is none
-    made_by = _made_by(study.name, runs, arguments)  # now: the sources may change meanwhile
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} episodes"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=arguments.json,
-    ) as bar:
-        task = bar.add_task(study.name, total=len(study.contenders) * runs * episodes[-1])
-        curves = follow(
-            study,
-            runs=runs,
-            episodes=episodes,
-            threads=arguments.threads,
-            seed=arguments.seed,
-            parts_folder=parts,
-            only=arguments.only,
-            progress=lambda done: bar.advance(task, done),
-        )
+    missing = parts.missing(arguments.only)
+    if arguments.what == "report" and len(missing) == len(study.contenders):
+        raise FeltError(f"There is no learner of {study.name} whose runs are all finished in {parts.folder}.")
+    if arguments.what == "run" and any(contender.needs_gpu for contender in missing):
+        choose_device(CUDA)
+
+
+def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
+    from openfelt.studies.report import write_report
+
+    parts = _parts(study, arguments)
+    made_by = _made_by(study.name, parts.runs, arguments)  # now: the sources may change meanwhile
+    curves = _follow(study, parts, arguments)
+    if not curves.has(*study.contenders) and arguments.what == "run":
+        if not arguments.json:
+            print(f"{study.title}\n  the runs so far are in {parts.folder}")
+        return {"study": study.name, "parts": str(parts.folder)}
+    if parts.made_by_others():
+        made_by += " Some of the runs were made by other versions of the sources."
     page = write_report(study, curves, arguments.out, made_by)
     if curves.has(*study.contenders):
-        shutil.rmtree(parts, ignore_errors=True)
+        parts.remove()
     findings = study.found(curves)
     if not arguments.json:
         print(study.title)
@@ -124,11 +134,36 @@ def _run_one(study: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"study": study.name, "page": str(page), "findings": facts}
 
 
+def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from openfelt.studies.study import follow
+
+    if arguments.what == "report":
+        return follow(parts, only=NOBODY)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} episodes"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=arguments.json,
+    ) as bar:
+        task = bar.add_task(study.name, total=parts.left(arguments.only) * parts.episodes[-1])
+        return follow(
+            parts,
+            threads=arguments.threads,
+            only=arguments.only,
+            progress=lambda done: bar.advance(task, done),
+        )
+
+
 def _made_by(name: str, runs: int, arguments: argparse.Namespace) -> str:
     """The command that makes the same figures again, and the version that made these."""
-    from openfelt import __version__
+    from openfelt.base.version import VERSION
     from openfelt.solvers.run_folder import commit
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
     words += ["--runs", str(runs), "--seed", str(arguments.seed)]
-    return f"Made by `{shlex.join(words)}` (OpenFelt {__version__}, commit {commit()[:10]})."
+    return f"Made by `{shlex.join(words)}` (OpenFelt {VERSION}, commit {commit()[:10]})."

@@ -71,8 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="where sampling solvers learn: on the CPU, on an NVIDIA GPU (needs openfelt[cuda]), or on a GPU "
-        f"if there is one (default: {CPU})",
+        help="where uct, smooth-uct, outcome-mccfr and external-mccfr learn: on the CPU, on an NVIDIA GPU "
+        f"(needs openfelt[cuda]), or on a GPU if there is one (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",
@@ -249,18 +249,15 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
 def _chosen(solver: Solver) -> str:
     """Which device it has become, and why."""
-    from openfelt.base.cuda import gpu_name, why_no_gpu
+    from openfelt.base.cuda import gpu_name
 
-    if solver.device != CPU:
-        return f"learning on the GPU ({gpu_name()})"
-    return f"learning on the CPU: {why_no_gpu() or f'{solver.name} does not run on a GPU.'}"
+    return f"learning on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
 
 
 def _check_before_building(
     rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
 ) -> None:
     """Find faults of the command before a minute of making tables."""
-    from openfelt.base.cuda import choose_device
     from openfelt.compile.compiler import refuse_holdem
     from openfelt.solvers.learner import Learner
     from openfelt.solvers.run_folder import RunFolder
@@ -270,6 +267,6 @@ def _check_before_building(
     if arguments.until:
         raise FeltError(f"{rules.name} is too large for exact exploitability: give --episodes or --seconds.")
     solver.settings_type(**parameters)
-    choose_device(arguments.device)
+    solver.check_device(arguments.device, arguments.in_flight)
     if arguments.resume:
-        RunFolder(arguments.out).settings()
+        RunFolder(arguments.out).require_checkpoint()

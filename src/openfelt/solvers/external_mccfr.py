@@ -21,8 +21,8 @@ import numpy as np
 
 from openfelt.base.jit import Floats, part
 from openfelt.base.shared import add
-from openfelt.solvers.gpu import Crowd
-from openfelt.solvers.learner import Learner, Shapes
+from openfelt.solvers.gpu import Crowd, Shapes
+from openfelt.solvers.learner import Learner
 from openfelt.traverse.episode import (
     PLACE,
     PLAYER,

@@ -18,8 +18,9 @@ warps, so that none waits for another.
 
 from __future__ import annotations
 
+import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from openfelt.base.cuda import (
     cuda,
     for_cuda,
     free_memory,
+    gpu_faults,
     gpu_name,
     launch,
     most_threads,
@@ -43,6 +45,8 @@ from openfelt.traverse.betting import SHOWN, Deal
 from openfelt.traverse.episode import ANSWERS
 from openfelt.traverse.worker import Notes, Span, Worker, WorkerSize, iterate_next
 
+Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]  # of tables, and their types
+
 LONGEST = 8  # iterations that a thread does in one launch
 ROOM = 1.05  # what is taken on the GPU, times this
 
@@ -54,20 +58,31 @@ class Crowd(NamedTuple):
     per_row: float  # so many for each row of the game
 
 
+class TooLittleMemory(FeltError):
+    """A game does not fit on the GPU."""
+
+
 class Gpu:
     """A learner's tables on a GPU."""
 
-    def __init__(self, how: Any, tree: Any, tables: Any, size: WorkerSize, what: str) -> None:
-        """Take over the game, and make tables like the ones given, all zero."""
+    def __init__(
+        self, how: Any, tree: Any, tables_type: Any, shapes: Shapes, size: WorkerSize, what: str
+    ) -> None:
+        """Take over the game, and make tables, all zero."""
         notes = 8 * (size.depth * (size.whole + size.real) + 16 * size.players)
-        needed = ROOM * (bytes_of((how, tree, tables)) + notes * room_for_threads())
+        needed = ROOM * (bytes_of((how, tree)) + size_of(shapes) + notes * room_for_threads())
         if needed > free_memory():
-            raise FeltError(
+            raise TooLittleMemory(
                 f"{what} needs {needed / 1e9:.1f} GB on the GPU; of {gpu_name()}'s memory "
                 f"{free_memory() / 1e9:.1f} GB are free."
             )
+        assert size.spots == 1, "notes for every row would not fit"
+        with gpu_faults():
+            self._set_up(how, tree, tables_type, shapes, size)
+
+    def _set_up(self, how: Any, tree: Any, tables_type: Any, shapes: Shapes, size: WorkerSize) -> None:
         self._how, self._tree = to_gpu(how), to_gpu(tree)
-        self._tables = type(tables)(*(zeros_on_gpu(table.shape, table.dtype) for table in tables))
+        self._tables = tables_type(*(zeros_on_gpu(shape, kind) for shape, kind in shapes.values()))
         kinds: tuple[Any, ...] = (type(how), type(tree))
         self._kernel = _built(size, *kinds)
         self._behind = False  # whether the tables of the CPU lack what was learned since
@@ -94,13 +109,13 @@ class Gpu:
         """Do the iterations after `begun`, at most so many at once."""
         most = int(min(most, self._resident))
         last = begun + iterations
+        self._behind = self._behind or iterations > 0
         while begun < last:
             threads = max(1, min(begun // patience, most))
             share = min(threads * LONGEST, last - begun)
             self._launch(begun, share, min(threads, share), start)
             begun += share
         self._queue.synchronize()
-        self._behind = self._behind or iterations > 0
 
     def _launch(self, begun: int, iterations: int, threads: int, start: np.uint64) -> None:
         apart = WARP
@@ -110,6 +125,11 @@ class Gpu:
         launch(
             self._kernel, self._queue, threads * apart, self._how, self._tree, self._tables, *counts, start
         )
+
+
+def size_of(shapes: Shapes) -> int:
+    """The bytes that tables take."""
+    return sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes.values())
 
 
 @cache
@@ -151,8 +171,8 @@ def _kernel(size: WorkerSize) -> Any:
             cuda.local.array((1, 1), np.float64),
         )
         own = Worker(deal, notes, cuda.local.array(1, np.uint64))
-        span = Span(begun + thread + 1 - threads, 0, threads, start)
         length = iterations // threads + (thread < iterations % threads)
+        span = Span(begun + thread + 1 - threads, length, threads, start)
         for count in range(1, length + 1):
             iterate_next(how, tree, tables, own, span, count)
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.devices import CUDA
+from openfelt.base.devices import AUTO, CPU, CUDA
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, episode_kernel
 from openfelt.base.memory import machine_memory
@@ -33,14 +33,13 @@ from openfelt.base.random import starts
 from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.compiler import Tree, compile_any
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.gpu import Crowd, Gpu
+from openfelt.solvers.gpu import Crowd, Gpu, Shapes, TooLittleMemory, size_of
 from openfelt.solvers.solver import MOST_THREADS, Solver
 from openfelt.traverse.exchange import Exchange, exchanges, no_exchange, trade
 from openfelt.traverse.open_tree import open_tree
 from openfelt.traverse.worker import Span, Worker, WorkerSize, iterate_next, new_worker
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
-Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]
 
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
 
@@ -75,29 +74,35 @@ class Learner(Solver):
         self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
         self._starts = starts(self.seed, MOST_THREADS)
         shapes = self._table_shapes()
-        size = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes.values())
+        size = size_of(shapes)
         if size > machine_memory():
             raise FeltError(
                 f"{self.name} needs {size / 1e9:.1f} GB for {self.tree.game}; this machine has "
                 f"{machine_memory() / 1e9:.1f}."
             )
-        on_gpu = self.device == CUDA
+        assert tuple(shapes) == self.tables_type._fields
+        self._gpu = self._open_gpu(shapes) if self.device == CUDA else None
         self._shared = size >= SHARED_FROM or isinstance(self.tree, BettingTree)
         if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
-        self.learners = 1 if on_gpu or self.exchanges or self._shared else self.threads
+        self.learners = 1 if self._gpu or self.exchanges or self._shared else self.threads
         self._learned = {
             name: np.zeros((self.learners, *shape), kind) for name, (shape, kind) in shapes.items()
         }
-        threads = 0 if on_gpu else self.threads
+        threads = 0 if self._gpu else self.threads
         self._workers = [new_worker(self._worker_size()) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._gpu: Gpu | None = None
-        if on_gpu:
+
+    def _open_gpu(self, shapes: Shapes) -> Gpu | None:
+        self.crowd = self._crowd()
+        try:
             what = f"{self.name} of {self.tree.game}"
-            tables = self._kernel_tables(0)
-            self.crowd = self._crowd()
-            self._gpu = Gpu(self._how(), self.episode_tree, tables, self._worker_size(), what)
+            return Gpu(self._how(), self.episode_tree, self.tables_type, shapes, self._worker_size(), what)
+        except TooLittleMemory as error:
+            if self.device_asked != AUTO:
+                raise
+            self.device, self.why_cpu = CPU, str(error)
+            return None
 
     @abstractmethod
     def _table_shapes(self) -> Shapes:
@@ -130,6 +135,8 @@ class Learner(Solver):
 
     def _resumed(self) -> None:
         self._starts = starts(self.seed, MOST_THREADS)
+        for worker in self._workers:
+            worker.notes.met[:] = -1
         if self._gpu:
             self._gpu.resume(self._how(), self._kernel_tables(0))
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Floats, part
 from openfelt.base.random import uniform
 from openfelt.base.shared import add, raise_to
-from openfelt.solvers.gpu import Crowd
-from openfelt.solvers.learner import Learner, Shapes, Tables
+from openfelt.solvers.gpu import Crowd, Shapes
+from openfelt.solvers.learner import Learner, Tables
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import (
     PLAYER,

@@ -16,11 +16,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from openfelt import __version__
 from openfelt.base.cuda import gpu_name
 from openfelt.base.devices import CPU
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import MANIFEST, not_written, read_manifest, write_text
+from openfelt.base.version import VERSION
 from openfelt.policy.any_policy import POLICY, AnyPolicy, load_policy, save_policy
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.registry import solver_type
@@ -46,9 +46,9 @@ class RunFolder:
     def require_new(self) -> None:
         """Refuse a folder that holds a run, or files of somebody else."""
         if self.exists:
-            raise FeltError(
-                f"{self.path} holds a run already; add --resume to go on with it, or name another folder."
-            )
+            can_go_on = (self.path / CHECKPOINT).exists()
+            further = "add --resume to go on with it, or name" if can_go_on else "name"
+            raise FeltError(f"{self.path} holds a run already; {further} another folder.")
         if self.path.exists() and not self._is_unfinished():
             raise FeltError(f"{self.path} holds other files; name an empty or new folder for the run.")
 
@@ -100,22 +100,27 @@ class RunFolder:
             raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
         return found
 
+    def require_checkpoint(self) -> dict[str, Any]:
+        """What run.toml says, of a run that can go on."""
+        found = self.settings()
+        if not (self.path / CHECKPOINT).exists():
+            raise FeltError(
+                f"{self.path} has no checkpoint to go on from; it was trained with --policy-only."
+            )
+        return found
+
     def resume(self, game: str, solver: str, work: dict[str, Any], parameters: dict[str, Any]) -> Solver:
         """The solver of this run as it was last saved; refuses another game, solver or parameters.
 
         `work` is what may be another one each time: threads and the device.
         """
-        found = self.settings()
+        found = self.require_checkpoint()
         fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
         asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
         for key, was, wanted in _differences(found, asked):
             had = f"without {key}" if was is None else f"with {key} {was}"
             now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
             raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
-        if not (self.path / CHECKPOINT).exists():
-            raise FeltError(
-                f"{self.path} has no checkpoint to go on from; it was trained with --policy-only."
-            )
         fresh.resume(self.path / CHECKPOINT)
         fresh.measurements = [
             measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
@@ -172,9 +177,10 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "seed": solver.seed,
         "threads": solver.threads,
         "device": solver.device if solver.device == CPU else gpu_name(),
+        **({"in_flight": solver.in_flight} if solver.in_flight else {}),
         "parameters": _parameters(solver),
         "versions": {name: version(name) for name in ("numpy", "numba", "scipy")}
-        | {"openfelt": __version__, "python": platform.python_version(), "commit": commit()},
+        | {"openfelt": VERSION, "python": platform.python_version(), "commit": commit()},
     }
 
 

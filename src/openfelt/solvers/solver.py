@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.cuda import choose_device
+from openfelt.base.cuda import choose_device, why_no_gpu
 from openfelt.base.devices import CPU, CUDA
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
@@ -110,11 +110,8 @@ class Solver(ABC):
             if choices and value not in choices:
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
         self.seed, self.threads, self.in_flight = seed, threads, in_flight
-        self.device = choose_device(device)
-        if self.device == CUDA and not self.runs_on_gpu:
-            if device == CUDA:
-                raise FeltError(f"{self.name} does not run on a GPU; leave out the device, or give {CPU}.")
-            self.device = CPU
+        self.device_asked, self.device = device, self.check_device(device, in_flight)
+        self.why_cpu = "" if self.device == CUDA else self._why_cpu()  # for those who left it open
         self.learners = 1  # that learn side by side, each its own tables
         self.tree = self._compile(game)
         if isinstance(self.tree, GameTree):
@@ -123,6 +120,19 @@ class Solver(ABC):
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
         self._start()
+
+    @classmethod
+    def check_device(cls, device: str, in_flight: int | None) -> str:
+        """The device to run on; refuses what cannot be had."""
+        if device == CUDA and not cls.runs_on_gpu:
+            raise FeltError(f"{cls.name} does not run on a GPU; leave out the device, or give {CPU}.")
+        if device == CPU and in_flight is not None:
+            raise FeltError(f"in_flight is for a GPU; on the {CPU} there are threads.")
+        return choose_device(device if cls.runs_on_gpu else CPU)
+
+    @classmethod
+    def _why_cpu(cls) -> str:
+        return why_no_gpu() if cls.runs_on_gpu else f"{cls.name} does not run on a GPU."
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_game(game)
@@ -281,8 +291,8 @@ class Solver(ABC):
             raise FeltError(f"{folder} was made with other parameters: {facts.get('settings')}.")
         if facts.get("learners", 1) != self.learners:
             raise FeltError(
-                f"{folder} was made with --threads {facts['learners']}, each of them a learner of its own; "
-                "only as many can go on."
+                f"{folder} holds {facts.get('learners', 1)} learners, one for each thread that it was made "
+                f"with; here there would be {self.learners}."
             )
         own = self.tables()
         for name, table in own.items():

@@ -35,8 +35,8 @@ from openfelt.policy.any_policy import (
 from openfelt.policy.holdem_policy import RULES, HoldemPolicy, rule_policy
 from openfelt.policy.policy import Policy, uniform_policy
 from openfelt.rules.game import AnyGame
-from openfelt.solvers.gpu import Crowd
-from openfelt.solvers.learner import Learner, Shapes
+from openfelt.solvers.gpu import Crowd, Shapes
+from openfelt.solvers.learner import Learner
 from openfelt.solvers.solver import Settings, setting, within
 from openfelt.traverse.episode import (
     PLAYER,

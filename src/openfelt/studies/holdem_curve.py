@@ -55,10 +55,11 @@ class Against:
         """Whether it won at the end, with 95% confidence."""
         found, last = [], curves.episodes[-1]
         for kind in (AVERAGE, GREEDY):
-            values = self._found.get((kind, last), [])  # none, if the run was finished by an earlier command
-            won = curves.end(f"{LABEL} {kind}", self.opponent)
+            values, won = self._found.get((kind, last), []), curves.end(f"{LABEL} {kind}", self.opponent)
             error = math.hypot(*(value.interval() for value in values)) / max(1, len(values))
-            ours = f"{won:+.0f} ± {error:.0f} mbb/h after {last:,} episodes"
+            # The intervals are not kept with runs that an earlier command has finished.
+            width = f"± {error:.0f}" if values else "(without an interval)"
+            ours = f"{won:+.0f} {width} mbb/h after {last:,} episodes"
             found.append(Finding(f"the {kind} policy beats {self.opponent}", ours, won > error))
         return found
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from openfelt.base.files import write_text
-from openfelt.base.jit import Floats
+from openfelt.base.jit import Floats, sources_checksum
 from openfelt.solvers.solver import Solver
 
 Values = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
@@ -33,6 +33,7 @@ class Contender:
 
     label: str
     make: Callable[[int], Solver]  # from a seed
+    needs_gpu: bool = False
     # Several things may be measured of one learner, each a line of the plot by its own name.
     lines: Mapping[str, Callable[[Solver], Any]] = field(default_factory=lambda: {"": _itself})
 
@@ -139,64 +140,97 @@ class Parts:
     on with them.
     """
 
+    study: Study
     folder: Path | None  # None: they are not kept
+    runs: int
     seed: int  # of the first run
     episodes: Sequence[int]
 
     def find(self, contender: Contender, run: int) -> Values | None:
         """What was measured in a run, if it was done with the same seed and episodes."""
-        if self.folder is None:
-            return None
+        path = self._path(contender, run)
         try:
-            found = json.loads(self._path(self.folder, contender, run).read_text(encoding="utf-8"))
-            if (found["seed"], found["episodes"]) != (self.seed + run, list(self.episodes)):
-                return None
-            return {(label, metric): np.array(values, float) for label, metric, values in found["values"]}
+            found = json.loads(path.read_text(encoding="utf-8")) if path else {}
+            values = {(label, metric): np.array(table, float) for label, metric, table in found["values"]}
+            same = (found["seed"], found["episodes"]) == (self.seed + run, list(self.episodes))
         except (OSError, ValueError, KeyError, TypeError):
             return None
+        whole = values.keys() == self.empty(contender).keys()
+        whole = whole and all(table.shape == (len(self.episodes),) for table in values.values())
+        return values if same and whole else None
+
+    def empty(self, contender: Contender) -> Values:
+        """Room for what is measured of a contender."""
+        return {
+            (label, panel.metric): np.empty(len(self.episodes))
+            for label in contender.labels
+            for panel in self.study.panels
+        }
 
     def keep(self, contender: Contender, run: int, values: Values) -> None:
         """Write down what was measured in a run."""
-        if self.folder is None:
-            return
         facts = {
+            "sources": sources_checksum(),
             "seed": self.seed + run,
             "episodes": list(self.episodes),
             "values": [[label, metric, table.tolist()] for (label, metric), table in values.items()],
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(self._path(self.folder, contender, run), json.dumps(facts))
+        if path := self._path(contender, run):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(facts))
 
-    def _path(self, folder: Path, contender: Contender, run: int) -> Path:
-        return folder / f"{re.sub(r'[^0-9A-Za-z]+', '-', contender.label)}.{run}.json"
+    def missing(self, only: str) -> list[Contender]:
+        """Those of the contenders with that in their names that have still to run."""
+        named = [contender for contender in self.study.contenders if only in contender.label]
+        return [contender for contender in named if self._left(contender)]
+
+    def left(self, only: str) -> int:
+        """How many runs they have still to do."""
+        return sum(map(self._left, self.missing(only)))
+
+    def _left(self, contender: Contender) -> int:
+        return sum(self.find(contender, run) is None for run in range(self.runs))
+
+    def made_by_others(self) -> bool:
+        """Whether some were made by other sources than ours."""
+        own = sources_checksum()
+        return any(
+            json.loads(path.read_text(encoding="utf-8")).get("sources") != own for path in self._paths()
+        )
+
+    def remove(self) -> None:
+        """Once all are in a report."""
+        for path in self._paths():
+            path.unlink()
+        if self.folder and self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _paths(self) -> list[Path]:
+        pairs = [(contender, run) for contender in self.study.contenders for run in range(self.runs)]
+        paths = [self._path(*pair) for pair in pairs if self.find(*pair) is not None]
+        return [path for path in paths if path]
+
+    def _path(self, contender: Contender, run: int) -> Path | None:
+        word = re.sub(r"[^0-9A-Za-z]+", "-", contender.label)
+        return self.folder / f"{word}.{self.seed + run}.json" if self.folder else None
 
 
 def follow(
-    study: Study,
-    *,
-    runs: int,
-    episodes: Sequence[int],
-    threads: int = 1,
-    seed: int = 0,
-    parts_folder: Path | None = None,
-    only: str = "",
-    progress: Callable[[int], object] = lambda _: None,
+    parts: Parts, *, threads: int = 1, only: str = "", progress: Callable[[int], object] = lambda _: None
 ) -> Curves:
-    """Let every contender learn `runs` times, `threads` of the runs at a time; the same for any threads.
+    """Let every contender of a study learn, `threads` of the runs at a time; the same for any threads.
 
-    Finished runs are kept in `parts_folder`, and those that are there already are not run again. `only` the
-    contenders with that in their names are run; others that were not run before are missing then. `progress`
-    is told the episodes done since it was last told.
+    Runs that are known already are not done again. `only` the contenders with that in their names are run;
+    others that are not known are missing then. `progress` is told the episodes done since it was last told.
     """
-    parts, stopped = Parts(parts_folder, seed, episodes), Event()
+    study, stopped = parts.study, Event()
 
     def one_run(contender: Contender, run: int) -> Values | None:
         if (known := parts.find(contender, run)) is not None:
-            progress(episodes[-1])
             return known
         if only not in contender.label:
             return None
-        solver = contender.make(seed + run)
+        solver = contender.make(parts.seed + run)
         told = 0
 
         def tell(solver: Solver, _: object) -> bool:
@@ -205,12 +239,8 @@ def follow(
             told = solver.iterations
             return stopped.is_set()
 
-        values = {
-            (label, panel.metric): np.empty(len(episodes))
-            for label in contender.labels
-            for panel in study.panels
-        }
-        for point, count in enumerate(episodes):
+        values = parts.empty(contender)
+        for point, count in enumerate(parts.episodes):
             solver.run(count - solver.iterations, progress=tell)
             if stopped.is_set():
                 return None
@@ -223,7 +253,8 @@ def follow(
 
     with ThreadPoolExecutor(threads) as pool:
         work = [
-            [pool.submit(one_run, contender, run) for run in range(runs)] for contender in study.contenders
+            [pool.submit(one_run, contender, run) for run in range(parts.runs)]
+            for contender in study.contenders
         ]
         try:
             found = [[run.result() for run in contender] for contender in work]
@@ -234,6 +265,6 @@ def follow(
     together: dict[tuple[str, str], Floats] = {}
     for of_contender in found:
         whole = [values for values in of_contender if values is not None]
-        if len(whole) == runs:
+        if len(whole) == parts.runs:
             together |= {key: np.array([values[key] for values in whole]) for key in whole[0]}
-    return Curves(episodes, together)
+    return Curves(parts.episodes, together)
