@@ -11,6 +11,8 @@ from typing import Any
 from timing import Result, on_all_cores, on_one_core, per_call
 
 import openfelt as felt
+from openfelt.base.cuda import choose_device
+from openfelt.base.devices import CUDA
 
 TWO, THREE = "holdem", "holdem(players=3)"  # HS14's 2p S and 3p
 HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes a second, on one core of 2014
@@ -21,6 +23,7 @@ ON_GPU, ON_CPU = 2_000_000_000, 1_000_000
 
 def run() -> Iterator[Result]:
     """One result after another."""
+    choose_device(CUDA)  # or say that there is none
     on_all_cores()
     felt.SmoothUCT(TWO, k=0.5)  # makes the tables of cards, where they are not there yet
     on_one_core()
@@ -39,7 +42,7 @@ def run() -> Iterator[Result]:
 def _whole_training() -> Result:
     """HS14's training of two players, from an empty table to policies in a folder."""
     begun = time.perf_counter()
-    solver = felt.SmoothUCT(TWO, device="cuda", **PAPERS)
+    solver = felt.SmoothUCT(TWO, device=CUDA, **PAPERS)
     built = time.perf_counter() - begun
     solver.run(TRAINING)
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +70,7 @@ def _speed(
 ) -> Result:
     """Once the crowd is full-grown; and from the first episode on."""
     first = int(share * ON_GPU)
-    whole, speed = _speeds(kind(game, device="cuda", **settings), first, first // 4)
+    whole, speed = _speeds(kind(game, device=CUDA, **settings), first, first // 4)
     _, alone = _speeds(kind(game, **settings), int(share * ON_CPU), int(share * ON_CPU))
     peers = {"one CPU thread": alone}
     peers |= {"HS14": paper} if paper else {}
@@ -83,7 +86,7 @@ def _speeds(solver: Any, first: int, then: int) -> tuple[float, float]:
 
 
 def _leduc(what: str, kind: Any, count: int, **settings: Any) -> Result:
-    solver, alone = kind("leduc", device="cuda", **settings), kind("leduc", **settings)
+    solver, alone = kind("leduc", device=CUDA, **settings), kind("leduc", **settings)
     solver.run(count)
     alone.run(ON_CPU)
     speed = ON_CPU / per_call(lambda: alone.run(ON_CPU), least=3)

@@ -563,7 +563,7 @@ def test_regret_learners_go_on_with_as_many_threads(capsys, tmp_path):
     assert main([*train, "--threads", "2", "--resume"]) == 0
     capsys.readouterr()
     assert main([*train, "--resume"]) == 2
-    assert "--threads 2, each of them a learner of its own" in capsys.readouterr().err
+    assert "holds 2 learners, one for each thread" in capsys.readouterr().err
 
 
 def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
@@ -579,3 +579,25 @@ def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
     assert found[("--greedy",)] == felt.exploitability("leduc", solver.greedy).nash_conv
     again = ["train", "leduc", "--solver", "uct", "--episodes", "1e3", "--out", "next", "--opponent", "run"]
     assert main(again) == 0
+
+
+def test_a_run_of_which_only_the_policy_is_kept(capsys, tmp_path):
+    train = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "500", "--out", "run", "--json"]
+    assert main([*train, "--policy-only"]) == 0
+    assert json.loads(capsys.readouterr().out)["iterations"] == 500
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        *("run.toml", "metrics.csv", "policy", "greedy"),
+    }
+    whole = felt.SmoothUCT("kuhn").run(500)
+    assert felt.load_policy("run").probabilities.tobytes() == whole.probabilities.tobytes()
+    assert main(["exploit", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["iterations"] == 500
+    before = {path: path.read_bytes() for path in os_walk("run")}
+    for more, says in (
+        ([], "run holds a run already; name another folder"),
+        (["--resume"], "no checkpoint to go on from"),
+        (["--resume", "--policy-only"], "--resume goes on from a checkpoint"),
+    ):
+        assert main([*train, *more]) == 2
+        assert says in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in os_walk("run")}

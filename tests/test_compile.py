@@ -158,6 +158,7 @@ def test_machine_code_is_kept_by_the_checksum_of_all_sources(tmp_path):
     before = jit.sources_checksum(tmp_path)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "b.py").write_text("two")
+    jit.sources_checksum.cache_clear()
     assert jit.sources_checksum(tmp_path) != before
 
 

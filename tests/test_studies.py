@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import importlib.util
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from openfelt.studies import gpu_equals_cpu
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.registry import STUDIES
 from openfelt.studies.report import write_report
-from openfelt.studies.study import A_GPU, Curves, every, follow, spaced
+from openfelt.studies.study import A_GPU, Curves, Parts, every, follow, spaced
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -27,7 +28,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     if study.needs == A_GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
         monkeypatch.setattr("openfelt.solvers.solver.choose_device", lambda _: "cpu")
     episodes = study.quick_episodes[: 2 if study.needs == A_GPU else 3]
-    curves = follow(study, runs=2, episodes=episodes)
+    curves = follow(Parts(study, None, runs=2, seed=0, episodes=episodes))
     page = write_report(study, curves, tmp_path, "Made by a test.")
     assert page.name == f"{name}-quick.md"  # never in place of the full run
     text = page.read_text(encoding="utf-8")
@@ -55,7 +56,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
 def test_threads_and_seeds():
     study = STUDIES["mm19-experiment-2"]
     one, two, other = (
-        follow(study, runs=3, episodes=(100, 1_000), threads=threads, seed=seed)
+        follow(Parts(study, None, runs=3, seed=seed, episodes=(100, 1_000)), threads=threads)
         for threads, seed in ((1, 0), (2, 0), (1, 7))
     )
     for key, table in one.values.items():
@@ -71,7 +72,62 @@ def test_a_run_that_fails_ends_the_study():
         contenders=(dataclasses.replace(study.contenders[0], make=lambda seed: felt.UCT("leduc", c=-1)),),
     )
     with pytest.raises(felt.FeltError, match="c must be"):
-        follow(broken, runs=2, episodes=(10,))
+        follow(Parts(broken, None, runs=2, seed=0, episodes=(10,)))
+
+
+def test_finished_runs_are_kept_and_not_run_again(tmp_path):
+    study = STUDIES["pjl11-figure-4-kuhn"]
+    parts = Parts(study, tmp_path / "parts", runs=2, seed=0, episodes=(100, 1_000))
+    *rest, last = study.contenders
+    assert not any(last.label in other.label for other in rest)
+    assert (parts.missing(""), parts.left("")) == ([*rest, last], 2 * len(study.contenders))
+    whole = follow(dataclasses.replace(parts, folder=None))
+    some = follow(parts, only=last.label)
+    assert {label for label, _ in some.values} == set(last.labels)
+    assert some.has(last)
+    assert not some.has(*study.contenders)
+    assert (parts.missing(""), parts.left("")) == (rest, 2 * len(rest))
+    assert parts.missing(last.label) == []
+    broken = dataclasses.replace(last, make=lambda seed: felt.UCT("leduc", c=-1))
+    parts = dataclasses.replace(parts, study=dataclasses.replace(study, contenders=(*rest, broken)))
+    told = []
+    again = follow(parts, threads=2, progress=told.append)
+    assert again.values.keys() == whole.values.keys()
+    for key, table in whole.values.items():
+        assert table.tobytes() == again.values[key].tobytes()
+    assert sum(told) == len(rest) * 2 * 1_000
+    assert not parts.made_by_others()
+    for other in ({"seed": 1}, {"episodes": (100, 500)}, {"runs": 3}):  # of which some are missing
+        with pytest.raises(felt.FeltError, match="c must be"):
+            follow(dataclasses.replace(parts, **other))
+    (parts.folder / "mine.txt").write_text("mine")
+    parts.remove()
+    assert not any(parts.find(contender, run) for contender in study.contenders for run in range(2))
+    assert (parts.folder / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text[:50],
+        lambda text: "",
+        lambda text: "[]",
+        lambda text: text.replace('"seed": ', '"seed": 1'),
+        lambda text: text.replace('"episodes": [100, ', '"episodes": [101, '),
+        lambda text: json.dumps(json.loads(text) | {"values": []}),
+        lambda text: json.dumps(json.loads(text) | {"values": json.loads(text)["values"][:1]}),
+    ],
+)
+def test_a_part_that_is_damaged_or_of_something_else_is_run_again(change, tmp_path):
+    parts = Parts(STUDIES["pjl11-figure-4-kuhn"], tmp_path, runs=1, seed=0, episodes=(100, 200))
+    whole = follow(parts)
+    assert parts.left("") == 0
+    for path in tmp_path.iterdir():
+        path.write_text(change(path.read_text()))
+    assert parts.left("") == 2
+    again = follow(parts)
+    assert parts.left("") == 0
+    assert all(table.tobytes() == again.values[key].tobytes() for key, table in whole.values.items())
 
 
 def test_points():
@@ -108,6 +164,27 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert len(facts["findings"]) == 3
     page = (tmp_path / "studies" / "mm19-experiment-2-quick.md").read_text(encoding="utf-8")
     assert "`felt study run mm19-experiment-2 --quick --runs 1 --seed 0`" in page
+    shared = ["study", "run", "pjl11-figure-4-kuhn", "--quick", "--runs", "1", "--out", "shared"]
+    page = tmp_path / "shared" / "pjl11-figure-4-kuhn-quick.md"
+    report = ["study", "report", *shared[2:]]
+    assert main(report) == 2
+    assert "no learner of pjl11-figure-4-kuhn whose runs are all finished" in capsys.readouterr().err
+    assert main([*shared, "--only", "MCCFR"]) == 0
+    assert f"the runs so far are in {Path('shared') / page.stem}.parts" in capsys.readouterr().out
+    assert [path.suffix for path in (tmp_path / "shared").iterdir()] == [".parts"]
+    assert main(report) == 0
+    assert "Not run yet: MCTS (C=2)." in page.read_text(encoding="utf-8")
+    assert "holds" not in page.read_text(encoding="utf-8")
+    for path in page.with_suffix(".parts").iterdir():
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"sources": "', '"sources": "0'), encoding="utf-8")
+    assert main(shared) == 0
+    assert "Not run yet" not in page.read_text(encoding="utf-8")
+    assert "made by other versions of the sources" in page.read_text(encoding="utf-8")
+    assert {path.suffix for path in (tmp_path / "shared").iterdir()} == {".md", ".csv", ".png"}
+    capsys.readouterr()
+    assert main([*shared, "--only", "nobody"]) == 2
+    assert "no learner with 'nobody' in its name" in capsys.readouterr().err
     assert main(["study", "run"]) == 2
     assert "Say which study" in capsys.readouterr().err
     assert main(["study", "run", "hs14-figure-3"]) == 2

@@ -93,16 +93,18 @@ class Gpu:
 
     def resume(self, how: Any, tables: Any) -> None:
         """Go on with other tables."""
-        self._how = to_gpu(how)
-        for there, here in zip(self._tables, tables, strict=True):
-            there.copy_to_device(here)
+        with gpu_faults():
+            self._how = to_gpu(how)
+            for there, here in zip(self._tables, tables, strict=True):
+                there.copy_to_device(here)
         self._behind = False
 
     def fetch(self, tables: Any) -> None:
         """Bring the tables here up to what was learned."""
         if self._behind:
-            for there, here in zip(self._tables, tables, strict=True):
-                there.copy_to_host(here)
+            with gpu_faults():
+                for there, here in zip(self._tables, tables, strict=True):
+                    there.copy_to_host(here)
             self._behind = False
 
     def learn(self, begun: int, iterations: int, start: np.uint64, patience: int, most: float) -> None:
@@ -110,12 +112,13 @@ class Gpu:
         most = int(min(most, self._resident))
         last = begun + iterations
         self._behind = self._behind or iterations > 0
-        while begun < last:
-            threads = max(1, min(begun // patience, most))
-            share = min(threads * LONGEST, last - begun)
-            self._launch(begun, share, min(threads, share), start)
-            begun += share
-        self._queue.synchronize()
+        with gpu_faults():
+            while begun < last:
+                threads = max(1, min(begun // patience, most))
+                share = min(threads * LONGEST, last - begun)
+                self._launch(begun, share, min(threads, share), start)
+                begun += share
+            self._queue.synchronize()
 
     def _launch(self, begun: int, iterations: int, threads: int, start: np.uint64) -> None:
         apart = WARP

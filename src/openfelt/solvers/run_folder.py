@@ -54,16 +54,17 @@ class RunFolder:
 
     def _is_unfinished(self) -> bool:
         """Empty, or what a first save left that found no room before anything was learned."""
-        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= {
-            CHECKPOINT,
-            POLICY,
-            GREEDY,
-        }:
+        own = {CHECKPOINT, POLICY, GREEDY}
+        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= own:
             return False
-        checkpoint = self.path / CHECKPOINT
-        if not (checkpoint / MANIFEST).exists():
-            return True
-        return bool(read_manifest(checkpoint, "checkpoint").get("iterations") == 0)
+        return all(self._iterations(name) in (None, 0) for name in own)
+
+    def _iterations(self, name: str) -> int | None:
+        """What a part of the run says of how far it had come; None if it is not there."""
+        if not (self.path / name / MANIFEST).exists():
+            return None
+        facts = read_manifest(self.path / name, "checkpoint" if name == CHECKPOINT else "policy")
+        return int(facts.get("iterations", facts.get("made_by", {}).get("iterations", -1)))
 
     def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
         """Write everything; run.toml last, so that a folder without room for it all is no run.

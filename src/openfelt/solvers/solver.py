@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.cuda import choose_device, why_no_gpu
-from openfelt.base.devices import CPU, CUDA
+from openfelt.base.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import load_folder, save_folder
 from openfelt.base.jit import Floats
@@ -111,7 +111,7 @@ class Solver(ABC):
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
         self.seed, self.threads, self.in_flight = seed, threads, in_flight
         self.device_asked, self.device = device, self.check_device(device, in_flight)
-        self.why_cpu = "" if self.device == CUDA else self._why_cpu()  # for those who left it open
+        self.why_cpu = self._why_cpu() if device == AUTO and self.device == CPU else ""
         self.learners = 1  # that learn side by side, each its own tables
         self.tree = self._compile(game)
         if isinstance(self.tree, GameTree):
@@ -128,7 +128,7 @@ class Solver(ABC):
             raise FeltError(f"{cls.name} does not run on a GPU; leave out the device, or give {CPU}.")
         if device == CPU and in_flight is not None:
             raise FeltError(f"in_flight is for a GPU; on the {CPU} there are threads.")
-        return choose_device(device if cls.runs_on_gpu else CPU)
+        return choose_device(device if cls.runs_on_gpu or device not in DEVICES else CPU)
 
     @classmethod
     def _why_cpu(cls) -> str:
