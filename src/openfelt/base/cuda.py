@@ -117,7 +117,8 @@ def free_memory() -> float:
     if is_simulated():
         return np.inf
     context = _cuda().current_context()
-    context.deallocations.clear()  # what is no longer used may still wait to be given back
+    if pending := getattr(context.memory_manager, "deallocations", None):
+        pending.clear()  # what is no longer used may still wait to be given back
     return float(context.get_memory_info().free)
 
 
