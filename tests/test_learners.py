@@ -419,11 +419,14 @@ def test_mccfr_converges_in_leduc():
     ],
 )
 def test_all_learners_learn_all_games(name, game):
-    iterations = {"chance-cfr": 300, "external-mccfr": 3_000}.get(name, 150_000)
+    iterations = {"chance-cfr": 300, "external-mccfr": 3_000}.get(name, 60_000)
+    if (name, game) == ("outcome-mccfr", "princess_monster(2,3,5)"):
+        iterations = 150_000  # after 60,000 one run in five is above the limit still, after these none of 120
     solvers = [solver_type(name)(game, seed=seed).run(iterations) for seed in range(1, 6)]
     uniform_conv = felt.exploitability(game, felt.uniform_policy(game)).nash_conv
-    # The median, as one run of plain UCT in four settles at another place in goofspiel.
-    assert np.median([solver.measurements[-1].nash_conv for solver in solvers]) < 0.75 * uniform_conv
+    found = [solver.measurements[-1].nash_conv for solver in solvers]
+    # The median, since single runs go astray: of plain UCT in goofspiel one in seven.
+    assert np.median(found) < 0.75 * uniform_conv
 
 
 def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
