@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import openfelt as felt
+from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.view import view_of
 from openfelt.cli.app import main
-from openfelt.play.hand import Hand
-from openfelt.play.policy_bot import policy_bot
 from openfelt.play.terminal import Terminal, understand, watch
 from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.rules.hand import Hand
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
@@ -128,7 +129,7 @@ def test_understand(answer, actions, meant):
 def test_a_hand_follows_rules_and_tree():
     game, tree = felt.load_game("leduc"), felt.compile_game("leduc")
     policy = felt.random_policy("leduc", 3)
-    generator, bot = np.random.default_rng(4), policy_bot(policy)
+    generator, bot = np.random.default_rng(4), policy_bot(policy, game)
     for _ in range(50):
         hand, node = Hand(game), 0
         with pytest.raises(felt.FeltError):
@@ -140,9 +141,9 @@ def test_a_hand_follows_rules_and_tree():
             else:
                 row = int(tree.nodes.row[node])
                 assert hand.actions == tree.actions(row)
-                assert bot.think(hand).probabilities == tuple(policy.row(row))
+                assert bot.think(view_of(hand)).probabilities == tuple(policy.row(row))
                 seen = [step.seen[hand.mover] for step in hand.steps if step.seen[hand.mover]]
-                assert tree.row_name(row) == bot.think(hand).knew == " ".join(seen)
+                assert tree.row_name(row) == bot.think(view_of(hand)).knew == " ".join(seen)
                 with pytest.raises(felt.FeltError):
                     hand.act_for_chance(generator)
                 step = hand.act(int(generator.integers(len(hand.actions))))

@@ -41,3 +41,28 @@ def uniform(stream: Stream) -> float:
     bits = (bits ^ (bits >> SHIFTS[1])) * MIX_2
     bits ^= bits >> SHIFTS[2]
     return float(bits >> SHIFTS[3]) * 2.0**-53
+
+
+class Dice:
+    """The same numbers outside kernels, for bots: made for one decision, at its own place in the period."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, start: int, draws: int = 0) -> None:
+        self._state = int(start) + draws * _GOLDEN & _WORD
+
+    def uniform(self) -> float:
+        """Draw from [0, 1), as `uniform` would at that place."""
+        self._state = self._state + _GOLDEN & _WORD
+        bits = self._state
+        bits = (bits ^ bits >> 30) * _MIX_1 & _WORD
+        bits = (bits ^ bits >> 27) * _MIX_2 & _WORD
+        return ((bits ^ bits >> 31) >> 11) * 2.0**-53
+
+    def generator(self) -> np.random.Generator:
+        """For a bot that needs many numbers, or of other kinds; depends on nothing but the place."""
+        return np.random.default_rng(self._state)
+
+
+_WORD = (1 << 64) - 1
+_GOLDEN, _MIX_1, _MIX_2 = int(GOLDEN), int(MIX_1), int(MIX_2)

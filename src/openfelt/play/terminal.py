@@ -8,10 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import scipy.stats
 
-from openfelt.play.hand import Hand, Step
-from openfelt.play.policy_bot import policy_bot
+from openfelt.base.random import Dice
+from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.view import view_of
 from openfelt.policy.any_policy import AnyPolicy
 from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.rules.hand import Hand, Step
 
 QUIT = "q"
 
@@ -28,7 +31,7 @@ class Terminal:
         ask: Callable[[str], str] = input,
         tell: Callable[[str], None] = print,
     ) -> None:
-        self._game, self._bot = game, policy_bot(policy)
+        self._game, self._bot = game, policy_bot(policy, game)
         self._generator = np.random.default_rng(seed)
         self._ask, self._tell = ask, tell
         self.winnings: list[float] = []
@@ -58,7 +61,7 @@ class Terminal:
             if hand.mover == seat:
                 step = hand.act(self._choose(hand.actions))
             else:
-                step = self._bot.act(hand, self._generator)
+                step = bot_acts(self._bot, hand, self._generator)
             if line := _told(step, seat):
                 self._tell(f"  {line}")
         won = hand.payoffs[seat]
@@ -131,14 +134,22 @@ def thoughts(steps: list[Step]) -> list[str]:
     return lines
 
 
+def bot_acts(bot: Bot, hand: Hand, generator: np.random.Generator) -> Step:
+    """Let a bot move, where it is its turn, and note what it thought."""
+    view = view_of(hand)
+    thought = bot.think(view)
+    action = bot.act(view, Dice(int(generator.integers(1 << 63))), Clock())
+    return hand.act(hand.actions.index(action), thought)
+
+
 def watch(game: Game, policy: AnyPolicy, generator: np.random.Generator) -> list[str]:
     """A hand of the policy against itself, told in lines."""
-    hand, bot = Hand(game), policy_bot(policy)
+    hand, bot = Hand(game), policy_bot(policy, game)
     while hand.mover != TERMINAL:
         if hand.mover == CHANCE:
             hand.act_for_chance(generator)
         else:
-            bot.act(hand, generator)
+            bot_acts(bot, hand, generator)
     dealt = " ".join(step.action for step in hand.steps if step.mover == CHANCE)
     result = ", ".join(f"player {player} {value:+g}" for player, value in enumerate(hand.payoffs))
     return [f"dealt: {dealt}", *thoughts(hand.steps), f"result: {result} {game.unit}"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -106,14 +107,23 @@ def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
     """One of the players that do not look at their cards: see RULES."""
     if rule not in RULES:
         raise FeltError(f"There is no rule '{rule}' (known: {', '.join(RULES)}).")
-    spots = np.zeros(tree.num_spots)
+    spots = np.zeros(tree.num_spots, np.uint8)
     decisions = tree.node[tree.node[:, PLAYER] >= 0]
     for kind in np.unique(decisions[:, KIND] & (2 << FACING_SHIFT) - 1):
         ways, facing = int(kind) & WAYS_BITS, int(kind) >> FACING_SHIFT & 1
         chosen = decisions[decisions[:, KIND] & (2 << FACING_SHIFT) - 1 == kind, PLACE]
-        for place, share in enumerate(RULES[rule](ways, facing)):
-            spots[chosen + place] = share
+        for place, weight in enumerate(rule_weights(rule, ways, facing)):
+            spots[chosen + place] = weight
     return HoldemPolicy(tree, _spread(tree, spots))
+
+
+@cache
+def rule_weights(rule: str, ways: int, facing: int) -> tuple[int, ...]:
+    """What a rule does, in 255ths: from the number of actions, and the place of the one that checks or calls."""
+    shares = RULES[rule](ways, facing)
+    weights = [int(WHOLE * share / sum(shares)) for share in shares]
+    weights[shares.index(max(shares))] += WHOLE - sum(weights)
+    return tuple(weights)
 
 
 def _even(ways: int, facing: int) -> list[float]:
@@ -136,7 +146,7 @@ def _probe(ways: int, facing: int) -> list[float]:
     return [float(place >= facing) for place in range(ways)]
 
 
-# From the number of actions, and whether there is a bet to call, to the weights of the actions.
+# From the number of actions, and the place of the one that checks or calls, to the weights of the actions.
 RULES: dict[str, Callable[[int, int], list[float]]] = {
     "always-raise": _raise,
     "always-call": _call,
@@ -146,12 +156,9 @@ RULES: dict[str, Callable[[int, int], list[float]]] = {
 }
 
 
-def _spread(tree: BettingTree, spots: Floats) -> Bytes:
+def _spread(tree: BettingTree, single: Bytes) -> Bytes:
     """The same weights in every bucket."""
-    single = np.empty(tree.num_spots, np.uint8)
     layout = tree.layout
-    ones = np.ones_like(layout.buckets)
-    _quantise(layout.nodes.ravel(), ones.ravel(), tree.node_ways, spots, single)
     table = np.empty(tree.num_slots, np.uint8)
     for place in np.ndindex(*layout.spots.shape):
         count, base = int(layout.spots[place]), int(layout.slot_base[place])

@@ -1,0 +1,1 @@
+"""Bots playing many hands: matches, tournaments and what they say, with intervals."""

@@ -1,0 +1,96 @@
+"""A policy at the table: from what its seat has seen to an action. It needs no tables of cards."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from openfelt.base.errors import FeltError
+from openfelt.base.random import Dice
+from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.view import HoldemView, TreeView, View
+from openfelt.cards.deck import STREETS
+from openfelt.policy.any_policy import AnyPolicy
+from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
+from openfelt.policy.policy import Policy
+from openfelt.rules.game import Game
+from openfelt.rules.hand import Thought
+from openfelt.rules.holdem import Holdem
+
+
+class PolicyBot(Bot):
+    """Plays any seat by a policy."""
+
+    def act(self, view: View, dice: Dice, clock: Clock) -> str:
+        chance = dice.uniform() * self.whole
+        for action, weight in zip(view.actions, self.weights(view), strict=True):
+            chance -= weight
+            if chance < 0:
+                return action
+        return view.actions[-1]
+
+    whole: float = 1.0  # what the weights of a row sum to
+
+    @abstractmethod
+    def weights(self, view: View) -> Sequence[float]:
+        """For each action a number in proportion to its probability."""
+
+    def think(self, view: View) -> Thought:
+        shares = tuple(weight / self.whole for weight in self.weights(view))
+        return Thought(self.knew(view), shares)
+
+    def knew(self, view: View) -> str:
+        """What it went by, in words."""
+        return view.knew
+
+
+def policy_bot(policy: AnyPolicy, game: Game) -> PolicyBot:
+    """The bot that plays a policy."""
+    return HoldemBot(policy, game) if isinstance(policy, HoldemPolicy) else TreeBot(policy, game)
+
+
+class TreeBot(PolicyBot):
+    """By a policy of an enumerated game."""
+
+    def __init__(self, policy: Policy, game: Game) -> None:
+        super().__init__(game)
+        if policy.tree.game != game.name:
+            raise FeltError(f"The policy plays {policy.tree.game}, not {game.name}.")
+        self.policy = policy
+
+    def weights(self, view: View) -> Sequence[float]:
+        assert isinstance(view, TreeView)
+        weights: list[float] = self.policy.row(view.row).tolist()
+        return weights
+
+
+class HoldemBot(PolicyBot):
+    """By a policy of hold'em: it buckets its own hand."""
+
+    whole = WHOLE
+
+    def __init__(self, policy: HoldemPolicy, game: Game) -> None:
+        super().__init__(game)
+        if not isinstance(game, Holdem) or game.players != policy.tree.players:
+            raise FeltError(f"The policy plays {policy.tree.game}, not {game.name}.")
+        self.policy = policy
+        self._hand: tuple[Sequence[int], Sequence[int], int] = (), (), -1
+
+    def weights(self, view: View) -> Sequence[float]:
+        assert isinstance(view, HoldemView)
+        tree = self.policy.tree
+        weights: list[int] = self.policy.weights[
+            tree.slots(tree.find_node(view.line), self._bucket(view))
+        ].tolist()
+        return weights
+
+    def _bucket(self, view: HoldemView) -> int:
+        """Computed once a street."""
+        if self._hand[:2] != (view.hole, view.board):
+            self._hand = view.hole, view.board, self.policy.tree.abstraction.bucket(view.hole, view.board)
+        return self._hand[2]
+
+    def knew(self, view: View) -> str:
+        assert isinstance(view, HoldemView)
+        count = self.policy.tree.abstraction.counts[view.street]
+        return f"{view.knew} (bucket {self._bucket(view)} of {count} on the {STREETS[view.street]})"

@@ -1,0 +1,95 @@
+"""From a bot's name to the bot: one of ours, a policy that was trained, or a class in a Python file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from openfelt.base.errors import FeltError, unknown
+from openfelt.bots.bot import Bot
+from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.rule_bot import RuleBot
+from openfelt.policy.any_policy import SHIPPED
+from openfelt.policy.holdem_policy import RULES
+from openfelt.rules.game import Game
+from openfelt.solvers.run_folder import open_policy
+
+GREEDY, AVERAGE = "greedy", "average"
+
+
+@dataclass(frozen=True)
+class BotKind:
+    """A bot that has a name."""
+
+    summary: str
+    make: Callable[[Game], Bot]  # raises FeltError for a game that it does not play
+
+
+def _rule(rule: str) -> Callable[[Game], Bot]:
+    return lambda game: RuleBot(rule, game)
+
+
+def _policy(folder: str, *, greedy: bool = False) -> Callable[[Game], Bot]:
+    return lambda game: policy_bot(open_policy(folder, greedy=greedy), game)
+
+
+def _class(module: str, name: str) -> Callable[[Game], Bot]:
+    """A class of this folder, imported when it is needed."""
+
+    def make(game: Game) -> Bot:
+        found: Callable[[Game], Bot] = getattr(importlib.import_module(f"openfelt.bots.{module}"), name)
+        return found(game)
+
+    return make
+
+
+BOTS: dict[str, BotKind] = {
+    "always-fold": BotKind("folds to every bet", _rule("always-fold")),
+    "always-call": BotKind("checks and calls", _rule("always-call")),
+    "always-raise": BotKind("bets and raises", _rule("always-raise")),
+    "random": BotKind("all actions alike, in any game", _rule("random")),
+    "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
+    SHIPPED: BotKind("the trained bot for two-player hold'em that comes along", _policy(SHIPPED)),
+}
+assert set(RULES) <= set(BOTS)
+
+
+def load_bot(name: str, game: Game) -> Bot:
+    """A bot by its name, for a game.
+
+    A name of BOTS, the folder of a run or policy, `greedy@` before either for the policy of single actions
+    (`average@` says the default), or `FILE.py:CLASS` for one of your own, a subclass of Bot.
+    """
+    if name in BOTS:
+        return BOTS[name].make(game)
+    kind, at, rest = name.partition("@")
+    if at and kind in (GREEDY, AVERAGE):
+        return _policy(rest, greedy=kind == GREEDY)(game)
+    path, _, class_name = name.rpartition(":")
+    if path.endswith(".py"):
+        return _own_class(Path(path), class_name)(game)
+    if Path(name).exists():
+        return _policy(name)(game)
+    raise FeltError(f"{unknown('bot', name, BOTS)} It may also be the folder of a run, or FILE.py:CLASS.")
+
+
+def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
+    if not path.is_file():
+        raise FeltError(f"There is no file {path} to take the bot {name} from.")
+    module_name = f"openfelt_bot_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise FeltError(f"{path} cannot be loaded ({type(error).__name__}: {error}).") from error
+    found = getattr(module, name, None)
+    if not (isinstance(found, type) and issubclass(found, Bot)):
+        raise FeltError(f"{path} has no class {name} that is a subclass of openfelt.Bot.")
+    return found

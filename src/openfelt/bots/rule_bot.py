@@ -1,0 +1,33 @@
+"""The players that never look at their cards: always-raise, always-call, always-fold, random and probe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from openfelt.base.errors import FeltError
+from openfelt.bots.policy_bot import PolicyBot
+from openfelt.bots.view import View
+from openfelt.policy.holdem_policy import WHOLE, rule_weights
+from openfelt.rules.game import Game
+from openfelt.rules.holdem import Holdem
+from openfelt.rules.kuhn import OneCardBetting
+from openfelt.rules.leduc import Leduc
+
+POKER = (Holdem, Leduc, OneCardBetting)
+RANDOM = "random"  # the one that plays any game
+
+
+class RuleBot(PolicyBot):
+    """Plays any poker game (and `random` any game) by the same few weights at each decision."""
+
+    whole = WHOLE
+
+    def __init__(self, rule: str, game: Game) -> None:
+        super().__init__(game)
+        if rule != RANDOM and not isinstance(game, POKER):
+            raise FeltError(f"{rule} plays poker, not {game.name}.")
+        self.rule = rule
+
+    def weights(self, view: View) -> Sequence[float]:
+        place = 0 if self.rule == RANDOM else view.actions.index(view.passive)
+        return rule_weights(self.rule, len(view.actions), place)

@@ -1,0 +1,168 @@
+"""What one seat sees of a hand: its own cards, what is on the table, what everybody did. No more.
+
+This is all that a bot is given, whoever deals: the arena, a table, or a dealer of the competition's protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from openfelt.cards.deck import BOARD_CARDS, cards_text
+from openfelt.compile.compiler import compile_game
+from openfelt.compile.game_tree import GameTree
+from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.rules.hand import Hand
+from openfelt.rules.holdem import (
+    Betting,
+    Holdem,
+    bet,
+    betting_actions,
+    first_betting,
+    is_over,
+    players_in,
+)
+
+
+class View:
+    """What a seat sees when it is to act, or when the hand is over."""
+
+    __slots__ = ("actions", "game", "seat")
+
+    def __init__(self, game: Game, seat: int, actions: Sequence[str]) -> None:
+        self.game, self.seat = game, seat
+        self.actions = actions  # what it can do, in the order of the rules; () when the hand is over
+
+    @property
+    def knew(self) -> str:
+        """Everything that the seat has seen, in words."""
+        raise NotImplementedError
+
+    @property
+    def passive(self) -> str:
+        """The action that checks or calls."""
+        raise NotImplementedError
+
+
+class TreeView(View):
+    """Of an enumerated game: the information state, as a row of its tree."""
+
+    __slots__ = ("row", "tree")
+
+    def __init__(self, game: Game, seat: int, actions: Sequence[str], tree: GameTree, row: int) -> None:
+        super().__init__(game, seat, actions)
+        self.tree, self.row = tree, row
+
+    @property
+    def knew(self) -> str:
+        return self.tree.row_name(self.row) if self.row >= 0 else ""
+
+    @property
+    def passive(self) -> str:
+        return self.actions[int(self.tree.betting.passive[self.row])]
+
+
+class Move(NamedTuple):
+    """What somebody did in hold'em."""
+
+    seat: int
+    street: int
+    action: str  # fold, check, call, bet, raise
+    before: Betting  # the betting that he faced
+
+
+class HoldemView(View):
+    """Of limit hold'em."""
+
+    __slots__ = ("_moves", "board", "hole", "line", "shown")
+
+    def __init__(
+        self,
+        game: Holdem,
+        seat: int,
+        actions: Sequence[str],
+        hole: Sequence[int],
+        board: Sequence[int],
+        line: Sequence[str],
+        shown: Mapping[int, Sequence[int]] | None = None,
+    ) -> None:
+        super().__init__(game, seat, actions)
+        self.hole, self.board = hole, board  # cards as numbers (cards/deck.py)
+        self.line = line  # the words of all actions since the blinds
+        self.shown = shown or {}  # the hole cards that were shown, by seat, once the hand is over
+        self._moves: tuple[list[Move], Betting] | None = None
+
+    def _replay(self) -> tuple[list[Move], Betting]:
+        if self._moves is None:
+            betting, moves = first_betting(self.game.players), []
+            for word in self.line:
+                moves.append(Move(betting.turn, betting.street, word, betting))
+                betting = bet(betting, word)
+            self._moves = moves, betting
+        return self._moves
+
+    @property
+    def betting(self) -> Betting:
+        """What has been bet, by the rules: street, chips paid by each seat, who folded, bets on this street."""
+        return self._replay()[1]
+
+    @property
+    def moves(self) -> list[Move]:
+        """All actions since the blinds, with who took them and when."""
+        return self._replay()[0]
+
+    @property
+    def street(self) -> int:
+        """0 before the flop, to 3 on the river."""
+        return BOARD_CARDS.index(len(self.board))
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle, with all bets."""
+        return sum(self.betting.paid)
+
+    @property
+    def to_call(self) -> int:
+        """Chips that this seat must add to stay in."""
+        return max(self.betting.paid) - self.betting.paid[self.seat]
+
+    @property
+    def knew(self) -> str:
+        cards = " ".join(cards_text(some) for some in (self.hole, self.board) if len(some))
+        return f"{cards}: {' '.join(self.line) or 'first to act'}"
+
+    @property
+    def passive(self) -> str:
+        return "call" if "call" in self.actions else "check"
+
+
+def holdem_view(
+    game: Holdem, seat: int, hole: Sequence[int], board: Sequence[int], line: Sequence[str]
+) -> HoldemView:
+    """The view of a seat after a line of actions; what it can do follows from the rules."""
+    view = HoldemView(game, seat, (), hole, board, line)
+    betting = view.betting
+    if not is_over(betting) and betting.turn == seat:
+        view.actions = betting_actions(betting)
+    return view
+
+
+def view_of(hand: Hand, seat: int | None = None) -> View:
+    """What a seat sees of a hand that somebody deals step by step; by default the seat that is to move."""
+    mover = hand.mover
+    seat = mover if seat is None else seat
+    actions = hand.actions if mover == seat else ()
+    game = hand.game
+    if isinstance(game, Holdem):
+        line = [step.action for step in hand.steps if step.mover != CHANCE]
+        betting = hand.state.betting
+        inside = players_in(betting)
+        showdown = mover == TERMINAL and len(inside) > 1
+        shown = {other: game.hole(hand.state, other) for other in inside} if showdown else {}
+        return HoldemView(
+            game, seat, actions, game.hole(hand.state, seat), game.board(hand.state), line, shown
+        )
+    tree, node = compile_game(game), 0
+    for step in hand.steps:
+        node = int(tree.nodes.first_child[node]) + step.number
+    return TreeView(game, seat, actions, tree, int(tree.nodes.row[node]) if mover == seat else -1)
