@@ -82,7 +82,8 @@ def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
         raise FeltError(f"There is no file {path} to take the bot {name} from.")
     module_name = f"openfelt_bot_{path.stem}"
     spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:

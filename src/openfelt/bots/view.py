@@ -103,7 +103,7 @@ class HoldemView(View):
 
     @property
     def betting(self) -> Betting:
-        """What has been bet, by the rules: street, chips paid by each seat, who folded, bets on this street."""
+        """What has been bet, by the rules: street, chips paid by each seat, who folded, and so on."""
         return self._replay()[1]
 
     @property

@@ -119,7 +119,7 @@ def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
 
 @cache
 def rule_weights(rule: str, ways: int, facing: int) -> tuple[int, ...]:
-    """What a rule does, in 255ths: from the number of actions, and the place of the one that checks or calls."""
+    """What a rule does, in 255ths, given the number of actions and the place of the one that calls."""
     shares = RULES[rule](ways, facing)
     weights = [int(WHOLE * share / sum(shares)) for share in shares]
     weights[shares.index(max(shares))] += WHOLE - sum(weights)
