@@ -16,7 +16,7 @@ import openfelt as felt
 from openfelt.cards.evaluator import hand_values
 from openfelt.cards.strength import hand_strength
 from openfelt.cards.tables import make_tables
-from openfelt.evaluate.holdem_value import holdem_value
+from openfelt.arena.holdem_value import holdem_value
 from openfelt.policy.holdem_policy import rule_policy
 
 TWO, LARGE = "holdem", "holdem(buckets='ehs2:169/1000/500/200')"

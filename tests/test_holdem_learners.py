@@ -17,7 +17,7 @@ from openfelt.base.random import starts
 from openfelt.cards.deck import card_text
 from openfelt.cli.app import main
 from openfelt.compile.compiler import compile_any
-from openfelt.evaluate.holdem_value import holdem_value
+from openfelt.arena.holdem_value import holdem_value
 from openfelt.play.terminal import watch
 from openfelt.policy.holdem_policy import RULES, WHOLE, quantised, rule_policy
 from openfelt.rules.game import CHANCE, TERMINAL
@@ -253,7 +253,7 @@ def test_the_value_is_that_of_playing_the_rules(names):
     won = np.array([[slow.won(number, seat) for seat in range(slow.game.players)] for number in range(deals)])
     assert value.seats == pytest.approx(won.mean(axis=0))
     assert value.chips == pytest.approx(won.mean())
-    assert value.error == pytest.approx(won.mean(axis=1).std(ddof=1) / math.sqrt(deals))
+    assert value.won.error == pytest.approx(won.mean(axis=1).std(ddof=1) / math.sqrt(deals))
     assert value.hands == deals * slow.game.players
 
 

@@ -37,7 +37,7 @@ _DOOR = {
     "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
     "cards.strength": ["hand_strength"],
     "abstraction.abstraction": ["load_abstraction"],
-    "evaluate.holdem_value": ["holdem_value"],
+    "arena.holdem_value": ["holdem_value"],
     "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
     "evaluate.equilibrium_distance": ["EquilibriumSet", "closest_equilibrium"],
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         exploitability,
         seat,
     )
-    from openfelt.evaluate.holdem_value import holdem_value
+    from openfelt.arena.holdem_value import holdem_value
     from openfelt.policy.any_policy import load_policy, save_policy
     from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
     from openfelt.policy.policy import Policy, mixture, random_policy, uniform_policy

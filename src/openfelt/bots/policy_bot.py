@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from openfelt.base.errors import FeltError
 from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View
-from openfelt.cards.deck import STREETS
+from openfelt.cards.boards import CARD_AS, find_board
+from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.policy.any_policy import AnyPolicy
 from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
 from openfelt.policy.policy import Policy
@@ -75,19 +76,42 @@ class HoldemBot(PolicyBot):
             raise FeltError(f"The policy plays {policy.tree.game}, not {game.name}.")
         self.policy = policy
         self._hand: tuple[Sequence[int], Sequence[int], int] = (), (), -1
+        self._at: tuple[tuple[str, ...], int] = (), 0
+        self._bucket_of: Callable[[Sequence[int], Sequence[int]], int] = policy.tree.abstraction.bucket
+
+    def use_tables(self) -> None:
+        """Look buckets up instead of computing them in milliseconds; makes the tables if need be."""
+        tables = self.policy.tree.abstraction.tables()
+
+        def look_up(hole: Sequence[int], board: Sequence[int]) -> int:
+            number, permutation = find_board(board)
+            first, second = (CARD_AS[permutation, card] for card in hole)
+            return int(tables[BOARD_CARDS.index(len(board))][number, PAIR[first, second]])
+
+        self._bucket_of = look_up
 
     def weights(self, view: View) -> Sequence[float]:
         assert isinstance(view, HoldemView)
         tree = self.policy.tree
         weights: list[int] = self.policy.weights[
-            tree.slots(tree.find_node(view.line), self._bucket(view))
+            tree.slots(self._node(view.line), self._bucket(view))
         ].tolist()
         return weights
+
+    def _node(self, line: Sequence[str]) -> int:
+        """Found from the one before, where the line goes on from there."""
+        known, node = self._at
+        if tuple(line[: len(known)]) != known:
+            known, node = (), 0
+        for word in line[len(known) :]:
+            node = self.policy.tree.child(node, self.policy.tree.actions(node).index(word))
+        self._at = tuple(line), node
+        return node
 
     def _bucket(self, view: HoldemView) -> int:
         """Computed once a street."""
         if self._hand[:2] != (view.hole, view.board):
-            self._hand = view.hole, view.board, self.policy.tree.abstraction.bucket(view.hole, view.board)
+            self._hand = view.hole, view.board, self._bucket_of(view.hole, view.board)
         return self._hand[2]
 
     def knew(self, view: View) -> str:

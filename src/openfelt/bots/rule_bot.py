@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from openfelt.base.errors import FeltError
 from openfelt.bots.policy_bot import PolicyBot
 from openfelt.bots.view import View
-from openfelt.policy.holdem_policy import WHOLE, rule_weights
+from openfelt.policy.holdem_policy import RULES, WHOLE, rule_weights
 from openfelt.rules.game import Game
 from openfelt.rules.holdem import Holdem
 from openfelt.rules.kuhn import OneCardBetting
@@ -20,14 +20,17 @@ RANDOM = "random"  # the one that plays any game
 class RuleBot(PolicyBot):
     """Plays any poker game (and `random` any game) by the same few weights at each decision."""
 
-    whole = WHOLE
-
     def __init__(self, rule: str, game: Game) -> None:
         super().__init__(game)
         if rule != RANDOM and not isinstance(game, POKER):
             raise FeltError(f"{rule} plays poker, not {game.name}.")
         self.rule = rule
+        self._in_parts = isinstance(game, Holdem)  # of 255, as policies of hold'em are
+        self.whole = WHOLE if self._in_parts else 1.0
 
     def weights(self, view: View) -> Sequence[float]:
         place = 0 if self.rule == RANDOM else view.actions.index(view.passive)
-        return rule_weights(self.rule, len(view.actions), place)
+        if self._in_parts:
+            return rule_weights(self.rule, len(view.actions), place)
+        shares = RULES[self.rule](len(view.actions), place)
+        return [share / sum(shares) for share in shares]

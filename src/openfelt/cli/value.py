@@ -9,7 +9,7 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.evaluate.holdem_value import HoldemValue
+    from openfelt.arena.holdem_value import HoldemValue
     from openfelt.policy.any_policy import AnyPolicy
     from openfelt.policy.holdem_policy import HoldemPolicy
 
@@ -81,7 +81,7 @@ def open_pair(*names: str, greedy: bool = False) -> list[AnyPolicy]:
 
 def _holdem_value(policy: HoldemPolicy, opponent: HoldemPolicy, arguments: argparse.Namespace) -> HoldemValue:
     from openfelt.cli.options import progress_bar
-    from openfelt.evaluate.holdem_value import holdem_value
+    from openfelt.arena.holdem_value import holdem_value
 
     with progress_bar(not arguments.json) as bar:
         tell = bar(f"{policy.tree.players * arguments.deals:,} hands")

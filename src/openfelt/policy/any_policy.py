@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError, FileError
-from openfelt.base.files import MANIFEST, load_folder, save_folder
+from openfelt.base.files import MANIFEST, load_folder, read_manifest, save_folder
 from openfelt.base.jit import Floats
 from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.compiler import Tree, compile_game
+from openfelt.compile.game_tree import GameTree
 from openfelt.policy import holdem_policy
-from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.policy.holdem_policy import RULES, HoldemPolicy
 from openfelt.policy.policy import Policy, normalised
-from openfelt.rules.game import AnyGame
+from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.holdem import Holdem
 from openfelt.rules.registry import load_game
 
@@ -46,6 +47,16 @@ def policy_by_values(tree: Tree, sums: Floats, visits: Floats) -> AnyPolicy:
     return Policy(tree, normalised(tree, table))
 
 
+def rule_table(tree: GameTree, rule: str) -> Floats:
+    """[slots] probabilities of a player of an enumerated poker game who does not look at his card."""
+    table = np.empty(tree.num_slots)
+    for row in range(tree.num_rows):
+        slots = tree.slots(row)
+        passive = max(0, int(tree.betting.passive[row]))
+        table[slots] = RULES[rule](slots.stop - slots.start, passive)
+    return normalised(tree, table)
+
+
 def enumerated(policy: AnyPolicy) -> Policy:
     """Refuse a policy of a game that is too large for what walks all of it."""
     if isinstance(policy, HoldemPolicy):
@@ -67,6 +78,15 @@ def save_policy(policy: AnyPolicy, folder: str | Path, **more_facts: Any) -> Non
     else:
         arrays = {"probabilities": policy.probabilities}
     save_folder(Path(folder), "policy", arrays, facts)
+
+
+def game_of(folder: str | Path) -> Game | None:
+    """The game of a saved policy or run, without loading it; None if there is none."""
+    folder = Path(folder)
+    folder = folder / POLICY if (folder / POLICY / MANIFEST).exists() else folder
+    if not (folder / MANIFEST).exists():
+        return None
+    return load_game(str(read_manifest(folder, "policy").get("game")))
 
 
 def load_policy(folder: str | Path, game: AnyGame | None = None) -> AnyPolicy:

@@ -105,6 +105,11 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
 
 def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
     """One of the players that do not look at their cards: see RULES."""
+    return HoldemPolicy(tree, _spread(tree, rule_spots(tree, rule)))
+
+
+def rule_spots(tree: BettingTree, rule: str) -> Bytes:
+    """The same, [spots]: as if all hands were in one bucket."""
     if rule not in RULES:
         raise FeltError(f"There is no rule '{rule}' (known: {', '.join(RULES)}).")
     spots = np.zeros(tree.num_spots, np.uint8)
@@ -114,7 +119,7 @@ def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
         chosen = decisions[decisions[:, KIND] & (2 << FACING_SHIFT) - 1 == kind, PLACE]
         for place, weight in enumerate(rule_weights(rule, ways, facing)):
             spots[chosen + place] = weight
-    return HoldemPolicy(tree, _spread(tree, spots))
+    return spots
 
 
 @cache

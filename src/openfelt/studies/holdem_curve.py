@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from openfelt.evaluate.holdem_value import HoldemValue, holdem_value
+from openfelt.arena.holdem_value import HoldemValue, holdem_value
 from openfelt.policy.any_policy import AnyPolicy
 from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
 from openfelt.solvers.smooth_uct import SmoothUCT

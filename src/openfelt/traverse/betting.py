@@ -89,7 +89,7 @@ def _follow(tree: HoldemTree, deal: Deal, node: int, action: int, stream: Stream
     node = tree.node[node, CHILD] + action
     street = tree.node[node, KIND] >> STREET_SHIFT & 3
     if street > deal.at[STREET]:
-        turn_board(tree, deal, stream)
+        turn_board(tree.boards, deal, stream)
         place_hands(tree, deal, street, deal.shift)
     return node
 
@@ -108,22 +108,10 @@ def _first_slot(tree: HoldemTree, deal: Deal, node: int) -> int:
 @implements(episode.payoff, HoldemTree)
 def _payoff(tree: HoldemTree, deal: Deal, leaf: int, player: int) -> float:
     ending = tree.node[leaf, PLACE]
-    inside, pot = int(tree.leaves.inside[ending]), 0.0
-    for seat in range(len(deal.value)):
-        pot += tree.leaves.paid[ending, seat]
-    lost = float(tree.leaves.paid[ending, player])
-    if not inside >> player & 1:
-        return -lost
-    if inside == 1 << player:
-        return pot - lost
-    show_hands(deal)
-    own, winners = int(deal.value[player]), 1
-    for seat in range(len(deal.value)):
-        if seat != player and inside >> seat & 1:
-            if deal.value[seat] > own:
-                return -lost
-            winners += int(deal.value[seat] == own)
-    return pot / winners - lost
+    inside = int(tree.leaves.inside[ending])
+    if inside & (inside - 1):  # more than one
+        show_hands(deal)
+    return share_pot(tree.leaves, ending, deal.value, player)
 
 
 @implements(episode.num_players, HoldemTree)
@@ -164,19 +152,39 @@ def draw_cards(deal: Deal, count: int, stream: Stream) -> None:
 
 
 @part
-def turn_board(tree: HoldemTree, deal: Deal, stream: Stream) -> None:
+def share_pot(leaves: Leaves, ending: int, value: Ints, player: int) -> float:
+    """What a player has won, given the values of the hands."""
+    inside, pot = int(leaves.inside[ending]), 0.0
+    for seat in range(len(value)):
+        pot += leaves.paid[ending, seat]
+    lost = float(leaves.paid[ending, player])
+    if not inside >> player & 1:
+        return -lost
+    if inside == 1 << player:
+        return pot - lost
+    own, winners = int(value[player]), 1
+    for seat in range(len(value)):
+        if seat != player and inside >> seat & 1:
+            if value[seat] > own:
+                return -lost
+            winners += int(value[seat] == own)
+    return pot / winners - lost
+
+
+@part
+def turn_board(canonical: Boards, deal: Deal, stream: Stream) -> None:
     """Draw the board cards of the next street."""
     street, first = deal.at[STREET] + 1, deal.at[DRAWN]
     draw_cards(deal, 3 if street == 1 else 1, stream)
     board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
     if street == 1:
-        board, permutation = step(tree.boards.to_1, board, permutation, deal.cards[first])
-        board, permutation = step(tree.boards.to_2, board, permutation, deal.cards[first + 1])
-        board, permutation = step(tree.boards.to_3, board, permutation, deal.cards[first + 2])
+        board, permutation = step(canonical.to_1, board, permutation, deal.cards[first])
+        board, permutation = step(canonical.to_2, board, permutation, deal.cards[first + 1])
+        board, permutation = step(canonical.to_3, board, permutation, deal.cards[first + 2])
     elif street == 2:
-        board, permutation = step(tree.boards.to_4, board, permutation, deal.cards[first])
+        board, permutation = step(canonical.to_4, board, permutation, deal.cards[first])
     else:
-        board, permutation = step(tree.boards.to_5, board, permutation, deal.cards[first])
+        board, permutation = step(canonical.to_5, board, permutation, deal.cards[first])
     deal.at[STREET], deal.at[BOARD], deal.at[PERMUTATION] = street, board, permutation
 
 

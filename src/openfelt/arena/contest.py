@@ -1,0 +1,228 @@
+"""What is played in a match, and the playing of one block of it: a function of the setup and a number.
+
+A match is cut into blocks of deals. A block's result does not depend on the others, nor on where or when it
+is played; so blocks can be shared out over processes, and those that are finished need not be played again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from openfelt.arena.hands import (
+    ACTION_DRAWS,
+    Deals,
+    Played,
+    deal_block,
+    luck,
+    place_block,
+    play_block,
+    play_tree_block,
+    who_sat,
+)
+from openfelt.arena.lineup import Lineup
+from openfelt.arena.luck import CONTROLS, card_luck
+from openfelt.arena.statistics import Moments
+from openfelt.arena.table import Conduct, HoldemTable, Table, TreeTable
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats, Longs
+from openfelt.bots.bot import Bot
+from openfelt.bots.policy_bot import HoldemBot, TreeBot
+from openfelt.bots.registry import load_bot
+from openfelt.bots.rule_bot import RuleBot
+from openfelt.compile.betting_tree import BettingTree
+from openfelt.compile.compiler import Tree, compile_any
+from openfelt.compile.game_tree import GameTree
+from openfelt.policy.any_policy import rule_table
+from openfelt.policy.holdem_policy import rule_spots
+from openfelt.rules.game import Game
+from openfelt.rules.holdem import Holdem
+from openfelt.rules.registry import load_game
+from openfelt.traverse.betting import holdem_tree
+from openfelt.traverse.open_tree import open_tree
+
+DUPLICATE, FRESH = "duplicate", "fresh"
+DEALINGS = (DUPLICATE, FRESH)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that the result of a match depends on, but for its length."""
+
+    game: str
+    bots: tuple[str, ...]  # by name, one for each seat
+    seed: int = 0
+    dealing: str = DUPLICATE  # each deal in every seating; or a new deal for each hand
+    block: int = 0  # deals in a block; 0: as many as suit the bots
+    limit: float = math.inf  # seconds a decision
+    compiled: bool = True  # whether policies may play in kernels
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What is kept of a block."""
+
+    moments: Moments  # of rows as Contest.columns says, one for each deal
+    hands: int
+    seats: Floats  # [participants, seats, 2] the sum of what was won in each seat, and the hands
+    style: Longs  # [participants, STYLE_COLUMNS]
+    conduct: tuple[Conduct, ...]  # by participant; without decisions where kernels played
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "moments": self.moments.as_dict(),
+            "hands": self.hands,
+            "seats": self.seats.tolist(),
+            "style": self.style.tolist(),
+            "conduct": [dataclasses.asdict(each) for each in self.conduct],
+        }
+
+    @staticmethod
+    def from_dict(found: dict[str, Any]) -> BlockResult:
+        """What `as_dict` gave."""
+        return BlockResult(
+            Moments.from_dict(found["moments"]),
+            int(found["hands"]),
+            np.array(found["seats"], float),
+            np.array(found["style"], np.int64),
+            tuple(Conduct(**each) for each in found["conduct"]),
+        )
+
+
+class Contest:
+    """A setup made ready to be played: game and bots are loaded."""
+
+    def __init__(self, setup: Setup, bots: Sequence[Bot] | None = None) -> None:
+        self.game: Game = load_game(setup.game)
+        if len(setup.bots) != self.game.players:
+            raise FeltError(f"{self.game.name} is for {self.game.players} bots, not for {len(setup.bots)}.")
+        if setup.dealing not in DEALINGS:
+            raise FeltError(f"Deals are {' or '.join(DEALINGS)}, not '{setup.dealing}'.")
+        if not setup.limit > 0:
+            raise FeltError(f"A decision needs some time, not {setup.limit} seconds.")
+        self.setup, self.lineup, self._given = setup, Lineup.of(setup.bots), bots
+        self.luck = luck(setup.seed)
+        self.bots = self._load()
+        self.tree = self._find_tree()
+        tables = all(isinstance(bot, RuleBot | HoldemBot | TreeBot) for bot in self.bots)
+        self.compiled = setup.compiled and setup.limit == math.inf and tables
+        self._opened = open_tree(self.tree) if isinstance(self.tree, GameTree) else None
+        if self._opened and self._opened.depth > ACTION_DRAWS:
+            raise FeltError(f"{self.game.name} has more than {ACTION_DRAWS} decisions in a row.")
+        if self.compiled:
+            self._tables = tuple(self._table(bot) for bot in self.bots)
+            self._trees = [
+                holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
+            ]
+        else:
+            for bot in self.bots:
+                if isinstance(bot, HoldemBot):
+                    bot.use_tables()
+
+    def _load(self) -> list[Bot]:
+        """One for each participant; copies of one bot are two bots."""
+        if self._given is not None:
+            return list(dict(zip(self.setup.bots, self._given, strict=True)).values())
+        kinds = [self.setup.bots[self.lineup.seats.index(each)] for each in range(len(self.lineup.names))]
+        return [load_bot(name, self.game) for name in kinds]
+
+    def _find_tree(self) -> Tree:
+        """Of the game; that of a policy, if there is one, so that no second one need be made."""
+        for bot in self.bots:
+            if isinstance(bot, HoldemBot | TreeBot):
+                return bot.policy.tree
+        return compile_any(self.game)
+
+    def _table(self, bot: Bot) -> Any:
+        if isinstance(bot, RuleBot):
+            if isinstance(self.tree, BettingTree):
+                return rule_spots(self.tree, bot.rule)
+            return rule_table(self.tree, bot.rule)
+        assert isinstance(bot, HoldemBot | TreeBot)
+        return bot.policy.weights if isinstance(bot, HoldemBot) else bot.policy.probabilities
+
+    @property
+    def times(self) -> int:
+        """How often a deal is played."""
+        return len(self.lineup.seatings) if self.setup.dealing == DUPLICATE else 1
+
+    @property
+    def columns(self) -> dict[str, list[int]]:
+        """Of a row: what each participant won, and the control variates."""
+        participants = len(self.lineup.names)
+        controls = participants * CONTROLS * self._has_controls
+        return {
+            "won": list(range(participants)),
+            "controls": list(range(participants, participants + controls)),
+        }
+
+    @property
+    def _has_controls(self) -> bool:
+        """When a deal is played in every seating, everyone has had the same luck."""
+        return self.setup.dealing == FRESH and isinstance(self.tree, BettingTree)
+
+    def play(self, first: int, count: int) -> BlockResult:
+        """Play deals from number `first` on."""
+        played, conduct = self.play_hands(first, count)
+        who = who_sat(self.lineup.seatings, first, played)
+        rows = self._rows(played.won, who)
+        if self._has_controls:
+            lucky = card_luck(deal_block(self.game.players, self.luck, first, count))[:, None]
+            rows += [row for place in range(CONTROLS) for row in self._rows(lucky[..., place], who)]
+        moments, style = Moments.of(np.stack(rows, axis=1)), played.style
+        shares = self.lineup.shares(who)
+        seats = np.stack(
+            [[(played.won * share).sum(axis=(0, 1)), share.sum(axis=(0, 1))] for share in shares]
+        )
+        return BlockResult(moments, played.leaf.size, seats.transpose(0, 2, 1), style, conduct)
+
+    def play_hands(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
+        """The hands themselves."""
+        seatings = self.lineup.seatings
+        if not self.compiled:
+            if any(bot.learns for bot in self.bots) and self._given is None:
+                self.bots = self._load()
+            table = self._open_table()
+            played = table.play_block(seatings, self.times, self.luck, first, count)
+            return played, tuple(table.conduct)
+        conduct = tuple(Conduct() for _ in self.bots)
+        if isinstance(self.tree, BettingTree):
+            deals = deal_block(self.game.players, self.luck, first, count)
+            shifts = self._shifts(deals)
+            played = play_block(
+                self.tree, self._tables, shifts, seatings, self.times, deals, self.luck, first
+            )
+        else:
+            assert self._opened is not None
+            played = play_tree_block(
+                self._opened.tree, self._tables, seatings, self.times, self.luck, first, count
+            )
+        return played, conduct
+
+    def _open_table(self) -> Table:
+        if isinstance(self.tree, BettingTree):
+            assert isinstance(self.game, Holdem)
+            return HoldemTable(self.game, self.bots, self.tree, limit=self.setup.limit)
+        return TreeTable(self.game, self.bots, self.tree, limit=self.setup.limit)
+
+    def _shifts(self, deals: Deals) -> Longs:
+        """Where each policy finds its hands; one that plays by a rule has them all in one place."""
+        found: dict[int, Longs] = {}
+        for tree in self._trees:
+            if tree is not None and id(tree) not in found:
+                found[id(tree)] = place_block(tree, deals)
+        size = (len(deals.cards), 4 * self.game.players)
+        nothing = np.zeros(size, np.int64)
+        return np.stack([nothing if tree is None else found[id(tree)] for tree in self._trees])
+
+    def _rows(self, values: Floats, who: Longs) -> list[Floats]:
+        """[deals, times, seats] by participant: the mean over all that he sat in."""
+        return [
+            (values * share).sum(axis=(1, 2)) / share.sum(axis=(1, 2)) for share in self.lineup.shares(who)
+        ]

@@ -1,0 +1,89 @@
+"""What a hold'em policy wins against another, over many deals, each in every seat with the same cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from openfelt.arena.contest import DUPLICATE
+from openfelt.arena.match import match
+from openfelt.arena.statistics import Estimate
+from openfelt.base.errors import FeltError
+from openfelt.bots.policy_bot import HoldemBot
+from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.rules.holdem import BIG_BLIND
+from openfelt.rules.registry import load_game
+
+
+@dataclass(frozen=True)
+class HoldemValue:
+    """Winnings of a policy, a hand."""
+
+    deals: int
+    hands: int  # each deal is played once in each seat
+    won: Estimate  # chips
+    seats: tuple[float, ...]  # chips a hand by seat
+
+    @property
+    def chips(self) -> float:
+        """The mean over all seats."""
+        return self.won.mean
+
+    @property
+    def mbb(self) -> float:
+        """Thousandths of a big blind a hand."""
+        return 1000 * self.chips / BIG_BLIND
+
+    def interval(self, confidence: float = 0.95) -> float:
+        """Half the width of the interval, in mbb/h."""
+        return 1000 * self.won.interval(confidence) / BIG_BLIND
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        low, high = self.mbb - self.interval(), self.mbb + self.interval()
+        by_seat = [1000 * chips / BIG_BLIND for chips in self.seats]
+        return {
+            "mbb_per_hand": self.mbb,
+            "interval_95": [low, high],
+            "by_seat": by_seat,
+            "deals": self.deals,
+            "hands": self.hands,
+        }
+
+    def __str__(self) -> str:
+        seats = ", ".join(f"{1000 * chips / BIG_BLIND:+.1f}" for chips in self.seats)
+        return (
+            f"{self.mbb:+.1f} mbb/h, 95% interval ± {self.interval():.1f} "
+            f"({self.hands:,} hands: {self.deals:,} deals, each in every seat; by seat {seats})"
+        )
+
+
+def holdem_value(
+    policy: HoldemPolicy,
+    opponent: HoldemPolicy,
+    *,
+    deals: int = 1_000_000,
+    seed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int], object] = lambda _: None,
+) -> HoldemValue:
+    """What `policy` wins a hand in one seat, with `opponent` in all others."""
+    players = policy.tree.players
+    if opponent.tree.players != players:
+        raise FeltError(f"The policies are for {players} and for {opponent.tree.players} players.")
+    if deals < 2 or deals != int(deals):
+        raise FeltError(f"An interval needs a whole number of 2 deals or more, not {deals}.")
+    game = load_game(f"holdem(players={players})")
+    others = HoldemBot(opponent, game)
+    result = match(
+        HoldemBot(policy, game),
+        *[others] * (players - 1),
+        hands=int(deals) * players,
+        seed=seed,
+        dealing=DUPLICATE,
+        processes=threads,
+        progress=lambda hands: progress(hands // players),
+    )
+    score = result.scores[0]
+    return HoldemValue(result.deals, result.hands, score.won, score.by_seat)

@@ -1,0 +1,184 @@
+"""A match from start to end: blocks of deals over processes, kept as they are finished, until it is enough.
+
+The blocks are put together in the order of their numbers, so that the result depends on the setup and the
+length alone: not on how many processes there are, nor on whether it was stopped and resumed.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
+from openfelt.arena.match_folder import MatchFolder
+from openfelt.arena.result import MatchResult, result_of
+from openfelt.arena.statistics import UNDECIDED, Moments, SequentialTest
+from openfelt.base.errors import FeltError
+from openfelt.bots.bot import Bot
+from openfelt.policy.any_policy import game_of
+from openfelt.rules.game import AnyGame, Game
+from openfelt.rules.holdem import BIG_BLIND, Holdem
+from openfelt.rules.registry import load_game
+
+COMPILED_BLOCK, PYTHON_BLOCK = 20_000, 200  # deals
+SESSION = 1_000  # deals that bots which learn are given in a row
+AHEAD = 3  # blocks given out for each process before the first comes back
+HANDS = 60_000  # HS14's
+
+Progress = Callable[[int], object]  # is told of hands as they are played
+
+
+def match(
+    *bots: str | Bot,
+    game: AnyGame | None = None,
+    hands: int = HANDS,
+    seed: int = 0,
+    dealing: str = "",
+    limit: float = math.inf,
+    compiled: bool = True,
+    processes: int = 1,
+    until: SequentialTest | None = None,
+    session: int = 0,
+    folder: str | Path | None = None,
+    progress: Progress = lambda _: None,
+) -> MatchResult:
+    """Let bots play, one for each seat; every seat is taken by everyone equally often.
+
+    `bots` are names (`felt bots` lists them; folders of runs too) or bots of your own. `dealing` is
+    "duplicate" (each deal in every seating) or "fresh" (a new deal for each hand, the luck of the cards
+    regressed out). `limit` is in seconds a decision. `until` stops the match once a sequential test is
+    decided, with its margin in mbb/h in hold'em, in the game's unit otherwise. With a `folder`, what is
+    played is kept there, and a match that was stopped goes on.
+    """
+    contest = _contest(bots, game, seed, dealing, limit, compiled, session)
+    if hands != int(hands) or hands < 2 * contest.times:
+        raise FeltError(f"A match has {2 * contest.times} hands or more, not {hands}.")
+    if processes < 1 or processes != int(processes):
+        raise FeltError(f"The number of processes must be 1 or more, not {processes}.")
+    if processes > 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
+        raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
+    deals = -(-int(hands) // contest.times)
+    if contest.setup.dealing == FRESH:  # the same number of hands in every seating
+        rounds = len(contest.lineup.seatings)
+        deals = -(-deals // rounds) * rounds
+    kept = MatchFolder.open(Path(folder), contest.setup) if folder else None
+    begun, verdict = time.perf_counter(), ""
+    blocks: list[BlockResult] = []
+    moments: list[Moments] = []
+    for block in _blocks(contest, deals, processes, kept):
+        blocks.append(block)
+        progress(block.hands)
+        if until:
+            moments = [Moments.total([*moments, block.moments])]
+            verdict = until_in_chips(until, contest).verdict(moments[0], contest.columns["won"][0])
+            if verdict != UNDECIDED:
+                break
+    seconds = time.perf_counter() - begun + (kept.seconds_before if kept else 0.0)
+    if kept:
+        kept.finish(seconds)
+    return result_of(contest, blocks, seconds=seconds, verdict=verdict)
+
+
+def until_in_chips(test: SequentialTest, contest: Contest) -> SequentialTest:
+    """The test with its margin in the unit of payoffs."""
+    return replace(test, margin=test.margin * BIG_BLIND / 1000) if isinstance(contest.game, Holdem) else test
+
+
+def _contest(
+    bots: Sequence[str | Bot],
+    game: AnyGame | None,
+    seed: int,
+    dealing: str,
+    limit: float,
+    compiled: bool,
+    session: int,
+) -> Contest:
+    names = tuple(bot if isinstance(bot, str) else _name(bot, bots.index(bot)) for bot in bots)
+    given = None
+    if any(isinstance(bot, Bot) for bot in bots):
+        if not all(isinstance(bot, Bot) for bot in bots):
+            raise FeltError("Either all bots of a match are given by name, or all as objects.")
+        given = [bot for bot in bots if isinstance(bot, Bot)]
+        game = game or given[0].game
+    if len(names) < 2:
+        raise FeltError("A match needs at least two bots.")
+    rules = load_game(game) if game is not None else _game_of(names)
+    dealing = dealing or (DUPLICATE if rules.players == 2 else FRESH)
+    setup = Setup(rules.name, names, seed, dealing, 0, limit, compiled)
+    contest = Contest(setup, given)
+    learns = any(bot.learns for bot in contest.bots)
+    block = COMPILED_BLOCK if contest.compiled else SESSION if learns else PYTHON_BLOCK
+    contest.setup = replace(setup, block=session or block)
+    return contest
+
+
+def _name(bot: Bot, place: int) -> str:
+    return f"{type(bot).__name__}-{place + 1}"
+
+
+def _game_of(names: Sequence[str]) -> Game:
+    """The game of the first policy that is named, or else hold'em for so many."""
+    for name in names:
+        found = game_of(name.partition("@")[2] or name)
+        if found is not None and not isinstance(found, Holdem):
+            return found
+    return load_game(f"holdem(players={len(names)})")
+
+
+def _blocks(contest: Contest, deals: int, processes: int, kept: MatchFolder | None) -> Iterator[BlockResult]:
+    """All blocks in the order of their numbers; those that are kept are not played again."""
+    size = contest.setup.block
+    wanted = [(first, min(size, deals - first)) for first in range(0, deals, size)]
+    missing = [span for span in wanted if not (kept and kept.find(*span))]
+    fresh = _played(contest, missing, processes)
+    for span in wanted:
+        block = kept.find(*span) if kept else None
+        if block is None:
+            block = next(fresh)
+            if kept:
+                kept.keep(*span, block)
+        yield block
+
+
+def _played(contest: Contest, spans: list[tuple[int, int]], processes: int) -> Iterator[BlockResult]:
+    """Play blocks, and give them back in their order."""
+    if processes == 1:
+        for span in spans:
+            yield contest.play(*span)
+        return
+    pool: Executor
+    if contest.compiled:  # kernels run beside each other in one process
+        pool, play = ThreadPoolExecutor(processes), contest.play
+    else:
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(processes, context, initializer=_open, initargs=(contest.setup,))
+        play = _play
+    waiting: deque[Future[BlockResult]] = deque()
+    try:
+        for span in spans:
+            waiting.append(pool.submit(play, *span))
+            if len(waiting) >= AHEAD * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_CONTESTS: list[Contest] = []  # of a process that only plays blocks
+
+
+def _open(setup: Setup) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who gave the work is told, and stops it
+    _CONTESTS.append(Contest(setup))
+
+
+def _play(first: int, count: int) -> BlockResult:
+    return _CONTESTS[0].play(first, count)

@@ -1,0 +1,269 @@
+"""Hands played by any bots, one decision at a time, on the very deals that kernels would play (`hands.py`).
+
+A bot that is too slow, raises an error or names an action that is not there does not stop a match: the first
+of its actions is taken for it, which in poker checks or folds, and it is counted.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from openfelt.arena.hands import (
+    ACTION_DRAWS,
+    CARD_DRAWS,
+    Deals,
+    Luck,
+    Played,
+    count_action,
+    deal_block,
+    pay_block,
+    room,
+)
+from openfelt.base.jit import Longs
+from openfelt.base.random import Dice
+from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.view import HoldemView, TreeView, View
+from openfelt.cards.deck import BOARD_CARDS
+from openfelt.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
+from openfelt.compile.game_tree import GameTree
+from openfelt.rules.game import CHANCE, Game
+from openfelt.rules.holdem import Holdem
+from openfelt.traverse.enumerated import episode_tree
+
+LATE, ERROR, ILLEGAL = "late", "error", "illegal"
+FEW_NODES = 100_000  # a tree is turned into Python's own numbers, which are quicker there, up to this size
+KIND_BITS = (1 << STREET_SHIFT + 2) - 1  # number of actions, whether there is a bet, street
+CAN_INTERRUPT = hasattr(signal, "setitimer")
+
+
+@dataclass
+class Conduct:
+    """How a participant behaved: the time it took, and its faults."""
+
+    decisions: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0  # seconds, of one decision
+    faults: dict[str, int] = field(default_factory=lambda: {LATE: 0, ERROR: 0, ILLEGAL: 0})
+    first_error: str = ""
+
+    def add(self, other: Conduct) -> None:
+        """Put two blocks together."""
+        self.decisions += other.decisions
+        self.seconds += other.seconds
+        self.longest = max(self.longest, other.longest)
+        for fault, count in other.faults.items():
+            self.faults[fault] += count
+        self.first_error = self.first_error or other.first_error
+
+
+class Table(ABC):
+    """Bots, by participant, at a game."""
+
+    def __init__(self, game: Game, bots: Sequence[Bot], *, limit: float = math.inf) -> None:
+        self.game, self.bots, self.limit = game, bots, limit
+        self.conduct = [Conduct() for _ in bots]
+        self._watchers = [type(bot).end_hand is not Bot.end_hand for bot in bots]
+
+    def tell(self, participant: int, view: View, won: float) -> None:
+        """Let a bot see how a hand ended; a bot that fails at that is counted too."""
+        try:
+            self.bots[participant].end_hand(view, won)
+        except Exception as error:
+            conduct = self.conduct[participant]
+            conduct.faults[ERROR] += 1
+            conduct.first_error = conduct.first_error or f"{type(error).__name__}: {error}"
+
+    @abstractmethod
+    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
+        """Play deals from number `first` on, each so many times."""
+
+    def ask(self, participant: int, view: View, dice: Dice) -> int:
+        """The place of the action that a bot names, or 0 for one that fails to name any in time."""
+        conduct, clock, named, fault = self.conduct[participant], Clock(self.limit), "", ""
+        try:
+            with _alarm(self.limit):
+                named = self.bots[participant].act(view, dice, clock)
+        except _TooLateError:
+            fault = LATE
+        except Exception as error:
+            fault = ERROR
+            conduct.first_error = conduct.first_error or f"{type(error).__name__}: {error}"
+        used = clock.used
+        conduct.decisions += 1
+        conduct.seconds += used
+        if used > conduct.longest:
+            conduct.longest = used
+        if used > self.limit:
+            fault = LATE
+        if not fault and named in view.actions:
+            return view.actions.index(named)
+        conduct.faults[fault or ILLEGAL] += 1
+        return 0
+
+
+class HoldemTable(Table):
+    """Of limit hold'em."""
+
+    def __init__(
+        self, game: Holdem, bots: Sequence[Bot], tree: BettingTree, *, limit: float = math.inf
+    ) -> None:
+        super().__init__(game, bots, limit=limit)
+        self._holdem, self._tree = game, tree
+        self._rows: Any = tree.node.tolist() if tree.num_nodes < FEW_NODES else tree.node
+        self._words: dict[int, tuple[str, ...]] = {}  # what can be done, by the kind of a decision
+
+    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
+        players = self.game.players
+        deals = deal_block(players, luck, first, count)
+        played = room(count, times, players, len(self.bots))
+        order = seatings.tolist()
+        for number, cards in enumerate(deals.cards.tolist()):
+            holes = [tuple(cards[2 * seat : 2 * seat + 2]) for seat in range(players)]
+            boards = [tuple(cards[2 * players : 2 * players + size]) for size in BOARD_CARDS]
+            for time in range(times):
+                seating = order[(first + number + time) % len(order)]
+                draws = luck.actions, (first + number) * ACTION_DRAWS
+                leaf, line = self._play(holes, boards, seating, draws, played.style)
+                played.leaf[number, time] = leaf
+                if any(self._watchers):
+                    won = self._pay(deals, played, number, time)
+                    self._end(seating, holes, boards, line, leaf, won)
+        pay_block(self._tree.node, self._tree.leaves, deals.value, played)
+        return played
+
+    def _play(
+        self,
+        holes: list[tuple[int, ...]],
+        boards: list[tuple[int, ...]],
+        seating: list[int],
+        draws: tuple[np.uint64, int],
+        style: Longs,
+    ) -> tuple[int, tuple[str, ...]]:
+        start, decision = int(draws[0]), draws[1]
+        node = 0
+        line: tuple[str, ...] = ()
+        while True:
+            player, kind, child, _ = self._rows[node]
+            if player < 0:
+                return node, line
+            street = kind >> STREET_SHIFT & 3
+            actions = self._words.get(kind & KIND_BITS) or self._learn_words(node, kind)
+            view = HoldemView(self._holdem, player, actions, holes[player], boards[street], line)
+            place = self.ask(seating[player], view, Dice(start, decision))
+            count_action(style, seating[player], street, kind >> FACING_SHIFT & 1, place)
+            decision += 1
+            line = (*line, actions[place])
+            node = child + place
+
+    def _learn_words(self, node: int, kind: int) -> tuple[str, ...]:
+        self._words[kind & KIND_BITS] = self._tree.actions(node)
+        return self._words[kind & KIND_BITS]
+
+    def _pay(self, deals: Deals, played: Played, number: int, time: int) -> list[float]:
+        one = Played(
+            played.leaf[number : number + 1, time : time + 1],
+            played.won[number : number + 1, time : time + 1],
+            played.style,
+        )
+        pay_block(self._tree.node, self._tree.leaves, deals.value[number : number + 1], one)
+        won: list[float] = one.won[0, 0].tolist()
+        return won
+
+    def _end(
+        self,
+        seating: list[int],
+        holes: list[tuple[int, ...]],
+        boards: list[tuple[int, ...]],
+        line: tuple[str, ...],
+        leaf: int,
+        won: list[float],
+    ) -> None:
+        inside = int(self._tree.leaves.inside[self._tree.node[leaf, PLACE]])
+        seats = [seat for seat in range(len(holes)) if inside >> seat & 1]
+        shown = {seat: holes[seat] for seat in seats} if len(seats) > 1 else {}
+        betting = HoldemView(self._holdem, 0, (), holes[0], (), line).betting
+        board = boards[min(betting.street, len(boards) - 1)]
+        for seat, participant in enumerate(seating):
+            if self._watchers[participant]:
+                view = HoldemView(self._holdem, seat, (), holes[seat], board, line, shown)
+                self.tell(participant, view, won[seat])
+
+
+class TreeTable(Table):
+    """Of an enumerated game."""
+
+    def __init__(self, game: Game, bots: Sequence[Bot], tree: GameTree, *, limit: float = math.inf) -> None:
+        super().__init__(game, bots, limit=limit)
+        self._tree, self._episodes = tree, episode_tree(tree)
+        self._words: dict[int, tuple[str, ...]] = {}
+
+    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
+        played = room(count, times, self.game.players, len(self.bots))
+        order = seatings.tolist()
+        for number in range(count):
+            for time in range(times):
+                seating = order[(first + number + time) % len(order)]
+                cards = Dice(int(luck.cards), (first + number) * CARD_DRAWS)
+                leaf = self._play(seating, cards, int(luck.actions), (first + number) * ACTION_DRAWS)
+                won = self._tree.nodes.payoffs[self._tree.nodes.row[leaf]]
+                played.leaf[number, time], played.won[number, time] = leaf, won
+                for seat, participant in enumerate(seating):
+                    if self._watchers[participant]:
+                        view = TreeView(self.game, seat, (), self._tree, -1)
+                        self.tell(participant, view, float(won[seat]))
+        return played
+
+    def _play(self, seating: list[int], cards: Dice, start: int, decision: int) -> int:
+        nodes, here = self._tree.nodes, 0
+        while True:
+            player, row, child = int(nodes.player[here]), int(nodes.row[here]), int(nodes.first_child[here])
+            if player == CHANCE:
+                here = child + self._draw(row, int(nodes.num_children[here]), cards)
+            elif player < 0:
+                return here
+            else:
+                if row not in self._words:
+                    self._words[row] = self._tree.actions(row)
+                view = TreeView(self.game, player, self._words[row], self._tree, row)
+                here = child + self.ask(seating[player], view, Dice(start, decision))
+                decision += 1
+
+    def _draw(self, first: int, ways: int, cards: Dice) -> int:
+        """By the alias method, as `settle` in traverse/enumerated.py draws."""
+        column = cards.uniform() * ways
+        way = int(column)
+        if column - way >= self._episodes.share[first + way]:
+            way = int(self._episodes.other[first + way])
+        return way
+
+
+class _TooLateError(BaseException):
+    """Raised inside a bot whose time is up; it is not one of those that a careless bot catches."""
+
+
+@contextmanager
+def _alarm(limit: float) -> Iterator[None]:
+    """Interrupt what takes too long, where that can be done: in the main thread, on systems with alarms."""
+    if limit == math.inf or threading.current_thread() is not threading.main_thread() or not CAN_INTERRUPT:
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _TooLateError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
