@@ -10,19 +10,23 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from openfelt.arena.aivat import holdem_aivat, parents, tree_aivat
 from openfelt.arena.hands import (
     ACTION_DRAWS,
     Deals,
     Played,
     deal_block,
     luck,
+    pay_block,
     place_block,
     play_block,
     play_tree_block,
+    room,
     who_sat,
 )
 from openfelt.arena.lineup import Lineup
@@ -30,7 +34,7 @@ from openfelt.arena.luck import CONTROLS, card_luck
 from openfelt.arena.statistics import Moments
 from openfelt.arena.table import Conduct, HoldemTable, Table, TreeTable
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats, Longs
+from openfelt.base.jit import Floats, Ints, Longs
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
@@ -61,6 +65,8 @@ class Setup:
     block: int = 0  # deals in a block; 0: as many as suit the bots
     limit: float = math.inf  # seconds a decision
     compiled: bool = True  # whether policies may play in kernels
+    aivat: bool = False  # whether luck is taken out where policies are known
+    history: bool = False  # whether it is kept how each hand ended
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,7 @@ class BlockResult:
     seats: Floats  # [participants, seats, 2] the sum of what was won in each seat, and the hands
     style: Longs  # [participants, STYLE_COLUMNS]
     conduct: tuple[Conduct, ...]  # by participant; without decisions where kernels played
+    leaf: Ints | None = None  # [deals, times] where each hand ended
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -81,6 +88,7 @@ class BlockResult:
             "seats": self.seats.tolist(),
             "style": self.style.tolist(),
             "conduct": [dataclasses.asdict(each) for each in self.conduct],
+            **({} if self.leaf is None else {"leaf": self.leaf.tolist()}),
         }
 
     @staticmethod
@@ -92,6 +100,7 @@ class BlockResult:
             np.array(found["seats"], float),
             np.array(found["style"], np.int64),
             tuple(Conduct(**each) for each in found["conduct"]),
+            np.array(found["leaf"], np.int32) if "leaf" in found else None,
         )
 
 
@@ -110,17 +119,18 @@ class Contest:
         self.luck = luck(setup.seed)
         self.bots = self._load()
         self.tree = self._find_tree()
-        tables = all(isinstance(bot, RuleBot | HoldemBot | TreeBot) for bot in self.bots)
-        self.compiled = setup.compiled and setup.limit == math.inf and tables
+        self._known = np.array([isinstance(bot, RuleBot | HoldemBot | TreeBot) for bot in self.bots])
+        self.compiled = setup.compiled and setup.limit == math.inf and bool(self._known.all())
+        if setup.aivat and isinstance(self.tree, BettingTree) and self.game.players != 2:
+            raise FeltError("Luck can be taken out of hold'em by AIVAT for two players, not for three.")
         self._opened = open_tree(self.tree) if isinstance(self.tree, GameTree) else None
         if self._opened and self._opened.depth > ACTION_DRAWS:
             raise FeltError(f"{self.game.name} has more than {ACTION_DRAWS} decisions in a row.")
-        if self.compiled:
-            self._tables = tuple(self._table(bot) for bot in self.bots)
-            self._trees = [
-                holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
-            ]
-        else:
+        self._tables = tuple(self._table(bot) for bot in self.bots)
+        self._trees = [
+            holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
+        ]
+        if not self.compiled:
             for bot in self.bots:
                 if isinstance(bot, HoldemBot):
                     bot.use_tables()
@@ -140,12 +150,14 @@ class Contest:
         return compile_any(self.game)
 
     def _table(self, bot: Bot) -> Any:
+        """The numbers that a bot plays by, where it plays by numbers."""
         if isinstance(bot, RuleBot):
             if isinstance(self.tree, BettingTree):
                 return rule_spots(self.tree, bot.rule)
             return rule_table(self.tree, bot.rule)
-        assert isinstance(bot, HoldemBot | TreeBot)
-        return bot.policy.weights if isinstance(bot, HoldemBot) else bot.policy.probabilities
+        if isinstance(bot, TreeBot):
+            return bot.policy.probabilities
+        return bot.policy.weights if isinstance(bot, HoldemBot) else np.zeros(0, np.uint8)
 
     @property
     def times(self) -> int:
@@ -157,9 +169,11 @@ class Contest:
         """Of a row: what each participant won, and the control variates."""
         participants = len(self.lineup.names)
         controls = participants * CONTROLS * self._has_controls
+        ends = np.cumsum([participants, controls, participants * self.setup.aivat]).tolist()
         return {
-            "won": list(range(participants)),
-            "controls": list(range(participants, participants + controls)),
+            "won": list(range(ends[0])),
+            "controls": list(range(ends[0], ends[1])),
+            "adjusted": list(range(ends[1], ends[2])),
         }
 
     @property
@@ -175,12 +189,23 @@ class Contest:
         if self._has_controls:
             lucky = card_luck(deal_block(self.game.players, self.luck, first, count))[:, None]
             rows += [row for place in range(CONTROLS) for row in self._rows(lucky[..., place], who)]
+        if self.setup.aivat:
+            rows += self._rows(self._adjusted(played, who, first), who)
         moments, style = Moments.of(np.stack(rows, axis=1)), played.style
         shares = self.lineup.shares(who)
         seats = np.stack(
             [[(played.won * share).sum(axis=(0, 1)), share.sum(axis=(0, 1))] for share in shares]
         )
-        return BlockResult(moments, played.leaf.size, seats.transpose(0, 2, 1), style, conduct)
+        leaf = played.leaf if self.setup.history else None
+        return BlockResult(moments, played.leaf.size, seats.transpose(0, 2, 1), style, conduct, leaf)
+
+    def pay(self, deals: Deals, leaf: Ints) -> Floats:
+        """[deals, times, seats] what was won in hands of hold'em that ended so."""
+        assert isinstance(self.tree, BettingTree)
+        played = room(leaf.shape[0], leaf.shape[1], self.game.players, 0)
+        played.leaf[...] = leaf
+        pay_block(self.tree.node, self.tree.leaves, deals.value, played)
+        return played.won
 
     def play_hands(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
         """The hands themselves."""
@@ -220,6 +245,31 @@ class Contest:
         size = (len(deals.cards), 4 * self.game.players)
         nothing = np.zeros(size, np.int64)
         return np.stack([nothing if tree is None else found[id(tree)] for tree in self._trees])
+
+    def _adjusted(self, played: Played, who: Longs, first: int) -> Floats:
+        """What was won, with luck taken out."""
+        if isinstance(self.tree, BettingTree):
+            deals = deal_block(self.game.players, self.luck, first, len(who))
+            return holdem_aivat(
+                self.tree, self._parents, deals, played, who, self._tables, self._shifts(deals), self._known
+            )
+        adjusted = np.empty_like(played.won)
+        for seating, leaves in enumerate(self._adjusted_leaves):
+            here = (who == self.lineup.seatings[seating]).all(axis=2)
+            adjusted[here] = leaves[played.leaf[here]]
+        return adjusted
+
+    @cached_property
+    def _parents(self) -> Ints:
+        assert isinstance(self.tree, BettingTree)
+        return parents(self.tree)
+
+    @cached_property
+    def _adjusted_leaves(self) -> list[Floats]:
+        """By seating."""
+        assert isinstance(self.tree, GameTree)
+        tables = [table if known else None for table, known in zip(self._tables, self._known, strict=True)]
+        return [tree_aivat(self.tree, [tables[bot] for bot in row]) for row in self.lineup.seatings]
 
     def _rows(self, values: Floats, who: Longs) -> list[Floats]:
         """[deals, times, seats] by participant: the mean over all that he sat in."""

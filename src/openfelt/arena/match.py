@@ -18,10 +18,12 @@ from pathlib import Path
 
 from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
 from openfelt.arena.match_folder import MatchFolder
+from openfelt.arena.records import records, require_history, write_history
 from openfelt.arena.result import MatchResult, result_of
 from openfelt.arena.statistics import UNDECIDED, Moments, SequentialTest
 from openfelt.base.errors import FeltError
 from openfelt.bots.bot import Bot
+from openfelt.histories.record import HandRecord
 from openfelt.policy.any_policy import game_of
 from openfelt.rules.game import AnyGame, Game
 from openfelt.rules.holdem import BIG_BLIND, Holdem
@@ -29,6 +31,7 @@ from openfelt.rules.registry import load_game
 
 COMPILED_BLOCK, PYTHON_BLOCK = 20_000, 200  # deals
 SESSION = 1_000  # deals that bots which learn are given in a row
+LOOK = 500  # deals after which a sequential test is asked again
 AHEAD = 3  # blocks given out for each process before the first comes back
 HANDS = 60_000  # HS14's
 
@@ -42,10 +45,12 @@ def match(
     seed: int = 0,
     dealing: str = "",
     limit: float = math.inf,
+    aivat: bool = False,
     compiled: bool = True,
     processes: int = 1,
     until: SequentialTest | None = None,
     session: int = 0,
+    history: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress = lambda _: None,
 ) -> MatchResult:
@@ -55,9 +60,15 @@ def match(
     "duplicate" (each deal in every seating) or "fresh" (a new deal for each hand, the luck of the cards
     regressed out). `limit` is in seconds a decision. `until` stops the match once a sequential test is
     decided, with its margin in mbb/h in hold'em, in the game's unit otherwise. With a `folder`, what is
-    played is kept there, and a match that was stopped goes on.
+    played is kept there, and a match that was stopped goes on. `aivat` takes luck out where policies are
+    known (`aivat.py`). `session` is the number of deals that bots which learn are given in a row. `history`
+    is a file for the hands, .phhs or .db.
     """
-    contest = _contest(bots, game, seed, dealing, limit, compiled, session)
+    if history:
+        require_history(Path(history))
+    size = session or (LOOK if until else 0)
+    wanted = Setup("", (), seed, dealing, size, limit, compiled, aivat, bool(history))
+    contest = _contest(bots, game, wanted)
     if hands != int(hands) or hands < 2 * contest.times:
         raise FeltError(f"A match has {2 * contest.times} hands or more, not {hands}.")
     if processes < 1 or processes != int(processes):
@@ -83,7 +94,20 @@ def match(
     seconds = time.perf_counter() - begun + (kept.seconds_before if kept else 0.0)
     if kept:
         kept.finish(seconds)
+    if history:
+        _write(Path(history), contest, blocks)
     return result_of(contest, blocks, seconds=seconds, verdict=verdict)
+
+
+def _write(path: Path, contest: Contest, blocks: Sequence[BlockResult]) -> None:
+    def all_records() -> Iterator[HandRecord]:
+        first = 0
+        for block in blocks:
+            assert block.leaf is not None
+            yield from records(contest, first, block.leaf)
+            first += len(block.leaf)
+
+    write_history(path, all_records(), " - ".join(contest.setup.bots))
 
 
 def until_in_chips(test: SequentialTest, contest: Contest) -> SequentialTest:
@@ -91,15 +115,8 @@ def until_in_chips(test: SequentialTest, contest: Contest) -> SequentialTest:
     return replace(test, margin=test.margin * BIG_BLIND / 1000) if isinstance(contest.game, Holdem) else test
 
 
-def _contest(
-    bots: Sequence[str | Bot],
-    game: AnyGame | None,
-    seed: int,
-    dealing: str,
-    limit: float,
-    compiled: bool,
-    session: int,
-) -> Contest:
+def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup) -> Contest:
+    """A setup with what was left open put in."""
     names = tuple(bot if isinstance(bot, str) else _name(bot, bots.index(bot)) for bot in bots)
     given = None
     if any(isinstance(bot, Bot) for bot in bots):
@@ -110,12 +127,12 @@ def _contest(
     if len(names) < 2:
         raise FeltError("A match needs at least two bots.")
     rules = load_game(game) if game is not None else _game_of(names)
-    dealing = dealing or (DUPLICATE if rules.players == 2 else FRESH)
-    setup = Setup(rules.name, names, seed, dealing, 0, limit, compiled)
-    contest = Contest(setup, given)
-    learns = any(bot.learns for bot in contest.bots)
-    block = COMPILED_BLOCK if contest.compiled else SESSION if learns else PYTHON_BLOCK
-    contest.setup = replace(setup, block=session or block)
+    dealing = wanted.dealing or (DUPLICATE if rules.players == 2 else FRESH)
+    contest = Contest(replace(wanted, game=rules.name, bots=names, dealing=dealing), given)
+    if not wanted.block:
+        learns = any(bot.learns for bot in contest.bots)
+        block = COMPILED_BLOCK if contest.compiled else SESSION if learns else PYTHON_BLOCK
+        contest.setup = replace(contest.setup, block=block)
     return contest
 
 

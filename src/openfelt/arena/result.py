@@ -167,7 +167,10 @@ def result_of(
             conduct.add(block.conduct[participant])
         sat = hands * contest.lineup.seats.count(participant)
         plain = estimate(moments, columns["won"][participant])
-        won = estimate(moments, columns["won"][participant], columns["controls"])
+        if columns["adjusted"]:
+            won = estimate(moments, columns["adjusted"][participant])
+        else:
+            won = estimate(moments, columns["won"][participant], columns["controls"])
         how = _style(style[participant], sat) if holdem else None
         by_seat = tuple((seats[participant, :, 0] / np.maximum(1, seats[participant, :, 1])).tolist())
         scores.append(Score(name, sat, won, plain, by_seat, how, conduct))

@@ -1,0 +1,175 @@
+"""The exact chance of one known hand against another, a tie counting a half, on any street.
+
+Before the flop it is looked up: on each of the 134,459 canonical boards all hands are compared with all
+others at once, and the counts are put together over the permutations of suits. That takes a minute on first
+need and is kept. On the flop and the turn the few boards that can still come are enumerated.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.folders import cache_folder
+from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, kernel, part
+from openfelt.base.kept import Made, keep, kept_name
+from openfelt.cards import boards, deck, evaluator
+from openfelt.cards.boards import PAIR_AS, board_set
+from openfelt.cards.deck import (
+    BOARD_CARDS,
+    CARDS,
+    PAIR,
+    PAIR_CARDS,
+    PAIRS,
+    RIVER,
+    Cards,
+    parse_cards,
+    parse_hand,
+)
+from openfelt.cards.evaluator import CARD_BIT, evaluate
+
+RUNOUTS = 1_712_304  # boards of five that two hands leave
+TILE = 34  # rows of the table that are worked on at a time, to stay in the processor's cache; 1326 = 39 * 34
+
+
+def equity(hole: Cards, other: Cards, board: Cards = ()) -> float:
+    """The share of the pot that `hole` gets on average against `other` if nobody bets any more."""
+    (own, table), (his, _) = parse_hand(hole, board), parse_hand(other, board)
+    parse_cards(own + his)
+    found = np.empty(len(BOARD_CARDS))
+    cards = np.array([*own, *his, *table, *[0] * (5 - len(table))], np.int32)
+    street = BOARD_CARDS.index(len(table))
+    if street == 0:
+        return float(matchups()[PAIR[own], PAIR[his]])
+    _street_equities(cards, found, street, street)
+    return float(found[street])
+
+
+def deal_equities(cards: Ints) -> Floats:
+    """[deals, streets] the equity of seat 0 on each street of deals [deals, 9]: two hands, then the board."""
+    found = np.empty((len(cards), len(BOARD_CARDS)))
+    _deal_equities(np.ascontiguousarray(cards, np.int32), matchups(), found)
+    return found
+
+
+@cache
+def matchups() -> NDArray[np.float32]:
+    """[1326, 1326] the equity of each pair of hole cards against each other; NaN if they share a card.
+
+    The exact value is a whole number over 2 * RUNOUTS, of which a single-precision number is the nearest.
+    """
+
+    def make() -> Made:
+        return {"equity": make_matchups()}, {}
+
+    def restore(arrays: dict[str, NDArray[Any]], _: object) -> NDArray[np.float32]:
+        table: NDArray[np.float32] = arrays["equity"]
+        return table
+
+    sources = (boards, deck, evaluator, sys.modules[__name__])
+    folder = cache_folder() / "cards" / kept_name("matchups", sources)
+    return keep(folder, "matchups", "The table of hands against hands", make, restore)
+
+
+def make_matchups(threads: int = 2) -> NDArray[np.float32]:
+    """Enumerate everything."""
+    rivers = board_set(BOARD_CARDS[RIVER])
+    values = np.full((len(rivers.key), PAIRS), np.nan, np.float32)
+    cards, lead = rivers.cards(), np.zeros((PAIRS, PAIRS), np.int32)
+    ways = rivers.ways.astype(np.int32)
+    with ThreadPoolExecutor(threads) as pool:
+        edges = np.linspace(0, len(values), 65).astype(int)
+        list(pool.map(lambda span: _value_hands(cards, values, *span), pairwise(edges)))
+        list(pool.map(lambda first: _compare(values, ways, lead, first), range(0, PAIRS, TILE)))
+    total = np.zeros((PAIRS, PAIRS), np.int64)
+    for seen_as in PAIR_AS:
+        total += lead[np.ix_(seen_as, seen_as)]
+    chances = 0.5 + total / len(PAIR_AS) / (2 * RUNOUTS)
+    chances[_clash()] = np.nan
+    return chances.astype(np.float32)
+
+
+def _clash() -> NDArray[np.bool_]:
+    low, high = PAIR_CARDS[:, 0], PAIR_CARDS[:, 1]
+    return np.asarray(
+        (low[:, None] == low) | (low[:, None] == high) | (high[:, None] == low) | (high[:, None] == high)
+    )
+
+
+@kernel
+def _value_hands(cards: Longs, values: NDArray[np.float32], first: int, last: int) -> None:
+    """On each board the place of each hand in the order of all; hands that cannot be stay NaN."""
+    keys = np.empty(PAIRS, np.int64)
+    for board in range(first, last):
+        word = np.uint64(0)
+        for card in cards[board]:
+            word |= CARD_BIT[card]
+        count = 0
+        for pair in range(PAIRS):
+            hole = CARD_BIT[PAIR_CARDS[pair, 0]] | CARD_BIT[PAIR_CARDS[pair, 1]]
+            if not hole & word:
+                keys[count] = evaluate(word | hole) << 11 | pair
+                count += 1
+        keys[:count].sort()
+        place = 0
+        for entry in range(count):
+            if entry > 0 and keys[entry] >> 11 != keys[entry - 1] >> 11:
+                place += 1
+            values[board, keys[entry] & 2047] = place
+
+
+@kernel
+def _compare(values: NDArray[np.float32], ways: Ints, lead: Ints, first: int) -> None:
+    """Add, for a tile of hands, on how many more boards each is ahead than behind."""
+    for board in range(len(values)):
+        row, weight = values[board], ways[board]
+        for own in range(first, first + TILE):
+            mine, target = row[own], lead[own]
+            if mine == mine:
+                for other in range(PAIRS):  # against NaN both comparisons are false
+                    target[other] += weight * (np.int32(mine > row[other]) - np.int32(mine < row[other]))
+
+
+@episode_kernel
+def _deal_equities(cards: Ints, before: NDArray[np.float32], found: Floats) -> None:
+    for deal in range(len(cards)):
+        own, his = cards[deal, :2], cards[deal, 2:4]
+        found[deal, 0] = before[PAIR[own[0], own[1]], PAIR[his[0], his[1]]]
+        _streets(cards[deal], found[deal], 1, 3)
+
+
+@episode_kernel
+def _street_equities(cards: Ints, found: Floats, first: int, last: int) -> None:
+    _streets(cards, found, first, last)
+
+
+@part
+def _streets(cards: Ints, found: Floats, first: int, last: int) -> None:
+    """The equity on the streets from the flop on: over all boards that can still come."""
+    own = CARD_BIT[cards[0]] | CARD_BIT[cards[1]]
+    his = CARD_BIT[cards[2]] | CARD_BIT[cards[3]]
+    for street in range(first, last + 1):
+        base = np.uint64(0)
+        for place in range(4, 4 + 2 + street):
+            base |= CARD_BIT[cards[place]]
+        missing, out = 3 - street, own | his | base
+        won, count = 0, 0
+        for one in range(CARDS if missing > 0 else 1):
+            for two in range(one + 1 if missing > 1 else 0, CARDS if missing > 1 else 1):
+                more = np.uint64(0)
+                if missing > 0:
+                    more |= CARD_BIT[one]
+                if missing > 1:
+                    more |= CARD_BIT[two]
+                if more & out:
+                    continue
+                mine, other = evaluate(base | own | more), evaluate(base | his | more)
+                won += 2 * (mine > other) + (mine == other)
+                count += 2
+        found[street] = won / count
