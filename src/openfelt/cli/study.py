@@ -11,7 +11,8 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.studies.study import Curves, Parts, Study
+    from openfelt.studies.match_table import MatchTable
+    from openfelt.studies.study import Curves, Finding, Parts, Study
 
 HELP = (
     "Reproduce a figure or experiment of a paper: run it, write its data (CSV), its plot (PNG) and a page\n"
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.studies.registry import STUDIES, find_study
     from openfelt.studies.report import prepare_folder, require_plots
+    from openfelt.studies.study import Study
 
     if arguments.what == "list":
         _list(arguments.json)
@@ -67,8 +69,14 @@ def run(arguments: argparse.Namespace) -> None:
     require_plots()
     prepare_folder(arguments.out)
     for study in studies:
-        _check(study, _parts(study, arguments), arguments)
-    results = [_run_one(study, arguments) for study in studies]
+        if isinstance(study, Study):
+            _check(study, _parts(study, arguments), arguments)
+        else:
+            _check_table(study, arguments)
+    results = [
+        _run_one(study, arguments) if isinstance(study, Study) else _run_table(study, arguments)
+        for study in studies
+    ]
     if arguments.json:
         print_json(results[0] if arguments.name != "all" else {"studies": results})
 
@@ -124,14 +132,52 @@ def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
     page = write_report(study, curves, arguments.out, made_by)
     if curves.has(*study.contenders):
         parts.remove()
-    findings = study.found(curves)
+    return _tell(study.name, study.title, page, study.found(curves), arguments)
+
+
+def _check_table(study: MatchTable, arguments: argparse.Namespace) -> None:
+    if arguments.what == "report" or arguments.only or arguments.runs:
+        raise FeltError(f"{study.name} is a table of matches: there is only `felt study run {study.name}`.")
+    study.check()
+
+
+def _run_table(study: MatchTable, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Play the matches; those that are over are kept until all are."""
+    import shutil
+
+    from openfelt.cli.options import progress_bar
+    from openfelt.studies.match_table import play_table, write_table
+
+    hands = study.quick_hands if arguments.quick else study.hands
+    parts = arguments.out / f"{study.name}{'-quick' if arguments.quick else ''}.parts"
+    made_by = _made_by(study.name, None, arguments)
+    planned = sum(min(hands, cell.hands or hands) for cell in study.cells)
+    with progress_bar(not arguments.json) as bar:
+        tell = bar(f"{study.name}: {planned:,} hands")
+        results = play_table(
+            study,
+            hands=hands,
+            seed=arguments.seed,
+            processes=arguments.threads,
+            parts=parts,
+            progress=lambda done: tell(done / planned),
+        )
+    page = write_table(study, results, arguments.out, full=not arguments.quick, made_by=made_by)
+    shutil.rmtree(parts)
+    return _tell(study.name, study.title, page, study.findings(results), arguments)
+
+
+def _tell(
+    name: str, title: str, page: Path, findings: list[Finding], arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """What was found, on the screen and for JSON."""
     if not arguments.json:
-        print(study.title)
+        print(title)
         for found in findings:
             print(f"  {'holds' if found.holds else 'DOES NOT HOLD'}: {found.paper}\n      here: {found.ours}")
         print(f"  {page} (with .csv and .png)")
     facts = [{"paper": found.paper, "here": found.ours, "holds": found.holds} for found in findings]
-    return {"study": study.name, "page": str(page), "findings": facts}
+    return {"study": name, "page": str(page), "findings": facts}
 
 
 def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves:
@@ -159,11 +205,11 @@ def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves
         )
 
 
-def _made_by(name: str, runs: int, arguments: argparse.Namespace) -> str:
+def _made_by(name: str, runs: int | None, arguments: argparse.Namespace) -> str:
     """The command that makes the same figures again, and the version that made these."""
     from openfelt.base.version import VERSION
     from openfelt.solvers.run_folder import commit
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
-    words += ["--runs", str(runs), "--seed", str(arguments.seed)]
+    words += [*(["--runs", str(runs)] if runs else []), "--seed", str(arguments.seed)]
     return f"Made by `{shlex.join(words)}` (OpenFelt {VERSION}, commit {commit()[:10]})."

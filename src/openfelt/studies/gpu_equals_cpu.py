@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from openfelt.base.devices import CPU, CUDA
 from openfelt.arena.holdem_value import holdem_value
+from openfelt.base.devices import CPU, CUDA
 from openfelt.policy.any_policy import load_policy
 from openfelt.policy.holdem_policy import RULES, HoldemPolicy, rule_policy
 from openfelt.solvers.external_mccfr import ExternalMCCFR

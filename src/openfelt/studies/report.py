@@ -8,12 +8,13 @@ import io
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from openfelt.base.errors import FeltError
 from openfelt.base.files import not_written, write_text
-from openfelt.studies.study import Curves, Panel, Study
+from openfelt.studies.study import Curves, Finding, Panel, Study
 
 COLOURS = ("#0b6e99", "#c8553d", "#5b8c5a", "#7d5ba6")  # told apart also by those who see no red or green
 
@@ -111,39 +112,49 @@ def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:
 
 
 def _page(study: Study, curves: Curves, stem: str, is_full: bool, made_by: str) -> str:
-    findings = study.found(curves)
-    lines = [
-        f"# {study.title}{'' if is_full else ' (a quick look, not the full run)'}",
-        "",
-        study.paper,
-        "",
-        study.setting,
-        "",
-        f"![{study.title}]({stem}.png)",
-        "",
-    ]
+    notes = []
+    if missing := [contender.label for contender in study.contenders if not curves.has(contender)]:
+        notes.append(f"Not run yet: {'; '.join(missing)}.")
+    if is_full:
+        notes.append(study.remarks)
+    end = ["## At the end", "", *_table(study, curves), ""]
+    end.append(f"{made_by} All measurements: [{stem}.csv]({stem}.csv).")
+    title = f"{study.title}{'' if is_full else ' (a quick look, not the full run)'}"
+    return page_of(study, title, stem, study.found(curves), notes, end)
+
+
+class Told(Protocol):
+    """What a page says of any study."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def paper(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def own_claims(self) -> bool: ...
+
+
+def page_of(
+    study: Told, title: str, stem: str, findings: Sequence[Finding], notes: Sequence[str], end: Sequence[str]
+) -> str:
+    """The page: what is done, the picture, findings, notes, and the numbers at the end."""
+    lines = [f"# {title}", "", study.paper, "", study.setting, "", f"![{study.title}]({stem}.png)", ""]
     if findings:
+        rows = [f"| {each.paper} | {each.ours} | {'yes' if each.holds else '**no**'} |" for each in findings]
         lines += [
             f"| {'claim' if study.own_claims else 'the paper'} | here | holds |",
             "|---|---|---|",
-            *(
-                f"| {found.paper} | {found.ours} | {'yes' if found.holds else '**no**'} |"
-                for found in findings
-            ),
-            "",
-            _verdict(study, len(findings), sum(found.holds for found in findings)),
-            "",
+            *rows,
         ]
-    if missing := [contender.label for contender in study.contenders if not curves.has(contender)]:
-        lines += [f"Not run yet: {'; '.join(missing)}.", ""]
-    if is_full and study.remarks:
-        lines += [study.remarks, ""]
-    lines += ["## At the end", "", *_table(study, curves), ""]
-    lines += [f"{made_by} All measurements: [{stem}.csv]({stem}.csv)."]
-    return "\n".join(lines) + "\n"
+        lines += ["", _verdict(study, len(findings), sum(each.holds for each in findings)), ""]
+    for note in filter(None, notes):
+        lines += [note, ""]
+    return "\n".join([*lines, *end]) + "\n"
 
 
-def _verdict(study: Study, count: int, holding: int) -> str:
+def _verdict(study: Told, count: int, holding: int) -> str:
     what = "What is claimed" if study.own_claims else "The paper's finding"
     if holding == count:
         return f"**{what} holds.**"
