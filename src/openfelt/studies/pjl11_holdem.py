@@ -15,8 +15,8 @@ from openfelt.studies.match_table import Cell, MatchTable, Results
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
 
 PAPER = (
-    'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using Sampling" '
-    "(2011), section 3.3.2, "
+    'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
+    'Sampling" (2011), section 3.3.2, '
 )
 POLICIES, MADE_BY = "runs/pjl11", "make pjl11-policies"
 POKI, SPARBOT = "poki-like", "sparbot-like"
