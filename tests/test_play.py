@@ -28,7 +28,9 @@ def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
         except StopIteration:
             raise EOFError from None
 
-    terminal = Terminal(felt.load_game(name), felt.uniform_policy(name), seed=seed, ask=ask, tell=told.append)
+    game = felt.load_game(name)
+    bots = [policy_bot(felt.uniform_policy(name), game) for _ in range(game.players - 1)]
+    terminal = Terminal(game, bots, seed=seed, ask=ask, tell=told.append)
     terminal.play(hands)
     return terminal, told
 

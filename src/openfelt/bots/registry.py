@@ -11,7 +11,7 @@ from pathlib import Path
 
 from openfelt.base.errors import FeltError, unknown
 from openfelt.bots.bot import Bot
-from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.policy_bot import HoldemBot, policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.policy.any_policy import SHIPPED
 from openfelt.policy.holdem_policy import RULES
@@ -34,7 +34,7 @@ def _rule(rule: str) -> Callable[[Game], Bot]:
 
 
 def _policy(folder: str, *, greedy: bool = False) -> Callable[[Game], Bot]:
-    return lambda game: policy_bot(open_policy(folder, greedy=greedy), game)
+    return lambda game: policy_bot(open_policy(folder, game, greedy=greedy), game)
 
 
 def _class(module: str, name: str) -> Callable[[Game], Bot]:
@@ -54,6 +54,12 @@ BOTS: dict[str, BotKind] = {
     "random": BotKind("all actions alike, in any game", _rule("random")),
     "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
     SHIPPED: BotKind("the trained bot for two-player hold'em that comes along", _policy(SHIPPED)),
+    "sparbot-like": BotKind(
+        "stands in for Sparbot: a coarse equilibrium", _class("sparbot_like", "SparbotLike")
+    ),
+    "fellomen-like": BotKind(
+        "stands in for FellOmen2: fictitious play", _class("fellomen_like", "FellomenLike")
+    ),
 }
 assert set(RULES) <= set(BOTS)
 
@@ -68,13 +74,22 @@ def load_bot(name: str, game: Game) -> Bot:
         return BOTS[name].make(game)
     kind, at, rest = name.partition("@")
     if at and kind in (GREEDY, AVERAGE):
-        return _policy(rest, greedy=kind == GREEDY)(game)
+        return _of_kind(rest, game, greedy=kind == GREEDY)
     path, _, class_name = name.rpartition(":")
     if path.endswith(".py"):
         return _own_class(Path(path), class_name)(game)
     if Path(name).exists():
         return _policy(name)(game)
     raise FeltError(f"{unknown('bot', name, BOTS)} It may also be the folder of a run, or FILE.py:CLASS.")
+
+
+def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
+    if name not in BOTS or name == SHIPPED:
+        return _policy(name, greedy=greedy)(game)
+    bot = BOTS[name].make(game)
+    if not isinstance(bot, HoldemBot):
+        raise FeltError(f"{name} plays by no policy that could be made greedy.")
+    return HoldemBot(bot.policy.greedy(), game) if greedy else bot
 
 
 def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:

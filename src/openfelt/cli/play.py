@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from openfelt.base.errors import FeltError
@@ -12,16 +11,28 @@ from openfelt.cli.options import busy, count, print_json, seed
 
 if TYPE_CHECKING:
     from openfelt.policy.any_policy import AnyPolicy
+    from openfelt.rules.game import Game
 
-HELP = "Play a game in the terminal against a bot: one that you trained, or one that is solved on the spot."
-EXAMPLES = ["felt play", "felt play holdem", "felt play kuhn --hands 20", "felt play --bot runs/leduc-pcfr+"]
+HELP = (
+    "Play a game in the terminal against a bot: one of ours (`felt bots`), one that you trained, or one that\n"
+    "is solved on the spot."
+)
+EXAMPLES = [
+    "felt play",
+    "felt play holdem",
+    "felt play holdem --bot poki-like",
+    'felt play "holdem(players=3)"',
+    "felt play kuhn --hands 20",
+    "felt play --bot runs/leduc-pcfr+",
+]
 SECONDS = 5.0  # for solving on the spot, in games too large to be solved sooner
 TARGET = 1e-3
+THREE_HANDED = "poki-like"  # who plays hold'em with three
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("game", nargs="?", help="a game's name (default: leduc, or the bot's game)")
-    parser.add_argument("--bot", type=Path, help="the folder of a run, or of a policy")
+    parser.add_argument("--bot", help="a bot's name, or the folder of a run or policy")
     parser.add_argument(
         "--greedy", action="store_true", help="the bot takes its likeliest action, or that of highest value"
     )
@@ -30,47 +41,67 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from openfelt.bots.policy_bot import policy_bot
+    from openfelt.bots.registry import GREEDY, load_bot
     from openfelt.play.terminal import Terminal
-    from openfelt.rules.registry import load_game
 
-    policy = _bot(arguments)
-    if not policy.tree.num_rows:
-        raise FeltError(f"There is nothing to decide in {policy.tree.game}.")
+    game = _game(arguments)
+    name = arguments.bot or _usual_bot(game)
+    if name:
+        name = f"{GREEDY}@{name}" if arguments.greedy else name
+        bots = [load_bot(name, game) for _ in range(game.players - 1)]
+    else:
+        policy = _solve(game, greedy=arguments.greedy)
+        bots = [policy_bot(policy, game) for _ in range(game.players - 1)]
     # With --json the talk goes to stderr and the result, alone, to stdout.
     talk = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
-    terminal = Terminal(load_game(policy.tree.game), policy, seed=arguments.seed, ask=ask, tell=talk)
+    terminal = Terminal(game, bots, seed=arguments.seed, ask=ask, tell=talk)
     terminal.play(arguments.hands)
     if arguments.json:
         print_json(
             {
-                "game": policy.tree.game,
+                "game": game.name,
                 "hands": len(terminal.winnings),
                 "winnings": sum(terminal.winnings),
-                "unit": policy.tree.unit,
+                "unit": game.unit,
             }
         )
 
 
-def _bot(arguments: argparse.Namespace) -> AnyPolicy:
+def _game(arguments: argparse.Namespace) -> Game:
+    """The game that is named, or that of the bot."""
+    from openfelt.bots.registry import BOTS
+    from openfelt.policy.any_policy import game_of
+    from openfelt.rules.registry import load_game
+
+    if arguments.game:
+        return load_game(arguments.game)
+    if arguments.bot in BOTS:
+        return load_game("holdem")
+    return (game_of(arguments.bot) if arguments.bot else None) or load_game("leduc")
+
+
+def _usual_bot(game: Game) -> str:
+    """Who plays a game that cannot be solved on the spot."""
     from openfelt.policy.any_policy import SHIPPED
     from openfelt.rules.holdem import Holdem
-    from openfelt.rules.registry import load_game
-    from openfelt.solvers.cfr import PCFRPlus
-    from openfelt.solvers.run_folder import open_policy
 
-    if arguments.bot:
-        return open_policy(arguments.bot, arguments.game, greedy=arguments.greedy)
-    rules = load_game(arguments.game or "leduc")
-    if isinstance(rules, Holdem):
-        if rules.players != 2:
-            raise FeltError(f"There is no bot for {rules.name} yet; train one and name it with --bot.")
-        return open_policy(SHIPPED, greedy=arguments.greedy)
-    with busy(f"compiling {arguments.game or 'leduc'}"):
-        solver = PCFRPlus(arguments.game or "leduc")
-    with busy(f"solving {solver.tree.game}"):
+    if not isinstance(game, Holdem):
+        return ""
+    return SHIPPED if game.players == 2 else THREE_HANDED
+
+
+def _solve(game: Game, *, greedy: bool) -> AnyPolicy:
+    from openfelt.solvers.cfr import PCFRPlus
+
+    with busy(f"compiling {game.name}"):
+        solver = PCFRPlus(game)
+    if not solver.tree.num_rows:
+        raise FeltError(f"There is nothing to decide in {game.name}.")
+    with busy(f"solving {game.name}"):
         policy = solver.run(seconds=SECONDS, until=TARGET).policy
-    return policy.greedy() if arguments.greedy else policy
+    return policy.greedy() if greedy else policy
 
 
 def _ask(text: str) -> str:

@@ -1,9 +1,9 @@
-"""Playing a game in the terminal against a policy, and seeing after each hand what it thought."""
+"""Playing a game in the terminal against a bot, and seeing after each hand what it thought."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.stats
@@ -20,18 +20,18 @@ QUIT = "q"
 
 
 class Terminal:
-    """A person in one seat, the policy in the others; seats change after every hand."""
+    """A person in one seat, bots in the others; seats change after every hand."""
 
     def __init__(
         self,
         game: Game,
-        policy: AnyPolicy,
+        bots: Sequence[Bot],
         *,
         seed: int | None = None,
         ask: Callable[[str], str] = input,
         tell: Callable[[str], None] = print,
     ) -> None:
-        self._game, self._bot = game, policy_bot(policy, game)
+        self._game, self._bots = game, bots  # as many bots as there are other seats
         self._generator = np.random.default_rng(seed)
         self._ask, self._tell = ask, tell
         self.winnings: list[float] = []
@@ -50,6 +50,8 @@ class Terminal:
 
     def _play_hand(self, seat: int) -> float:
         hand = Hand(self._game)
+        others = [other for other in range(self._game.players) if other != seat]
+        bots = dict(zip(others, self._bots, strict=True))
         while hand.mover != TERMINAL:
             if hand.mover == CHANCE:
                 dealt = [hand.act_for_chance(self._generator).seen[seat]]
@@ -61,9 +63,11 @@ class Terminal:
             if hand.mover == seat:
                 step = hand.act(self._choose(hand.actions))
             else:
-                step = bot_acts(self._bot, hand, self._generator)
+                step = bot_acts(bots[hand.mover], hand, self._generator)
             if line := _told(step, seat):
                 self._tell(f"  {line}")
+        for other, bot in bots.items():
+            bot.end_hand(view_of(hand, other), hand.payoffs[other])
         won = hand.payoffs[seat]
         self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
         for line in thoughts(hand.steps):
