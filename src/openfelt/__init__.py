@@ -37,6 +37,10 @@ _DOOR = {
     "solvers.external_mccfr": ["ChanceCFR", "ExternalMCCFR"],
     "cards.strength": ["hand_strength"],
     "abstraction.abstraction": ["load_abstraction"],
+    "cards.equity": ["equity"],
+    "bots.bot": ["Bot"],
+    "bots.registry": ["load_bot"],
+    "arena.match": ["match"],
     "arena.holdem_value": ["holdem_value"],
     "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
@@ -48,7 +52,12 @@ __all__ = ["__version__", *sorted(_PLACE)]
 
 if TYPE_CHECKING:
     from openfelt.abstraction.abstraction import load_abstraction
+    from openfelt.arena.holdem_value import holdem_value
+    from openfelt.arena.match import match
     from openfelt.base.errors import FeltError, FileError, GameError
+    from openfelt.bots.bot import Bot
+    from openfelt.bots.registry import load_bot
+    from openfelt.cards.equity import equity
     from openfelt.cards.strength import hand_strength
     from openfelt.compile.check_game import check_game
     from openfelt.compile.compiler import compile_game
@@ -62,7 +71,6 @@ if TYPE_CHECKING:
         exploitability,
         seat,
     )
-    from openfelt.arena.holdem_value import holdem_value
     from openfelt.policy.any_policy import load_policy, save_policy
     from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
     from openfelt.policy.policy import Policy, mixture, random_policy, uniform_policy

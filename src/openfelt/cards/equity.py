@@ -1,26 +1,24 @@
 """The exact chance of one known hand against another, a tie counting a half, on any street.
 
-Before the flop it is looked up: on each of the 134,459 canonical boards all hands are compared with all
-others at once, and the counts are put together over the permutations of suits. That takes a minute on first
-need and is kept. On the flop and the turn the few boards that can still come are enumerated.
+Before the flop it is looked up in a file of whole numbers beside this one. They were counted once by
+`make_matchups`: on each of the 134,459 canonical boards all hands are compared with all others at once, and
+the counts are put together over the permutations of suits. On the flop and the turn the few boards that can
+still come are enumerated.
 """
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import resources
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.folders import cache_folder
 from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, kernel, part
-from openfelt.base.kept import Made, keep, kept_name
-from openfelt.cards import boards, deck, evaluator
-from openfelt.cards.boards import PAIR_AS, board_set
+from openfelt.cards.boards import PAIR_AS, SAME, board_set, find_board
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -34,6 +32,7 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 
+MATCHUPS_FILE = "matchups.npy"
 RUNOUTS = 1_712_304  # boards of five that two hands leave
 TILE = 34  # rows of the table that are worked on at a time, to stay in the processor's cache; 1326 = 39 * 34
 
@@ -46,7 +45,7 @@ def equity(hole: Cards, other: Cards, board: Cards = ()) -> float:
     cards = np.array([*own, *his, *table, *[0] * (5 - len(table))], np.int32)
     street = BOARD_CARDS.index(len(table))
     if street == 0:
-        return float(matchups()[PAIR[own], PAIR[his]])
+        return float(_before_flop(matchups(), PAIR[own], PAIR[his]))
     _street_equities(cards, found, street, street)
     return float(found[street])
 
@@ -58,27 +57,25 @@ def deal_equities(cards: Ints) -> Floats:
     return found
 
 
+class Matchups(NamedTuple):
+    """Hands against hands before the flop: one of the 169 kinds against any, seen through its suits."""
+
+    score: NDArray[np.uint32]  # [169, 1326] twice the boards that are won, and once those that are tied
+    kind: Ints  # [1326] the kind of each pair
+    seen_as: Ints  # [1326] the permutation of suits that leads to it
+
+
 @cache
-def matchups() -> NDArray[np.float32]:
-    """[1326, 1326] the equity of each pair of hole cards against each other; NaN if they share a card.
-
-    The exact value is a whole number over 2 * RUNOUTS, of which a single-precision number is the nearest.
-    """
-
-    def make() -> Made:
-        return {"equity": make_matchups()}, {}
-
-    def restore(arrays: dict[str, NDArray[Any]], _: object) -> NDArray[np.float32]:
-        table: NDArray[np.float32] = arrays["equity"]
-        return table
-
-    sources = (boards, deck, evaluator, sys.modules[__name__])
-    folder = cache_folder() / "cards" / kept_name("matchups", sources)
-    return keep(folder, "matchups", "The table of hands against hands", make, restore)
+def matchups() -> Matchups:
+    """The counts, from the file beside this one."""
+    with resources.files(__package__).joinpath(MATCHUPS_FILE).open("rb") as file:
+        score = np.load(file, allow_pickle=False)
+    ways = np.array([find_board(pair.tolist()) for pair in PAIR_CARDS], np.int32)
+    return Matchups(score, np.ascontiguousarray(ways[:, 0]), np.ascontiguousarray(ways[:, 1]))
 
 
-def make_matchups(threads: int = 2) -> NDArray[np.float32]:
-    """Enumerate everything."""
+def make_matchups(threads: int = 2) -> NDArray[np.uint32]:
+    """What is in the file: enumerate everything, in about a minute."""
     rivers = board_set(BOARD_CARDS[RIVER])
     values = np.full((len(rivers.key), PAIRS), np.nan, np.float32)
     cards, lead = rivers.cards(), np.zeros((PAIRS, PAIRS), np.int32)
@@ -90,9 +87,13 @@ def make_matchups(threads: int = 2) -> NDArray[np.float32]:
     total = np.zeros((PAIRS, PAIRS), np.int64)
     for seen_as in PAIR_AS:
         total += lead[np.ix_(seen_as, seen_as)]
-    chances = 0.5 + total / len(PAIR_AS) / (2 * RUNOUTS)
-    chances[_clash()] = np.nan
-    return chances.astype(np.float32)
+    score = total // len(PAIR_AS) + RUNOUTS
+    score[_clash()] = 0
+    canonical = [pair for pair in range(PAIRS) if find_board(PAIR_CARDS[pair].tolist())[1] == SAME]
+    kinds = [find_board(PAIR_CARDS[pair].tolist())[0] for pair in canonical]
+    table = np.zeros((max(kinds) + 1, PAIRS), np.uint32)
+    table[kinds] = score[canonical]
+    return table
 
 
 def _clash() -> NDArray[np.bool_]:
@@ -137,11 +138,16 @@ def _compare(values: NDArray[np.float32], ways: Ints, lead: Ints, first: int) ->
 
 
 @episode_kernel
-def _deal_equities(cards: Ints, before: NDArray[np.float32], found: Floats) -> None:
+def _deal_equities(cards: Ints, before: Matchups, found: Floats) -> None:
     for deal in range(len(cards)):
         own, his = cards[deal, :2], cards[deal, 2:4]
-        found[deal, 0] = before[PAIR[own[0], own[1]], PAIR[his[0], his[1]]]
+        found[deal, 0] = _before_flop(before, PAIR[own[0], own[1]], PAIR[his[0], his[1]])
         _streets(cards[deal], found[deal], 1, 3)
+
+
+@part
+def _before_flop(before: Matchups, own: int, his: int) -> float:
+    return float(before.score[before.kind[own], PAIR_AS[before.seen_as[own], his]]) / (2.0 * RUNOUTS)
 
 
 @episode_kernel
