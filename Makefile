@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench studies hs14-policies format clean
+.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -46,6 +46,23 @@ hs14-policies: $(VENV)/.installed
 	$(TRAIN) "holdem(players=3)" --solver uct --k 0.5 --episodes 12e9 --out runs/hs14/uct-3p
 	$(TRAIN) "holdem(players=3)" --solver smooth-uct --schedule max-average --threshold 10000 --k 0.5 \
 	    --episodes 12e9 --out runs/hs14/smooth-3p
+
+# The policies of PJL11's table 1.
+pjl11-policies: $(VENV)/.installed
+	$(TRAIN) "holdem(buckets='ehs:10')" --solver uct --c 17 --episodes 5e9 --out runs/pjl11/mcts10
+	$(TRAIN) "holdem(buckets='ehs:10')" --solver outcome-mccfr --epsilon 0.6 --episodes 5e9 --out runs/pjl11/mccfr10
+	$(TRAIN) "holdem(buckets='ehs:100')" --solver outcome-mccfr --epsilon 0.6 --episodes 10e9 \
+	    --out runs/pjl11/mccfr100
+
+# The policies of the bots sparbot-like and fellomen-like that come along: ten minutes on a CPU.
+stand-ins: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[models]'
+	$(FELT) train "holdem(buckets='kmeans:169/7/7/7',bets=3)" --solver external-mccfr --iterations 30e6 --seed 1 \
+	    --policy-only --out runs/sparbot-like
+	$(FELT) train "holdem(buckets='percentile:169/50/50/50')" --solver sampled-fictitious-play \
+	    --iterations 20e6 --seed 1 --policy-only --out runs/fellomen-like
+	cp runs/sparbot-like/policy/* src/openfelt/bots/policies/sparbot-like/
+	cp runs/fellomen-like/policy/* src/openfelt/bots/policies/fellomen-like/
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

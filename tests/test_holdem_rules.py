@@ -269,7 +269,7 @@ def test_stakes_are_the_pot_of_the_street_and_what_may_be_added():
         ("holdem(buckets='ehs2:0')", "'ehs2:0': the preflop must have from 1 to 60000 buckets, not 0"),
         ("holdem(buckets='emd:5')", "There is no kind of abstraction 'emd'"),
         ("holdem(buckets=ehs)", "cannot be read"),
-        ("holdem(2,'ehs:5',3)", "holdem takes at most 2 parameters, not 3"),
+        ("holdem(2,'ehs:5',3,1)", "holdem takes at most 3 parameters, not 4"),
         ("holdem(blinds=3)", "holdem has no parameter 'blinds'"),
     ],
 )

@@ -30,6 +30,7 @@ _DOOR = {
     "policy.any_policy": ["load_policy", "save_policy"],
     "solvers.cfr": ["CFR", "CFRPlus", "DCFR", "PCFRPlus"],
     "solvers.fictitious_play": ["FictitiousPlay"],
+    "solvers.sampled_fictitious_play": ["SampledFictitiousPlay"],
     "solvers.sequence_lp": ["SequenceLP"],
     "solvers.uct": ["UCT"],
     "solvers.smooth_uct": ["SmoothUCT"],
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from openfelt.solvers.external_mccfr import ChanceCFR, ExternalMCCFR
     from openfelt.solvers.fictitious_play import FictitiousPlay
     from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
+    from openfelt.solvers.sampled_fictitious_play import SampledFictitiousPlay
     from openfelt.solvers.sequence_lp import SequenceLP
     from openfelt.solvers.smooth_uct import SmoothUCT
     from openfelt.solvers.uct import UCT

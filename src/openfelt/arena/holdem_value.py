@@ -12,8 +12,7 @@ from openfelt.arena.statistics import Estimate
 from openfelt.base.errors import FeltError
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.policy.holdem_policy import HoldemPolicy
-from openfelt.rules.holdem import BIG_BLIND
-from openfelt.rules.registry import load_game
+from openfelt.rules.holdem import BIG_BLIND, Holdem
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def holdem_value(
         raise FeltError(f"The policies are for {players} and for {opponent.tree.players} players.")
     if deals < 2 or deals != int(deals):
         raise FeltError(f"An interval needs a whole number of 2 deals or more, not {deals}.")
-    game = load_game(f"holdem(players={players})")
+    game = Holdem(players, bets=policy.tree.most_bets)
     others = HoldemBot(opponent, game)
     result = match(
         HoldemBot(policy, game),

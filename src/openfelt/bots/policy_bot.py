@@ -72,7 +72,8 @@ class HoldemBot(PolicyBot):
 
     def __init__(self, policy: HoldemPolicy, game: Game) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem) or game.players != policy.tree.players:
+        tree = policy.tree
+        if not isinstance(game, Holdem) or (game.players, game.bets) != (tree.players, tree.most_bets):
             raise FeltError(f"The policy plays {policy.tree.game}, not {game.name}.")
         self.policy = policy
         self._hand: tuple[Sequence[int], Sequence[int], int] = (), (), -1

@@ -54,6 +54,9 @@ BOTS: dict[str, BotKind] = {
     "random": BotKind("all actions alike, in any game", _rule("random")),
     "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
     SHIPPED: BotKind("the trained bot for two-player hold'em that comes along", _policy(SHIPPED)),
+    "ace1": BotKind("a weak player by the sum of its hole cards (PGC10)", _class("ace1", "Ace1")),
+    "chen": BotKind("Chen's formula, then hand strength", _class("chen", "Chen")),
+    "poki-like": BotKind("stands in for Poki: formulas and weighted hands", _class("poki_like", "PokiLike")),
     "sparbot-like": BotKind(
         "stands in for Sparbot: a coarse equilibrium", _class("sparbot_like", "SparbotLike")
     ),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from openfelt.rules.game import Game
 
 HELP = (
-    "Play a game in the terminal against a bot: one of ours (`felt bots`), one that you trained, or one that\n"
-    "is solved on the spot."
+    "Play a game in the terminal against a bot: one of ours (`felt bots`), one that you trained, or one\n"
+    "that is solved on the spot."
 )
 EXAMPLES = [
     "felt play",

@@ -177,8 +177,8 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 
 def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measured:
     """What is won against simple players, or the opponent, since exploitability is out of reach."""
-    from openfelt.compile.betting_tree import BettingTree
     from openfelt.arena.holdem_value import holdem_value
+    from openfelt.compile.betting_tree import BettingTree
     from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
 
     tree, policy = solver.tree, solver.policy

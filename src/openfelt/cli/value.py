@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 HELP = (
     "What one policy wins against another: exactly where the game can be enumerated; in hold'em over many\n"
     "deals, each played in every seat with the same cards, with a 95% interval. A policy is the folder of a\n"
-    "run, or in hold'em `default` (the bot that comes along), always-raise, always-call, always-fold,\n"
-    "random or probe."
+    "run, or in hold'em a bot that plays by one: `default` (which comes along), sparbot-like,\n"
+    "fellomen-like, always-raise, always-call, always-fold, random or probe."
 )
 EXAMPLES = [
     "felt value default always-raise",
@@ -61,12 +61,23 @@ def run(arguments: argparse.Namespace) -> None:
 
 def open_pair(*names: str, greedy: bool = False) -> list[AnyPolicy]:
     """Policies by name; a rule plays in the other's game, or in `holdem` if all are rules."""
+    from openfelt.bots.policy_bot import HoldemBot
+    from openfelt.bots.registry import BOTS, load_bot
     from openfelt.compile.betting_tree import BettingTree
     from openfelt.compile.compiler import compile_any
     from openfelt.policy.holdem_policy import RULES, rule_policy
+    from openfelt.rules.registry import load_game
     from openfelt.solvers.run_folder import open_policy
 
-    opened = [None if name in RULES else open_policy(name, greedy=greedy) for name in names]
+    def opened_policy(name: str) -> AnyPolicy:
+        bot = load_bot(name, load_game("holdem")) if name in BOTS else None
+        if isinstance(bot, HoldemBot):
+            return bot.policy.greedy() if greedy else bot.policy
+        if bot is not None:
+            raise FeltError(f"{name} plays by no policy; see `felt match`.")
+        return open_policy(name, greedy=greedy)
+
+    opened = [None if name in RULES else opened_policy(name) for name in names]
     tree = next((policy.tree for policy in opened if policy), None) or compile_any("holdem")
     policies: list[AnyPolicy] = []
     for name, policy in zip(names, opened, strict=True):
@@ -80,8 +91,8 @@ def open_pair(*names: str, greedy: bool = False) -> list[AnyPolicy]:
 
 
 def _holdem_value(policy: HoldemPolicy, opponent: HoldemPolicy, arguments: argparse.Namespace) -> HoldemValue:
-    from openfelt.cli.options import progress_bar
     from openfelt.arena.holdem_value import holdem_value
+    from openfelt.cli.options import progress_bar
 
     with progress_bar(not arguments.json) as bar:
         tell = bar(f"{policy.tree.players * arguments.deals:,} hands")

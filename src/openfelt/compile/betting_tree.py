@@ -65,6 +65,7 @@ class BettingTree:
 
     game: str  # its name
     players: int
+    most_bets: int  # a street
     abstraction: Abstraction
     node: Ints  # [nodes, 4] player or TERMINAL; kind; first child; first spot, or a leaf's place in `leaves`
     leaves: Leaves
@@ -158,7 +159,7 @@ def compile_holdem(game: Holdem) -> BettingTree:
 
 def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
     """The tree with an abstraction that is at hand: lay out its tables."""
-    node, leaves, all_stakes = betting_nodes(game.players)
+    node, leaves, all_stakes = betting_nodes(game.players, game.bets)
     players = game.players
     spots, decisions = np.zeros((2, len(STREETS), players), np.int64)
     _count_spots(node, spots, decisions)
@@ -169,6 +170,7 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
     return BettingTree(
         game.name,
         players,
+        game.bets,
         abstraction,
         node,
         leaves,
@@ -180,9 +182,9 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
 
 
 @lru_cache(maxsize=2)
-def betting_nodes(players: int) -> tuple[Ints, Leaves, Floats]:
+def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
     """The nodes of the tree, from the rules: the few different states first, then the many histories."""
-    number: dict[Betting, int] = {first_betting(players): 0}
+    number: dict[Betting, int] = {first_betting(players, most_bets): 0}
     states = list(number)  # grows while we go through it
     after: list[list[int]] = []
     for state in states:

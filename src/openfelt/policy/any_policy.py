@@ -107,7 +107,7 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> AnyPolicy:
     if isinstance(rules, Holdem):
         saved = load_game(str(facts["game"]))  # the same game, whatever the buckets
         assert isinstance(saved, Holdem)
-        if saved.players != rules.players:
+        if (saved.players, saved.bets) != (rules.players, rules.bets):
             raise FileError(f"{folder} holds a policy of {saved.name}, which does not fit {rules.name}.")
         tree: Tree = holdem_policy.tree_of(saved, arrays)
     else:

@@ -21,7 +21,8 @@ BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 
 FIRST = {2: 1, 3: 2}  # who acts first before the flop
 BIG_BLIND = 2
 BET = (2, 2, 4, 4)  # chips, by street
-MOST_BETS = 4  # a street; before the flop the big blind is the first
+MOST_BETS = 4  # a street, by the rules; before the flop the big blind is the first
+ALLOWED_BETS = (3, MOST_BETS)  # three in the models of Billings et al. 2003
 
 
 class Betting(NamedTuple):
@@ -33,6 +34,7 @@ class Betting(NamedTuple):
     bets: int  # on this street
     waiting: int  # how many players must still act before the street ends
     turn: int  # the player to act
+    most_bets: int = MOST_BETS  # a street
 
 
 class HoldemState(NamedTuple):
@@ -45,15 +47,18 @@ class Holdem(Game):
     """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
 
     `buckets` names the abstraction of cards with which learners see it (`felt abstraction`), by default that
-    of HS14 (2p S, or 3p); the rules are those of the full game.
+    of HS14 (2p S, or 3p); the rules are those of the full game, unless `bets` is 3: then a street has at most
+    three bets, a smaller game to learn in.
     """
 
     key: ClassVar[str] = "holdem"
     players: int = 2
     buckets: str = ""
+    bets: int = MOST_BETS
 
     def __post_init__(self) -> None:
         require(self.players in BLINDS, self.key, "players", "2 or 3", self.players)
+        require(self.bets in ALLOWED_BETS, self.key, "bets", "3 or 4", self.bets)
         if self.buckets:
             name = parse_spec(self.buckets).name
             object.__setattr__(self, "buckets", "" if name == BUCKETS[self.players] else name)
@@ -64,7 +69,7 @@ class Holdem(Game):
         return self.buckets or BUCKETS[self.players]
 
     def start(self) -> HoldemState:
-        return HoldemState((), first_betting(self.players))
+        return HoldemState((), first_betting(self.players, self.bets))
 
     def turn(self, state: HoldemState) -> int:
         if is_over(state.betting):
@@ -112,9 +117,10 @@ class Holdem(Game):
         return state.cards[2 * self.players :]
 
 
-def first_betting(players: int) -> Betting:
+def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:
     """The blinds are posted."""
-    return Betting(0, BLINDS[players], (False,) * players, bets=1, waiting=players, turn=FIRST[players])
+    first, nobody = FIRST[players], (False,) * players
+    return Betting(0, BLINDS[players], nobody, bets=1, waiting=players, turn=first, most_bets=most_bets)
 
 
 def is_over(betting: Betting) -> bool:
@@ -131,7 +137,7 @@ def betting_actions(betting: Betting) -> Sequence[str]:
     """What the player to act can do."""
     facing = max(betting.paid) > betting.paid[betting.turn]
     words = ["fold", "call"] if facing else ["check"]
-    if betting.bets < MOST_BETS:
+    if betting.bets < betting.most_bets:
         words.append("raise" if betting.bets else "bet")
     return words
 
@@ -159,12 +165,12 @@ def bet(betting: Betting, action: str) -> Betting:
         street, bets, waiting = street + 1, 0, folded.count(False)
         after = list(range(players))
     turn = next(seat for seat in after if not folded[seat])
-    return Betting(street, tuple(paid), tuple(folded), bets, waiting, turn)
+    return Betting(street, tuple(paid), tuple(folded), bets, waiting, turn, betting.most_bets)
 
 
 def stakes(betting: Betting) -> tuple[float, float]:
     """The pot when this street began, and the most that all who were then in could add from there on."""
-    rest = MOST_BETS * sum(BET[betting.street :])  # that one player can pay from here on
+    rest = betting.most_bets * sum(BET[betting.street :])  # that one player can pay from here on
     if betting.street == 0:
         blinds = BLINDS[len(betting.paid)]
         return sum(blinds), len(blinds) * rest - sum(blinds)

@@ -11,6 +11,9 @@ their rows. Averages: under external sampling those of the next player are updat
 before him, as OpenSpiel does, for there the row is met as often as he plays to it. (With three players it
 also depends on how often the third does.) Under chance sampling a player's own reach is known and counts once
 a traversal.
+
+How a row is played is a question of its own, `play_row`: fictitious play is another answer to it on the same
+traversal (`sampled_fictitious_play.py`).
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from openfelt.traverse.episode import (
     num_actions,
     num_players,
     payoff,
+    question,
 )
 from openfelt.traverse.regrets import AVERAGE, REGRET, match_regrets
 from openfelt.traverse.worker import Notes, Worker, WorkerSize, iterate
@@ -67,6 +71,7 @@ class ExternalMCCFR(Learner):
     work: ClassVar[str] = "iterations"
     first_measurement: ClassVar[int] = 100
     samples_others: ClassVar[bool] = True
+    walk_type: ClassVar[Any] = Walk
     tables_type: ClassVar[Any] = Sums
     exchanges: ClassVar[bool] = False
 
@@ -82,8 +87,8 @@ class ExternalMCCFR(Learner):
     def _crowd(self) -> Crowd:
         return Crowd(256, 0.5)
 
-    def _how(self) -> Walk:
-        return Walk(self.samples_others, self.most_actions)
+    def _how(self) -> Any:
+        return self.walk_type(self.samples_others, self.most_actions)
 
     @property
     def weights(self) -> Floats:
@@ -99,15 +104,29 @@ class ChanceCFR(ExternalMCCFR):
     runs_on_gpu: ClassVar[bool] = False  # it needs a note for every row of the game in each thread
 
 
+@question
+def play_row(how: Any, sums: Floats, first: int, last: int, policies: Floats, row: int, column: int) -> None:
+    """The policy of a row, by its sums, written from that column on; learners `implement` it."""
+    raise NotImplementedError
+
+
+@implements(play_row, Walk)
+def _play_row(
+    how: Walk, sums: Floats, first: int, last: int, policies: Floats, row: int, column: int
+) -> None:
+    match_regrets(sums, first, last, policies, row, column)
+
+
 @implements(iterate, Walk)
-def _iterate(how: Walk, tree: Any, tables: Sums, own: Worker, number: int) -> None:
+def traverse_in_turn(how: Any, tree: Any, tables: Sums, own: Worker, number: int) -> None:
+    """One traversal for each player."""
     players = num_players(tree)
     for player in range(players):
         _traverse(how, tree, tables.sums, own, player, number * players + player)
 
 
 @part
-def _traverse(how: Walk, tree: Any, sums: Floats, own: Worker, traverser: int, traversal: int) -> None:
+def _traverse(how: Any, tree: Any, sums: Floats, own: Worker, traverser: int, traversal: int) -> None:
     """Update the regrets of one player's rows.
 
     The recursion is written out: `depth` decisions are open, and the loop goes down to a leaf and then up
@@ -122,10 +141,10 @@ def _traverse(how: Walk, tree: Any, sums: Floats, own: Worker, traverser: int, t
         while player >= 0:
             first, actions = first_slot(tree, deal, node), num_actions(tree, node)
             if how.samples_others:
-                match_regrets(sums, first, first + actions, notes.real, depth, POLICY)
+                play_row(how, sums, first, first + actions, notes.real, depth, POLICY)
                 is_new = True
             else:
-                is_new = _meet(sums, notes, first, tree.node[node, PLACE], actions, depth, traversal)
+                is_new = _meet(how, sums, notes, first, tree.node[node, PLACE], actions, depth, traversal)
             if how.samples_others and player != traverser:
                 if player == next_player:
                     _add_to_average(sums, notes, first, actions, depth, 1.0)
@@ -151,7 +170,7 @@ def _traverse(how: Walk, tree: Any, sums: Floats, own: Worker, traverser: int, t
 
 
 @part
-def _try(how: Walk, tree: Any, notes: Notes, depth: int, traverser: int) -> tuple[float, float]:
+def _try(how: Any, tree: Any, notes: Notes, depth: int, traverser: int) -> tuple[float, float]:
     """The reach after the action that is next at an open decision."""
     own_reach, others_reach = notes.real[depth, OWN_REACH], notes.real[depth, OTHERS_REACH]
     if not how.samples_others:
@@ -164,7 +183,7 @@ def _try(how: Walk, tree: Any, notes: Notes, depth: int, traverser: int) -> tupl
 
 
 @part
-def _has_more(how: Walk, tree: Any, notes: Notes, depth: int, value: float) -> bool:
+def _has_more(how: Any, tree: Any, notes: Notes, depth: int, value: float) -> bool:
     """Note what the action was worth that was just tried, and go on to the next; False if there is none."""
     notes.real[depth, POLICY + how.most_actions + notes.whole[depth, ACTION]] = value
     notes.whole[depth, ACTION] += 1
@@ -172,7 +191,7 @@ def _has_more(how: Walk, tree: Any, notes: Notes, depth: int, value: float) -> b
 
 
 @part
-def _close(how: Walk, tree: Any, sums: Floats, deal: Any, notes: Notes, depth: int, traverser: int) -> float:
+def _close(how: Any, tree: Any, sums: Floats, deal: Any, notes: Notes, depth: int, traverser: int) -> float:
     """All actions of a decision are tried: learn from them, if it is the traverser's; returns its value."""
     node, values = notes.whole[depth, NODE], POLICY + how.most_actions
     actions, value = num_actions(tree, node), 0.0
@@ -194,13 +213,13 @@ def _add_to_average(sums: Floats, notes: Notes, first: int, actions: int, depth:
 
 @part
 def _meet(
-    sums: Floats, notes: Notes, first: int, spot: int, actions: int, depth: int, traversal: int
+    how: Any, sums: Floats, notes: Notes, first: int, spot: int, actions: int, depth: int, traversal: int
 ) -> bool:
-    """Match the row's regrets, if this traversal has not met it before; returns whether it had not."""
+    """Fix the row's policy, if this traversal has not met it before; returns whether it had not."""
     is_new = bool(notes.met[spot] != traversal)
     if is_new:
         notes.met[spot] = traversal
-        match_regrets(sums, first, first + actions, notes.policy, 0, spot)
+        play_row(how, sums, first, first + actions, notes.policy, 0, spot)
     for action in range(actions):
         notes.real[depth, POLICY + action] = notes.policy[0, spot + action]
     return is_new

@@ -7,6 +7,7 @@ from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus
 from openfelt.solvers.external_mccfr import ChanceCFR, ExternalMCCFR
 from openfelt.solvers.fictitious_play import FictitiousPlay
 from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
+from openfelt.solvers.sampled_fictitious_play import SampledFictitiousPlay
 from openfelt.solvers.sequence_lp import SequenceLP
 from openfelt.solvers.smooth_uct import SmoothUCT
 from openfelt.solvers.solver import Solver
@@ -16,7 +17,7 @@ SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
         *(CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP),
-        *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR),
+        *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR, SampledFictitiousPlay),
     )
 }
 

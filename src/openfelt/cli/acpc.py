@@ -1,0 +1,220 @@
+"""`felt acpc`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import count, positive, print_json, progress_bar, seed
+
+if TYPE_CHECKING:
+    from openfelt.acpc.client import Session
+    from openfelt.acpc.dealer import Dealer, MatchResult
+    from openfelt.acpc.game_definition import CompetitionGame
+    from openfelt.rules.game import Game
+
+HELP = (
+    "Play over the protocol of the Annual Computer Poker Competition (version 2.0.0). `join` takes a bot to\n"
+    "a dealer's table; `deal` is a dealer that programs join, each at its own port, which it prints first.\n"
+    "Games are holdem, holdem(players=3), kuhn and kuhn(players=3)."
+)
+EXAMPLES = [
+    "felt acpc join 127.0.0.1 16177 --bot default",
+    "felt acpc join localhost 48777 --bot random --game 'kuhn(players=3)' --seed 7",
+    "felt acpc deal --hands 3000 --seed 1 --names Alice,Bob --log match.log",
+    "felt acpc deal --game 'holdem(players=3)' --hands 1000 --ports 20001,20002,20003",
+    "felt acpc deal --definition holdem.limit.2p.reverse_blinds.game --hands 100 --action-timeout 10",
+]
+JOIN, DEAL = "join", "deal"
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("what", choices=(JOIN, DEAL), help="sit down at a dealer's table, or be the dealer")
+    parser.add_argument("--game", default=None, help="its name (default: holdem)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the bot's dice, or of the dealer's cards")
+    what = next((word for word in argv if word in (JOIN, DEAL)), None)
+    if what != DEAL:
+        _add_join(parser.add_argument_group("join"), optional=what is None)
+    if what != JOIN:
+        _add_deal(parser.add_argument_group("deal"), required=what == DEAL)
+
+
+def _add_join(group: argparse._ArgumentGroup, *, optional: bool) -> None:
+    many = "?" if optional else None
+    group.add_argument("host", nargs=many, help="the machine that the dealer runs on")
+    group.add_argument("port", nargs=many, type=_port, help="the port that the dealer has for this player")
+    group.add_argument("--bot", default="default", help="a bot's name, or a run's folder (default: default)")
+    group.add_argument("--timeout", type=positive, help="seconds that the bot is told to decide in")
+
+
+def _add_deal(group: argparse._ArgumentGroup, *, required: bool) -> None:
+    group.add_argument("--hands", type=count, required=required, help="how many are played")
+    group.add_argument("--definition", type=Path, help="a game definition, instead of --game")
+    group.add_argument("--names", type=_words, default=[], help="of the players (default: player1,player2)")
+    group.add_argument("--ports", type=_ports, default=[], help="one for each (default: any that are free)")
+    group.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
+    group.add_argument("--log", type=Path, help="write the match there, in the competition's format")
+    for name, default, text in (
+        ("--action-timeout", 600.0, "for an action (default: 600)"),
+        ("--hand-timeout", 600.0, "for all actions of a hand (default: 600)"),
+        ("--match-timeout", None, "for all actions of the match (default: 7 for each hand)"),
+        ("--start-timeout", None, "for all to join (default: wait for ever)"),
+    ):
+        group.add_argument(name, type=positive, default=default, metavar="SECONDS", help=text)
+    group.add_argument(
+        "--invalid-limit", type=seed, metavar="N", help="impossible actions that are forgiven (default: all)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.what == JOIN:
+        _join(arguments)
+    else:
+        _deal(arguments)
+
+
+def _join(arguments: argparse.Namespace) -> None:
+    from openfelt.acpc.client import Player, join
+    from openfelt.bots.registry import load_bot
+    from openfelt.rules.registry import load_game
+
+    game = load_game(arguments.game or "holdem")
+    bot = load_bot(arguments.bot, game)
+    player = Player(bot, game, seed=arguments.seed, seconds=arguments.timeout or float("inf"))
+    where = f"{arguments.host}:{arguments.port}"
+    session = join(
+        arguments.host, arguments.port, player, joined=lambda: _say(f"{arguments.bot} has joined {where}")
+    )
+    if arguments.json:
+        facts = {"bot": arguments.bot, "game": game.name, "hands": session.hands, "winnings": session.won}
+        print_json({**facts, "unit": game.unit, "faults": session.faults, "malformed": session.malformed})
+        return
+    print(f"{arguments.bot} played {_summary(session, game)}")
+    if session.faults:
+        print(f"  {session.faults} times it failed or named no possible action, and checked or folded")
+    if session.malformed:
+        print(f"  {session.malformed} lines of the dealer were passed over")
+
+
+def _summary(session: Session, game: Game) -> str:
+    from openfelt.rules.holdem import BIG_BLIND, Holdem
+
+    rate = session.won / max(session.hands, 1)
+    each = f"{rate * 1000 / BIG_BLIND:+.1f} mbb/h" if isinstance(game, Holdem) else f"{rate:+.4f} a hand"
+    return f"{session.hands:,} hands of {game.name} and won {session.won:+g} {game.unit} ({each})"
+
+
+def _deal(arguments: argparse.Namespace) -> None:
+    from openfelt.acpc.dealer import Dealer, Limits
+    from openfelt.acpc.log import LogWriter
+
+    limits = Limits(
+        action=arguments.action_timeout,
+        hand=arguments.hand_timeout,
+        match=arguments.match_timeout,
+        start=arguments.start_timeout,
+        invalid=arguments.invalid_limit,
+    )
+    rules = _rules(arguments)
+    dealer = Dealer(
+        rules,
+        hands=arguments.hands,
+        seed=arguments.seed,
+        names=arguments.names,
+        ports=arguments.ports,
+        host=arguments.host,
+        limits=limits,
+    )
+    with dealer, ExitStack() as stack:
+        log = None
+        if arguments.log:
+            comments = _comments(dealer)
+            writer = LogWriter(
+                arguments.log,
+                rules,
+                hands=arguments.hands,
+                seed=arguments.seed,
+                game_name=arguments.definition.name if arguments.definition else "",
+                comments=comments,
+            )
+            log = stack.enter_context(writer)
+        # The first line has the ports, as that of the competition's server: programs read it.
+        print(*dealer.ports, file=sys.stderr if arguments.json else sys.stdout, flush=True)
+        dealer.wait()
+        _say(f"all have joined: {', '.join(dealer.names)}")
+        bar = stack.enter_context(progress_bar(not arguments.json))
+        tell = bar(f"{arguments.hands:,} hands")
+        step = -(-arguments.hands // 100)
+        result = dealer.play(log, lambda done: None if done % step else tell(step / arguments.hands))
+    _print(result, rules, arguments)
+
+
+def _rules(arguments: argparse.Namespace) -> CompetitionGame:
+    from openfelt.acpc.game_definition import definition_of, game_of, read_definition
+    from openfelt.rules.registry import load_game
+
+    if arguments.definition is None:
+        return definition_of(load_game(arguments.game or "holdem"))
+    if arguments.game is not None:
+        raise FeltError("--definition says which game it is, so leave out --game.")
+    return game_of(read_definition(arguments.definition))
+
+
+def _comments(dealer: Dealer) -> list[str]:
+    """The limits, in milliseconds, as the competition's logs have them."""
+    each = dealer.match_limit / dealer.hands
+    limits = {"t_response": dealer.limits.action, "t_hand": dealer.limits.hand, "t_per_hand": each}
+    return [f"--{name} {round(1000 * seconds)}" for name, seconds in limits.items()]
+
+
+def _print(result: MatchResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
+    from openfelt.acpc.log import chips_text
+
+    if arguments.json:
+        players = zip(
+            *(
+                result.names,
+                result.won,
+                result.score,
+                result.invalid,
+                result.late,
+                result.ignored,
+                result.left,
+            ),
+            strict=True,
+        )
+        keys = ("name", "winnings", "score", "invalid", "late", "ignored", "left")
+        facts = {"game": rules.game.name, "hands": result.hands, "unit": rules.game.unit}
+        print_json({**facts, "players": [dict(zip(keys, player, strict=True)) for player in players]})
+        return
+    print(f"SCORE:{chips_text(result.score)}:{'|'.join(result.names)}")
+    for name, invalid, late, ignored, left in zip(
+        result.names, result.invalid, result.late, result.ignored, result.left, strict=True
+    ):
+        counted = [(invalid, "impossible actions"), (late, "late actions"), (ignored, "messages passed over")]
+        notes = [f"{number} {what}" for number, what in counted if number]
+        notes += [] if left is None else [f"gone since hand {left}"]
+        if notes:
+            _say(f"{name}: {', '.join(notes)}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _words(text: str) -> list[str]:
+    return text.split(",")
+
+
+def _ports(text: str) -> list[int]:
+    return [_port(word) for word in text.split(",")]
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not '{text}'")
+    return int(text)
