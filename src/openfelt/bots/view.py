@@ -94,6 +94,7 @@ class HoldemView(View):
 
     def _replay(self) -> tuple[list[Move], Betting]:
         if self._moves is None:
+            assert isinstance(self.game, Holdem)
             betting, moves = first_betting(self.game.players, self.game.bets), []
             for word in self.line:
                 moves.append(Move(betting.turn, betting.street, word, betting))

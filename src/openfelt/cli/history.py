@@ -1,0 +1,245 @@
+"""`felt history`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openfelt.base.errors import FeltError, FileError
+from openfelt.cli.options import busy, print_json, seed
+
+if TYPE_CHECKING:
+    from openfelt.histories.check import Step
+    from openfelt.histories.record import HandRecord
+    from openfelt.rules.game import Game
+
+HELP = (
+    "Hands that were played, in files: .phh (one hand) and .phhs (many), the PHH format that other programs\n"
+    "read; .log, the competition's logs; .db, our store for millions of hands of any game. `convert` goes\n"
+    "from one to another (a .db that is there is added to), `check` replays all hands by the rules, and\n"
+    "exits with 1 where some do not fit, `show` tells one in words, the first unless --hand says which."
+)
+EXAMPLES = [
+    "felt history convert match.log hands.db",
+    "felt history convert hands.db match.phhs --match match",
+    "felt history check match.phhs",
+    "felt history show hands.db --hand 12",
+]
+CONVERT, CHECK, SHOW = "convert", "check", "show"
+LOG, STORE = ".log", ".db"
+ENDINGS = (".phh", ".phhs", LOG, STORE)
+MOST_FAULTS = 20  # that are printed
+VERBS = {
+    **{"fold": "folds", "check": "checks", "call": "calls"},
+    **{"bet": "bets", "raise": "raises", "pass": "passes"},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("what", choices=(CONVERT, CHECK, SHOW))
+    parser.add_argument("file", type=Path, help="the file with the hands")
+    parser.add_argument("out", type=Path, nargs="?", help="convert: the file to write")
+    parser.add_argument("--hand", type=seed, help="only the hand of that number")
+    parser.add_argument(
+        "--match", help="from a .db: only the hands of that match; to a .db: their match's name"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    files = [arguments.file, *([arguments.out] if arguments.out else [])]
+    if len(files) != (2 if arguments.what == CONVERT else 1):
+        raise FeltError("`felt history convert` needs two files, `check` and `show` need one.")
+    for path in files:
+        if path.suffix not in ENDINGS:
+            raise FeltError(f"Hands are in files that end in {', '.join(ENDINGS)}, and {path} does not.")
+    if not arguments.file.is_file():
+        raise FileError(f"There is no file {arguments.file}.")
+    if arguments.match is not None and STORE not in [path.suffix for path in files]:
+        raise FeltError(f"--match is for files that end in {STORE}.")
+    what = {CONVERT: _convert, CHECK: _check, SHOW: _show}[arguments.what]
+    return what(arguments)
+
+
+class _Hands:
+    """The hands of a file up to the first fault, which is kept."""
+
+    def __init__(self, path: Path, match: str | None, number: int | None) -> None:
+        self.match = match or ""
+        self.fault: FileError | None = None
+        self._hands, self._number = _read(path, match), number
+
+    def __iter__(self) -> Iterator[HandRecord]:
+        try:
+            for record in self._hands:
+                if self._number in (None, record.number):
+                    yield record
+        except FileError as error:
+            self.fault = error
+
+
+def _read(path: Path, match: str | None) -> Iterator[HandRecord]:
+    if path.suffix == STORE:
+        from openfelt.histories.store import HandStore
+
+        with HandStore(path) as store:
+            yield from store.hands(match=match)
+    elif path.suffix == LOG:
+        from openfelt.acpc.log import read_log
+
+        yield from read_log(path)
+    else:
+        from openfelt.histories.phh import read_phh
+
+        yield from read_phh(path)
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    source, target = arguments.file, arguments.out
+    if target.exists() and (target.suffix != STORE or target.samefile(source)):
+        raise FileError(f"{target} is there already; name a new file.")
+    matches = [_Hands(source, name, arguments.hand) for name in _matches(source, arguments.match)]
+    try:
+        with busy(f"converting {source}"):
+            count = _write(target, matches)
+    except FeltError:
+        for hands in matches:
+            if hands.fault:  # the reason why there was nothing to write
+                raise hands.fault from None
+        raise
+    for hands in matches:
+        if hands.fault:
+            raise FileError(f"{hands.fault} The {_number(count)} before it are in {target}.")
+    if arguments.json:
+        print_json({"file": str(target), "hands": count})
+    else:
+        print(f"{_number(count)} written to {target}")
+    return 0
+
+
+def _matches(source: Path, match: str | None) -> list[str]:
+    """The matches of a store; any other file is one, of that name or the file's."""
+    if source.suffix != STORE:
+        return [source.stem if match is None else match]
+    from openfelt.histories.store import HandStore
+
+    with HandStore(source) as store:
+        return store.matches() if match is None else [match]
+
+
+def _write(target: Path, matches: Sequence[_Hands]) -> int:
+    if target.suffix == STORE:
+        from openfelt.histories.store import HandStore
+
+        with HandStore(target) as store:
+            known = store.matches()
+            for hands in matches:
+                if hands.match in known:
+                    raise FeltError(f"{target} has a match '{hands.match}'; give another name with --match.")
+            return sum(store.append(hands, match=hands.match) for hands in matches)
+    everything = (record for hands in matches for record in hands)
+    if target.suffix == LOG:
+        from openfelt.acpc.log import write_log
+
+        return write_log(target, everything)
+    from openfelt.histories.phh import write_phh
+
+    return write_phh(target, everything, event=matches[0].match if len(matches) == 1 else "")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from openfelt.histories.check import check_record
+
+    hands = _Hands(arguments.file, arguments.match, arguments.hand)
+    count, faults = 0, list[tuple[int, str]]()
+    with busy(f"checking {arguments.file}"):
+        for record in hands:
+            count += 1
+            fault = check_record(record)
+            if fault:
+                faults.append((record.number, fault))
+    if arguments.json:
+        listed = [{"hand": number, "fault": fault} for number, fault in faults]
+        print_json({"file": str(arguments.file), "hands": count, "faults": listed})
+    else:
+        for number, fault in faults[:MOST_FAULTS]:
+            print(f"hand {number}: {fault}")
+        print(f"{_number(count)}, of which {len(faults):,} do not fit the rules" if faults else _fine(count))
+    if hands.fault:
+        raise hands.fault
+    return 1 if faults else 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    hands = _Hands(arguments.file, arguments.match, arguments.hand)
+    record = next(iter(hands), None)
+    if record is None:
+        which = "hand" if arguments.hand is None else f"hand {arguments.hand}"
+        raise hands.fault or FeltError(f"There is no {which} in {arguments.file}.")
+    if arguments.json:
+        print_json(dataclasses.asdict(record))
+    else:
+        print("\n".join(told(record)))
+    return 0
+
+
+def told(record: HandRecord) -> list[str]:
+    """A hand in words: who held what, and round by round what came and what was done."""
+    from openfelt.histories.check import replay
+    from openfelt.rules.game import CHANCE
+    from openfelt.rules.registry import load_game
+
+    game = load_game(record.game)
+    own: list[list[str]] = [[] for _ in record.names]
+    rounds: list[_Round] = []
+    for step in replay(record).steps:
+        if step.mover != CHANCE:
+            if not rounds:
+                rounds.append(_Round([]))
+            rounds[-1].add(step, record, game)
+            continue
+        seers = [seat for seat in range(game.players) if game.sees(step.state, step.word, seat)]
+        if len(seers) == 1:
+            own[seers[0]].append(step.word)
+        elif rounds and not rounds[-1].deeds:
+            rounds[-1].came.append(step.word)
+        else:
+            rounds.append(_Round([step.word]))
+    holdings = [
+        f"  {name}: {' '.join(cards)}" for name, cards in zip(record.names, own, strict=True) if cards
+    ]
+    won = ", ".join(f"{name} {chips:+g}" for name, chips in zip(record.names, record.won, strict=True))
+    return [
+        f"{record.game}, hand {record.number}",
+        *holdings,
+        *map(str, rounds),
+        f"  won: {won} {game.unit}",
+    ]
+
+
+class _Round:
+    """What came, and what was done then."""
+
+    def __init__(self, came: list[str]) -> None:
+        self.came = came
+        self.deeds: list[str] = []
+        self._pot = ""
+
+    def add(self, step: Step, record: HandRecord, game: Game) -> None:
+        stakes = game.stakes(step.state)
+        if stakes and not self.deeds:
+            self._pot = f" (pot {stakes[0]:g})"
+        self.deeds.append(f"{record.names[step.mover]} {VERBS.get(step.word, step.word)}")
+
+    def __str__(self) -> str:
+        return f"  {' '.join(self.came) or 'at first'}{self._pot}: {', '.join(self.deeds)}"
+
+
+def _number(count: int) -> str:
+    return "1 hand" if count == 1 else f"{count:,} hands"
+
+
+def _fine(count: int) -> str:
+    return f"{_number(count)}, all by the rules"
