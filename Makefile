@@ -40,6 +40,9 @@ hs14-policies: $(VENV)/.installed
 	$(TRAIN) holdem --solver uct --k 0.5 --episodes 7e9 --out runs/hs14/uct-s-k05
 	$(TRAIN) holdem --solver smooth-uct --schedule max-average --k 1 --episodes 7e9 --out runs/hs14/smooth-s-k1
 	$(TRAIN) holdem --solver smooth-uct --schedule max-average --k 0.5 --episodes 7e9 --out runs/hs14/smooth-s-k05
+	$(TRAIN) holdem --solver uct --k 0.5 --episodes 5.1e9 --out runs/hs14/uct-s-k05-hour
+	$(TRAIN) holdem --solver smooth-uct --schedule max-average --k 0.5 --episodes 5.1e9 \
+	    --out runs/hs14/smooth-s-k05-hour
 	$(TRAIN) $(LARGE) --solver uct --k 0.5 --episodes 7e9 --out runs/hs14/uct-l-k05
 	$(TRAIN) $(LARGE) --solver smooth-uct --schedule max-average --k 0.5 --episodes 7e9 \
 	    --out runs/hs14/smooth-l-k05

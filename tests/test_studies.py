@@ -14,17 +14,22 @@ import pytest
 import openfelt as felt
 from openfelt.base.cuda import why_no_gpu
 from openfelt.cli.app import main
-from openfelt.studies import gpu_equals_cpu
+from openfelt.studies import gpu_equals_cpu, pjl11_holdem
+from openfelt.studies.match_table import MatchTable, play_table, write_table
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.registry import STUDIES
 from openfelt.studies.report import write_report
-from openfelt.studies.study import A_GPU, Curves, Parts, every, follow, spaced
+from openfelt.studies.study import A_GPU, Curves, Parts, Study, every, follow, spaced
+
+CURVES = [name for name, study in STUDIES.items() if isinstance(study, Study)]
+TABLES = [name for name, study in STUDIES.items() if isinstance(study, MatchTable)]
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", CURVES)
 def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     study = STUDIES[name]
     monkeypatch.setattr(gpu_equals_cpu, "DEALS", 5_000)
+    monkeypatch.setattr(pjl11_holdem, "DEALS", 5_000)
     if study.needs == A_GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
         monkeypatch.setattr("openfelt.solvers.solver.choose_device", lambda _: "cpu")
     episodes = study.quick_episodes[: 2 if study.needs == A_GPU else 3]
@@ -197,3 +202,46 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert main(["study", "run", "hs14-figure-1"]) == 2
     assert "pip install 'openfelt[plots]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_played_and_writes_its_page(name, tmp_path):
+    """With simple players in place of the policies, which take a GPU to train."""
+    study = STUDIES[name]
+    cells = [
+        dataclasses.replace(cell, bots=("always-raise", *["random"] * (len(cell.bots) - 1)))
+        for cell in study.cells
+    ]
+    study = dataclasses.replace(study, cells=tuple(cells))
+    told: list[int] = []
+    results = play_table(
+        study, hands=600, seed=0, processes=1, parts=tmp_path / "parts", progress=told.append
+    )
+    again = play_table(study, hands=600, seed=0, processes=1, parts=tmp_path / "parts")
+    assert results == again  # kept, and not played again
+    assert sum(told) == 600 * len(cells)
+    page = write_table(study, results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    assert "Made by a test." in page
+    for found in study.findings(results):
+        assert f"| {found.paper} | {found.ours} |" in page
+    assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
+        rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
+    scale = {"mbb/h": 500.0, "sb/h": 0.5}[study.unit]
+    for cell in cells:
+        direct = felt.match(*cell.bots, hands=600).scores[0].won
+        row = rows[cell.row, cell.column]
+        assert float(row["won"]) == pytest.approx(direct.mean * scale, rel=1e-5)
+        assert float(row["half_95"]) == pytest.approx(direct.interval() * scale, rel=1e-5)
+        if cell.published:
+            assert (float(row["paper"]), float(row["paper_half_68"])) == cell.published
+
+
+def test_a_table_says_which_policy_is_missing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["study", "run", "hs14-table-2", "--quick"]) == 2
+    error = capsys.readouterr().err
+    assert "needs the policy runs/hs14/uct-s-k1" in error
+    assert "make hs14-policies" in error
+    assert main(["study", "report", "hs14-table-2"]) == 2
+    assert "is a table of matches" in capsys.readouterr().err
