@@ -13,10 +13,10 @@ import numpy as np
 from timing import Result, in_turn, on_all_cores, on_one_core, peer, per_call
 
 import openfelt as felt
+from openfelt.arena.holdem_value import holdem_value
 from openfelt.cards.evaluator import hand_values
 from openfelt.cards.strength import hand_strength
 from openfelt.cards.tables import make_tables
-from openfelt.arena.holdem_value import holdem_value
 from openfelt.policy.holdem_policy import rule_policy
 
 TWO, LARGE = "holdem", "holdem(buckets='ehs2:169/1000/500/200')"

@@ -13,11 +13,11 @@ from slow_holdem import SlowHoldemExternal, SlowHoldemOutcome, SlowHoldemUCT, dr
 from slow_learners import SplitMix64
 
 import openfelt as felt
+from openfelt.arena.holdem_value import holdem_value
 from openfelt.base.random import starts
 from openfelt.cards.deck import card_text
 from openfelt.cli.app import main
 from openfelt.compile.compiler import compile_any
-from openfelt.arena.holdem_value import holdem_value
 from openfelt.play.terminal import watch
 from openfelt.policy.holdem_policy import RULES, WHOLE, quantised, rule_policy
 from openfelt.rules.game import CHANCE, TERMINAL

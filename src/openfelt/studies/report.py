@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from openfelt.base.errors import FeltError
 from openfelt.base.files import not_written, write_text
 from openfelt.studies.study import Curves, Finding, Panel, Study
 
+TITLE_LETTERS = 62  # of a line, for each panel beside each other
 COLOURS = ("#0b6e99", "#c8553d", "#5b8c5a", "#7d5ba6")  # told apart also by those who see no red or green
 
 
@@ -80,7 +82,8 @@ def _plot(study: Study, curves: Curves, path: Path) -> None:
         _draw(figure.add_subplot(rows, columns, place + 1), study, panel, curves)
     runs = _runs(curves)
     spread = f"mean of {runs} runs; shaded: from the least to the most" if runs > 1 else "one run"
-    figure.suptitle(f"{study.title}\n{spread}", fontsize=10)
+    title = textwrap.fill(study.title, TITLE_LETTERS * columns)
+    figure.suptitle(f"{title}\n{spread}", fontsize=10)
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
