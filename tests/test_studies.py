@@ -15,7 +15,7 @@ import openfelt as felt
 from openfelt.base.cuda import why_no_gpu
 from openfelt.cli.app import main
 from openfelt.studies import gpu_equals_cpu, pjl11_holdem
-from openfelt.studies.match_table import MatchTable, play_table, write_table
+from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.registry import STUDIES
 from openfelt.studies.report import write_report
@@ -214,13 +214,11 @@ def test_every_table_is_played_and_writes_its_page(name, tmp_path):
     ]
     study = dataclasses.replace(study, cells=tuple(cells))
     told: list[int] = []
-    results = play_table(
-        study, hands=600, seed=0, processes=1, parts=tmp_path / "parts", progress=told.append
-    )
-    again = play_table(study, hands=600, seed=0, processes=1, parts=tmp_path / "parts")
-    assert results == again  # kept, and not played again
-    assert sum(told) == 600 * len(cells)
-    page = write_table(study, results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    setting = {"hands": 600, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
+    results = study.play(**setting, progress=told.append)
+    assert study.play(**setting, progress=print) == results  # kept, and not played again
+    assert sum(told) == study.planned(600) == 600 * len(cells)
+    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
     assert "Made by a test." in page
     for found in study.findings(results):
         assert f"| {found.paper} | {found.ours} |" in page
@@ -244,4 +242,4 @@ def test_a_table_says_which_policy_is_missing(tmp_path, monkeypatch, capsys):
     assert "needs the policy runs/hs14/uct-s-k1" in error
     assert "make hs14-policies" in error
     assert main(["study", "report", "hs14-table-2"]) == 2
-    assert "is a table of matches" in capsys.readouterr().err
+    assert "is played, not learned" in capsys.readouterr().err

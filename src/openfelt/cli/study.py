@@ -11,7 +11,7 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.studies.match_table import MatchTable
+    from openfelt.studies.match_study import MatchStudy
     from openfelt.studies.study import Curves, Finding, Parts, Study
 
 HELP = (
@@ -72,9 +72,9 @@ def run(arguments: argparse.Namespace) -> None:
         if isinstance(study, Study):
             _check(study, _parts(study, arguments), arguments)
         else:
-            _check_table(study, arguments)
+            _check_played(study, arguments)
     results = [
-        _run_one(study, arguments) if isinstance(study, Study) else _run_table(study, arguments)
+        _run_one(study, arguments) if isinstance(study, Study) else _run_played(study, arguments)
         for study in studies
     ]
     if arguments.json:
@@ -135,34 +135,32 @@ def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
     return _tell(study.name, study.title, page, study.found(curves), arguments)
 
 
-def _check_table(study: MatchTable, arguments: argparse.Namespace) -> None:
+def _check_played(study: MatchStudy, arguments: argparse.Namespace) -> None:
     if arguments.what == "report" or arguments.only or arguments.runs:
-        raise FeltError(f"{study.name} is a table of matches: there is only `felt study run {study.name}`.")
+        raise FeltError(f"{study.name} is played, not learned: there is only `felt study run {study.name}`.")
     study.check()
 
 
-def _run_table(study: MatchTable, arguments: argparse.Namespace) -> dict[str, Any]:
+def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, Any]:
     """Play the matches; those that are over are kept until all are."""
     import shutil
 
     from openfelt.cli.options import progress_bar
-    from openfelt.studies.match_table import play_table, write_table
 
     hands = study.quick_hands if arguments.quick else study.hands
     parts = arguments.out / f"{study.name}{'-quick' if arguments.quick else ''}.parts"
     made_by = _made_by(study.name, None, arguments)
-    planned = sum(min(hands, cell.hands or hands) for cell in study.cells)
+    planned = study.planned(hands)
     with progress_bar(not arguments.json) as bar:
         tell = bar(f"{study.name}: {planned:,} hands")
-        results = play_table(
-            study,
+        results = study.play(
             hands=hands,
             seed=arguments.seed,
             processes=arguments.threads,
             parts=parts,
             progress=lambda done: tell(done / planned),
         )
-    page = write_table(study, results, arguments.out, full=not arguments.quick, made_by=made_by)
+    page = study.write(results, arguments.out, full=not arguments.quick, made_by=made_by)
     shutil.rmtree(parts)
     return _tell(study.name, study.title, page, study.findings(results), arguments)
 

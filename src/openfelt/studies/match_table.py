@@ -11,9 +11,8 @@ from pathlib import Path
 
 from openfelt.arena.match import match
 from openfelt.base.errors import FeltError
-from openfelt.base.files import not_written, write_text
-from openfelt.studies.report import COLOURS, page_of
-from openfelt.studies.study import Finding
+from openfelt.studies.match_study import MatchStudy
+from openfelt.studies.report import COLOURS
 
 PER_UNIT = {"mbb/h": 1.0, "sb/h": 1e-3}  # what a thousandth of a big blind is in each
 
@@ -46,23 +45,13 @@ class Measured:
 Results = Mapping[tuple[str, str], Measured]  # by row and column
 
 
-@dataclass(frozen=True)
-class MatchTable:
+@dataclass(frozen=True, kw_only=True)
+class MatchTable(MatchStudy):
     """A table of matches."""
 
-    name: str
-    title: str
-    paper: str  # the citation
-    setting: str  # what is played, in words
     unit: str  # one of PER_UNIT
     cells: tuple[Cell, ...]
-    hands: int  # a cell
-    findings: Callable[[Results], list[Finding]]
-    quick_hands: int = 2_000
     made_by: str = ""  # the command that trains the policies
-    needs: str = ""  # what not everybody has, so that `all` leaves it out
-    remarks: str = ""
-    own_claims: bool = False
 
     @property
     def rows(self) -> list[str]:
@@ -73,125 +62,106 @@ class MatchTable:
         return list(dict.fromkeys(cell.column for cell in self.cells))
 
     def check(self) -> None:
-        """Find out before the work whether the policies are there."""
+        """Are the policies there?"""
         for cell in self.cells:
             for bot in cell.bots:
                 folder = bot.rpartition("@")[2]
                 if "/" in folder and not Path(folder).exists():
                     raise FeltError(f"{self.name} needs the policy {folder}; `{self.made_by}` trains it.")
 
+    def planned(self, hands: int) -> int:
+        return sum(min(hands, cell.hands or hands) for cell in self.cells)
 
-def play_table(
-    study: MatchTable,
-    *,
-    hands: int,
-    seed: int,
-    processes: int,
-    parts: Path,
-    progress: Callable[[int], object] = lambda _: None,
-) -> dict[tuple[str, str], Measured]:
-    """Play all matches; those that `parts` has are not played again."""
-    study.check()
-    found = {}
-    for cell in study.cells:
-        word = re.sub(r"[^0-9A-Za-z]+", "-", f"{cell.row} {cell.column}").strip("-")
-        result = match(
-            *cell.bots,
-            hands=min(hands, cell.hands or hands),
-            seed=seed,
-            processes=processes,
-            folder=parts / word,
-            progress=progress,
-        )
-        won, scale = result.amount(result.scores[0].won), PER_UNIT[study.unit]
-        found[cell.row, cell.column] = Measured(
-            won.mean * scale, won.interval(0.68) * scale, won.interval() * scale, result.hands
-        )
-    return found
-
-
-def write_table(study: MatchTable, results: Results, folder: Path, *, full: bool, made_by: str) -> Path:
-    """Write NAME.csv, NAME.png and NAME.md (NAME-quick if it is not the full run); returns the page."""
-    stem = study.name if full else f"{study.name}-quick"
-    try:
-        write_text(folder / f"{stem}.csv", _csv(study, results))
-        _plot(study, results, folder / f"{stem}.png")
-        title = f"{study.title}{'' if full else ' (a quick look, not the full run)'}"
-        end = ["## All matches", "", *_table(study, results), ""]
-        end.append(f"{made_by} All numbers: [{stem}.csv]({stem}.csv).")
-        page = page_of(study, title, stem, study.findings(results), [study.remarks] if full else [], end)
-        write_text(folder / f"{stem}.md", page)
-    except OSError as error:
-        raise not_written(folder, error) from error
-    return folder / f"{stem}.md"
-
-
-def _csv(study: MatchTable, results: Results) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "column", "unit", "won", "half_68", "half_95", "hands", "paper", "paper_half_68"])
-    for cell in study.cells:
-        measured = results[cell.row, cell.column]
-        numbers = [f"{number:.6g}" for number in (measured.mean, measured.half_68, measured.half_95)]
-        published = cell.published or ("", "")
-        writer.writerow([cell.row, cell.column, study.unit, *numbers, measured.hands, *published])
-    return text.getvalue()
-
-
-def _table(study: MatchTable, results: Results) -> list[str]:
-    """Ours with the 95% interval, and below it the paper's with its 68%."""
-    lines = [
-        f"In {study.unit}, with 95% intervals; in brackets the paper's, with its 68% intervals.",
-        "",
-        "| | " + " | ".join(study.columns) + " |",
-        "|---|" + "---|" * len(study.columns),
-    ]
-    published = {(cell.row, cell.column): cell.published for cell in study.cells}
-    for row in study.rows:
-        cells = []
-        for column in study.columns:
-            measured, paper = results.get((row, column)), published.get((row, column))
-            theirs = f" ({paper[0]:+g} ± {paper[1]:g})" if paper else ""
-            cells.append(f"{measured}{theirs}" if measured else "")
-        lines.append(f"| {row} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def _plot(study: MatchTable, results: Results, path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    rows, columns = study.rows, study.columns
-    wide = 3.2 + 3.6 * len(columns)
-    figure = Figure(figsize=(wide, 1.7 + 0.42 * len(rows)), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-    for place, (panel, column) in enumerate(zip(axes, columns, strict=True)):
-        for cell in study.cells:
-            if cell.column != column:
-                continue
-            height, measured = rows.index(cell.row), results[cell.row, column]
-            label = "here, 95%" if height == 0 else None
-            panel.errorbar(
-                measured.mean, height - 0.1, xerr=measured.half_95, fmt="o", color=COLOURS[0], label=label
+    def play(
+        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+    ) -> Results:
+        found = {}
+        for cell in self.cells:
+            word = re.sub(r"[^0-9A-Za-z]+", "-", f"{cell.row} {cell.column}").strip("-")
+            result = match(
+                *cell.bots,
+                hands=min(hands, cell.hands or hands),
+                seed=seed,
+                processes=processes,
+                folder=parts / word,
+                progress=progress,
             )
-            if cell.published:
+            won, scale = result.amount(result.scores[0].won), PER_UNIT[self.unit]
+            found[cell.row, cell.column] = Measured(
+                won.mean * scale, won.interval(0.68) * scale, won.interval() * scale, result.hands
+            )
+        return found
+
+    def csv(self, results: Results) -> str:
+        """A line for each match."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(
+            ["row", "column", "unit", "won", "half_68", "half_95", "hands", "paper", "paper_half_68"]
+        )
+        for cell in self.cells:
+            measured = results[cell.row, cell.column]
+            numbers = [f"{number:.6g}" for number in (measured.mean, measured.half_68, measured.half_95)]
+            published = cell.published or ("", "")
+            writer.writerow([cell.row, cell.column, self.unit, *numbers, measured.hands, *published])
+        return text.getvalue()
+
+    def table(self, results: Results) -> list[str]:
+        """Ours with the 95% interval, and in brackets the paper's with its 68%."""
+        lines = [
+            "## All matches",
+            "",
+            f"In {self.unit}, with 95% intervals; in brackets the paper's, with its 68% intervals.",
+            "",
+            "| | " + " | ".join(self.columns) + " |",
+            "|---|" + "---|" * len(self.columns),
+        ]
+        published = {(cell.row, cell.column): cell.published for cell in self.cells}
+        for row in self.rows:
+            cells = []
+            for column in self.columns:
+                measured, paper = results.get((row, column)), published.get((row, column))
+                theirs = f" ({paper[0]:+g} ± {paper[1]:g})" if paper else ""
+                cells.append(f"{measured}{theirs}" if measured else "")
+            lines.append(f"| {row} | " + " | ".join(cells) + " |")
+        return lines
+
+    def plot(self, results: Results, path: Path) -> None:
+        """A panel for each column: ours beside the paper's."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        rows, columns = self.rows, self.columns
+        wide = 3.2 + 3.6 * len(columns)
+        figure = Figure(figsize=(wide, 1.7 + 0.42 * len(rows)), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        for place, (panel, column) in enumerate(zip(axes, columns, strict=True)):
+            for cell in self.cells:
+                if cell.column != column:
+                    continue
+                height, measured = rows.index(cell.row), results[cell.row, column]
+                label = "here, 95%" if height == 0 else None
                 panel.errorbar(
-                    cell.published[0],
-                    height + 0.15,
-                    xerr=cell.published[1],
-                    fmt="D",
-                    color=COLOURS[1],
-                    markerfacecolor="white",
-                    label="the paper, 68%" if height == 0 else None,
+                    measured.mean, height - 0.1, xerr=measured.half_95, fmt="o", color=COLOURS[0], label=label
                 )
-        panel.axvline(0.0, color="grey", linewidth=0.8)
-        panel.set_title(column, fontsize=9)
-        panel.set_xlabel(f"won, {study.unit}")
-        panel.set_yticks(range(len(rows)), rows, fontsize=8)
-        panel.grid(axis="x", alpha=0.25)
-        if place == 0:
-            panel.invert_yaxis()
-            panel.legend(fontsize=7, frameon=False, loc="best")
-    figure.suptitle(study.title, fontsize=10)
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+                if cell.published:
+                    panel.errorbar(
+                        cell.published[0],
+                        height + 0.15,
+                        xerr=cell.published[1],
+                        fmt="D",
+                        color=COLOURS[1],
+                        markerfacecolor="white",
+                        label="the paper, 68%" if height == 0 else None,
+                    )
+            panel.axvline(0.0, color="grey", linewidth=0.8)
+            panel.set_title(column, fontsize=9)
+            panel.set_xlabel(f"won, {self.unit}")
+            panel.set_yticks(range(len(rows)), rows, fontsize=8)
+            panel.grid(axis="x", alpha=0.25)
+            if place == 0:
+                panel.invert_yaxis()
+                panel.legend(fontsize=7, frameon=False, loc="best")
+        figure.suptitle(self.title, fontsize=10)
+        figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from openfelt.base.errors import FeltError, unknown
+from openfelt.studies.cross_table import CROSS_TABLE
 from openfelt.studies.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM
 from openfelt.studies.holdem_curve import HOLDEM_CURVE
 from openfelt.studies.hs14_holdem import TABLE_2, TABLE_3
 from openfelt.studies.hs14_kuhn import FIGURE_1, FIGURE_2
-from openfelt.studies.match_table import MatchTable
+from openfelt.studies.match_study import MatchStudy
 from openfelt.studies.mm19_leduc import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
 from openfelt.studies.pjl11_holdem import FIGURE_4_HOLDEM, TABLE_1
 from openfelt.studies.pjl11_kuhn import FIGURE_4_KUHN
 from openfelt.studies.study import Study
 
-STUDIES: dict[str, Study | MatchTable] = {
+STUDIES: dict[str, Study | MatchStudy] = {
     study.name: study
     for study in (
         *(FIGURE_1, FIGURE_2, FIGURE_4_KUHN, EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
         *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
-        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM),
+        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE),
     )
 }
 
 
-def find_study(name: str) -> Study | MatchTable:
+def find_study(name: str) -> Study | MatchStudy:
     """The study called `name`."""
     if name not in STUDIES:
         raise FeltError(unknown("study", name, STUDIES))
