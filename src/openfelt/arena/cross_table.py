@@ -16,11 +16,8 @@ import numpy as np
 
 from openfelt.base.jit import Floats
 
-LOST, EVEN, WON = (
-    "#b35806",
-    "#f7f7f7",
-    "#2166ac",
-)  # orange and blue: told apart by those who see no red or green
+LOST, EVEN, WON = "#b35806", "#f7f7f7", "#2166ac"  # told apart also by those who see no red or green
+NOBODY = "#dddddd"  # the diagonal
 CELL = 0.88  # inches
 LIGHT_TEXT = 0.45  # luminance of the ground below which letters on it are white
 
@@ -41,20 +38,13 @@ class CrossTable:
     def text(self) -> str:
         """For a terminal: a line of means for each bot, and one of intervals below it."""
         rows = [["", "", "mean", *(str(place) for place in range(1, len(self.names) + 1))]]
-        for row, name in enumerate(self.names):
-            cells = self._cells(row)
-            rows.append([str(row + 1), name, *(mean for mean, _ in cells)])
+        for place, name in enumerate(self.names):
+            cells = self._cells(place)
+            rows.append([str(place + 1), name, *(mean for mean, _ in cells)])
             rows.append(["", "", *(interval for _, interval in cells)])
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        widths = [*widths[:3], *[max(widths[3:])] * len(self.names)]
-        lines = []
-        for row in rows:
-            number, name, *cells = (
-                cell.ljust(width) if place == 1 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            lines.append("  ".join(["", number, name, *cells]).rstrip())
-        return "\n".join(lines)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        widths[3:] = [max(widths[3:])] * len(self.names)
+        return "\n".join(_line(row, widths) for row in rows)
 
     def markdown(self) -> str:
         """The same for a page."""
@@ -77,6 +67,13 @@ class CrossTable:
             return False
         _draw(self, path, title)
         return True
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    """Names to the left, numbers to the right."""
+    cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+    cells[1] = row[1].ljust(widths[1])
+    return "  ".join(["", *cells]).rstrip()
 
 
 def signed(mean: float, digits: int) -> str:
@@ -103,8 +100,7 @@ def _draw(table: CrossTable, path: Path, title: str) -> None:
     figure = Figure(figsize=(max(6.0, width), 1.9 + 0.62 * CELL * count + 0.75), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    colours = LinearSegmentedColormap.from_list("won", [LOST, EVEN, WON])
-    colours.set_bad("#dddddd")
+    colours = LinearSegmentedColormap.from_list("won", [LOST, EVEN, WON]).with_extremes(bad=NOBODY)
     # Small winnings and large ones are to be told apart in one picture: linear near 0, logarithmic beyond.
     norm = AsinhNorm(linear_width=max(most / 30, 1e-9), vmin=-most, vmax=most)
     picture = axes.imshow(np.ma.masked_invalid(values), cmap=colours, norm=norm, aspect="auto")

@@ -68,7 +68,7 @@ CROSS_TABLE = CrossTableStudy(
         "programs of the papers are named so that nobody takes them for the originals."
     ),
     bots=(*RULES, *FORMULAS, *EQUILIBRIA, SHIPPED),
-    hands=100_000,
+    hands=20_000,
     quick_hands=400,
     findings=_findings,
     needs="half an hour",

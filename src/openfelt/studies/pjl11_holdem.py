@@ -37,7 +37,7 @@ def _cells() -> tuple[Cell, ...]:
             number = _PUBLISHED[row].get(column)
             published = None if number is None else (number, ERROR)
             bot = f"{kind}{at}{POLICIES}/{folder}"
-            cells.append(Cell(row, column, (bot, row), published, 100_000 * (row == POKI)))
+            cells.append(Cell(row, column, (bot, row), published, 40_000 * (row == POKI)))
     return tuple(cells)
 
 

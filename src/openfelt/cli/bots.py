@@ -1,0 +1,47 @@
+"""`felt bots`."""
+
+from __future__ import annotations
+
+import argparse
+
+from openfelt.cli.options import busy, print_json
+
+HELP = (
+    "List the bots that have a name. Wherever a bot is named, the folder of a run or policy may stand too\n"
+    "(`greedy@FOLDER` for its policy of single actions), or FILE.py:CLASS for a bot of your own."
+)
+EXAMPLES = ["felt bots", "felt bots --game leduc", "felt bots --game 'holdem(players=3)' --json"]
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("--game", help="only those that play it (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.bots.registry import BOTS
+
+    names = _that_play(arguments.game) if arguments.game else list(BOTS)
+    if arguments.json:
+        found = [{"name": name, "summary": BOTS[name].summary} for name in names]
+        print_json({**({"game": arguments.game} if arguments.game else {}), "bots": found})
+        return
+    width = max(map(len, names))
+    for name in names:
+        print(f"{name:<{width}}  {BOTS[name].summary}")
+
+
+def _that_play(game: str) -> list[str]:
+    """The bots that can be made for a game."""
+    from openfelt.base.errors import FeltError
+    from openfelt.bots.registry import BOTS
+    from openfelt.rules.registry import load_game
+
+    rules, names = load_game(game), []
+    for name, kind in BOTS.items():
+        try:
+            with busy(f"asking {name}"):
+                kind.make(rules)
+        except FeltError:
+            continue
+        names.append(name)
+    return names

@@ -1,0 +1,55 @@
+"""`felt freezeout`."""
+
+from __future__ import annotations
+
+import argparse
+
+from openfelt.cli.match import add_folder_arguments, add_limit, add_processes, check_folder, seconds
+from openfelt.cli.options import count, print_json, progress_bar, seed
+
+HELP = (
+    "Two bots play games of heads-up limit hold'em with stacks (10,000 each, blinds 10 and 20) until one is\n"
+    "broke, or for 500 hands; who then has more has won the game. Prints who wins how many of them."
+)
+EXAMPLES = [
+    "felt freezeout default always-raise",
+    "felt freezeout default random --games 1000 --processes 2 --seed 1",
+    "felt freezeout default my_bot.py:MyBot --limit 1000 --out cups/mine",
+    "felt freezeout default my_bot.py:MyBot --limit 1000 --games 200 --out cups/mine --resume",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    from openfelt.arena.freeze_out import GAMES, HANDS, LIMIT, STACK
+
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="two of them (see felt bots)")
+    parser.add_argument("--games", type=count, default=GAMES, help=f"how many (default: {GAMES})")
+    parser.add_argument("--stack", type=count, default=STACK, help=f"of each player (default: {STACK:,})")
+    parser.add_argument("--hands", type=count, default=HANDS, help=f"in a game, at most (default: {HANDS})")
+    parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
+    add_limit(parser, 1000 * LIMIT)
+    add_processes(parser)
+    add_folder_arguments(parser, "freeze-out")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.arena.freeze_out import KIND, freeze_out
+
+    check_folder(arguments, KIND)
+    with progress_bar(not arguments.json) as bar:
+        tell = bar(f"{arguments.games:,} games")
+        result = freeze_out(
+            *arguments.bots,
+            games=arguments.games,
+            seed=arguments.seed,
+            stack=arguments.stack,
+            hands=arguments.hands,
+            limit=seconds(arguments),
+            processes=arguments.processes,
+            folder=arguments.out,
+            progress=lambda _: tell(1 / arguments.games),
+        )
+    if arguments.json:
+        print_json(result.as_dict())
+    else:
+        print(result)

@@ -1,0 +1,59 @@
+"""`felt tournament`."""
+
+from __future__ import annotations
+
+import argparse
+
+from openfelt.cli.match import add_folder_arguments, add_match_arguments, check_folder, seconds
+from openfelt.cli.options import print_json, progress_bar
+
+HELP = (
+    "Let everybody play everybody: all pairs of bots, or in a three-player game all triples, each a match\n"
+    "on the same deals. Prints a cross table; with --out also written as cross-table.csv, .md and .png."
+)
+EXAMPLES = [
+    "felt tournament default sparbot-like always-raise random --hands 1e5",
+    "felt tournament runs/a runs/b greedy@runs/b default --hands 1e6 --processes 2 --out cups/first",
+    "felt tournament runs/a runs/b greedy@runs/b default runs/c --hands 1e6 --out cups/first --resume",
+    "felt tournament always-call always-raise probe random --game 'holdem(players=3)'",
+]
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="all that take part (see felt bots)")
+    add_match_arguments(parser, "of each match")
+    add_folder_arguments(parser, "tournament")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from openfelt.arena.tournament import KIND, STEM, game_of_bots, pairings, tournament
+    from openfelt.rules.registry import load_game
+
+    check_folder(arguments, KIND)
+    game = load_game(arguments.game) if arguments.game else game_of_bots(arguments.bots)
+    matches = len(pairings(arguments.bots, game))
+    with progress_bar(not arguments.json) as bar:
+        tell = bar(f"{matches} matches of {arguments.hands:,} hands")
+        result = tournament(
+            *arguments.bots,
+            game=game,
+            hands=arguments.hands,
+            seed=arguments.seed,
+            dealing=arguments.dealing,
+            limit=seconds(arguments),
+            aivat=arguments.aivat,
+            compiled=not arguments.python,
+            processes=arguments.processes,
+            folder=arguments.out,
+            progress=lambda done: tell(done / (matches * arguments.hands)),
+        )
+    drawn = result.write(arguments.out) if arguments.out else False
+    if arguments.json:
+        print_json(result.as_dict())
+        return
+    print(result)
+    if arguments.out:
+        endings = ".csv, .md and .png" if drawn else ".csv and .md"
+        print(f"  written as {arguments.out / STEM}{endings}")
+        if not drawn:
+            print("  (the picture is drawn with matplotlib, which is missing: pip install 'openfelt[plots]')")
