@@ -42,6 +42,8 @@ _DOOR = {
     "bots.bot": ["Bot"],
     "bots.registry": ["load_bot"],
     "arena.match": ["match"],
+    "arena.tournament": ["tournament"],
+    "arena.freeze_out": ["freeze_out"],
     "arena.holdem_value": ["holdem_value"],
     "evaluate.exploitability": ["against", "best_response", "expected_values", "exploitability", "seat"],
     "evaluate.dominated": ["dominated_actions"],
@@ -53,8 +55,10 @@ __all__ = ["__version__", *sorted(_PLACE)]
 
 if TYPE_CHECKING:
     from openfelt.abstraction.abstraction import load_abstraction
+    from openfelt.arena.freeze_out import freeze_out
     from openfelt.arena.holdem_value import holdem_value
     from openfelt.arena.match import match
+    from openfelt.arena.tournament import tournament
     from openfelt.base.errors import FeltError, FileError, GameError
     from openfelt.bots.bot import Bot
     from openfelt.bots.registry import load_bot

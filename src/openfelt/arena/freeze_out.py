@@ -9,11 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -25,6 +21,7 @@ from openfelt.arena.journal import Journal
 from openfelt.arena.lineup import Lineup
 from openfelt.arena.stack_table import Cards, StackTable
 from openfelt.arena.table import Conduct
+from openfelt.arena.workers import in_processes
 from openfelt.base.errors import FeltError
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot
@@ -183,25 +180,13 @@ def _played(player: FreezeOut, numbers: list[int], processes: int) -> Iterator[F
     if processes == 1 or len(numbers) < 2:
         yield from map(player.play, numbers)
         return
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
-    try:
-        with ProcessPoolExecutor(
-            processes, context, initializer=_open, initargs=(player.setup, stop)
-        ) as pool:
-            try:
-                yield from pool.map(_play, numbers)
-            finally:
-                stop.set()
-    except BrokenProcessPool:
-        raise FeltError("A process that played games was ended; the games before are not lost.") from None
+    yield from in_processes(_play, numbers, processes, _open, player.setup)
 
 
 _PLAYERS: list[FreezeOut] = []  # of a process that only plays games
 
 
 def _open(setup: FreezeOutSetup, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who gave the work is told, and stops it
     _PLAYERS.append(FreezeOut(setup, go_on=lambda: not stop.is_set()))
 
 

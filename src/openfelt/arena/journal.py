@@ -1,10 +1,12 @@
 """A folder for something long: `KIND.json` says what it is, `parts.jsonl` has a line for each finished part.
 
 A kill leaves the parts that were written; a line that was cut off is forgotten, and its part is played again.
+Every line is sealed with a checksum, so that one which was changed is found.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ from typing import Any
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import not_written, write_text
 
-PARTS, VERSION = "parts.jsonl", 1
+PARTS, SEAL, VERSION = "parts.jsonl", "seal", 1
 
 
 @dataclass
@@ -47,10 +49,10 @@ class Journal:
         found = _read(file, kind)
         if found.get("format") != wanted["format"]:
             raise FileError(f"{file} is not that of an OpenFelt {kind}.")
-        if found.get("version", 0) > VERSION:
+        if found["version"] > VERSION:
             raise FileError(f"{path} was written by a newer OpenFelt (format {found['version']}).")
         for key, value in setup.items():
-            was = found.get("setup", {}).get(key)
+            was = found["setup"].get(key)
             if was != value:
                 raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was changed.")
         journal._load()
@@ -61,7 +63,7 @@ class Journal:
         self.parts.append(part)
         try:
             with (self.path / PARTS).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(part) + "\n")
+                file.write(json.dumps({**part, SEAL: _seal(part)}) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -75,8 +77,11 @@ class Journal:
         whole, _, cut_off = text.rpartition("\n")
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                self.parts.append(dict(json.loads(line)))
-            except (ValueError, TypeError):
+                part = dict(json.loads(line))
+                if part.pop(SEAL) != _seal(part):
+                    raise ValueError
+                self.parts.append(part)
+            except (ValueError, TypeError, KeyError):
                 raise FileError(f"{path} is damaged in line {number}; remove that line to go on.") from None
         if cut_off:
             write_text(path, whole + "\n" if whole else "")
@@ -84,6 +89,14 @@ class Journal:
 
 def _read(path: Path, kind: str) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
-        raise FileError(f"{path} is damaged: it is not the JSON of a {kind}.") from None
+        found = {}
+    if not isinstance(found.get("version"), int) or not isinstance(found.get("setup"), dict):
+        raise FileError(f"{path} is damaged: it is not the JSON of a {kind}.")
+    return found
+
+
+def _seal(part: Mapping[str, Any]) -> str:
+    """A checksum; numbers that were read back are written as they were."""
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]

@@ -7,13 +7,11 @@ length alone: not on how many processes there are, nor on whether it was stopped
 from __future__ import annotations
 
 import math
-import multiprocessing
-import signal
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
@@ -21,6 +19,7 @@ from openfelt.arena.match_folder import MatchFolder
 from openfelt.arena.records import records, require_history, write_history
 from openfelt.arena.result import MatchResult, result_of
 from openfelt.arena.statistics import UNDECIDED, Moments, SequentialTest
+from openfelt.arena.workers import in_processes
 from openfelt.base.errors import FeltError
 from openfelt.bots.bot import Bot
 from openfelt.histories.record import HandRecord
@@ -32,7 +31,6 @@ from openfelt.rules.registry import load_game
 COMPILED_BLOCK, PYTHON_BLOCK = 20_000, 200  # deals
 SESSION = 1_000  # deals that bots which learn are given in a row
 LOOK = 500  # deals after which a sequential test is asked again
-AHEAD = 3  # blocks given out for each process before the first comes back
 HANDS = 60_000  # HS14's
 
 Progress = Callable[[int], object]  # is told of hands as they are played
@@ -79,11 +77,11 @@ def match(
     if contest.setup.dealing == FRESH:  # the same number of hands in every seating
         rounds = len(contest.lineup.seatings)
         deals = -(-deals // rounds) * rounds
-    kept = MatchFolder.open(Path(folder), contest.setup) if folder else None
-    begun, verdict = time.perf_counter(), ""
+    kept = MatchFolder(Path(folder), contest.setup) if folder else None
+    begun, verdict = time.perf_counter() - (kept.seconds_before if kept else 0.0), ""
     blocks: list[BlockResult] = []
     moments: list[Moments] = []
-    for block in _blocks(contest, deals, processes, kept):
+    for block in _blocks(contest, deals, processes, kept, begun):
         blocks.append(block)
         progress(block.hands)
         if until:
@@ -91,9 +89,7 @@ def match(
             verdict = until_in_chips(until, contest).verdict(moments[0], contest.columns["won"][0])
             if verdict != UNDECIDED:
                 break
-    seconds = time.perf_counter() - begun + (kept.seconds_before if kept else 0.0)
-    if kept:
-        kept.finish(seconds)
+    seconds = time.perf_counter() - begun
     if history:
         _write(Path(history), contest, blocks)
     return result_of(contest, blocks, seconds=seconds, verdict=verdict)
@@ -149,7 +145,9 @@ def _game_of(names: Sequence[str]) -> Game:
     return load_game(f"holdem(players={len(names)})")
 
 
-def _blocks(contest: Contest, deals: int, processes: int, kept: MatchFolder | None) -> Iterator[BlockResult]:
+def _blocks(
+    contest: Contest, deals: int, processes: int, kept: MatchFolder | None, begun: float
+) -> Iterator[BlockResult]:
     """All blocks in the order of their numbers; those that are kept are not played again."""
     size = contest.setup.block
     wanted = [(first, min(size, deals - first)) for first in range(0, deals, size)]
@@ -160,42 +158,27 @@ def _blocks(contest: Contest, deals: int, processes: int, kept: MatchFolder | No
         if block is None:
             block = next(fresh)
             if kept:
-                kept.keep(*span, block)
+                kept.keep(*span, block, time.perf_counter() - begun)
         yield block
 
 
 def _played(contest: Contest, spans: list[tuple[int, int]], processes: int) -> Iterator[BlockResult]:
     """Play blocks, and give them back in their order."""
-    if processes == 1:
-        for span in spans:
-            yield contest.play(*span)
-        return
-    pool: Executor
-    if contest.compiled:  # kernels run beside each other in one process
-        pool, play = ThreadPoolExecutor(processes), contest.play
+    if processes == 1 or len(spans) < 2:
+        yield from (contest.play(*span) for span in spans)
+    elif contest.compiled:  # kernels run beside each other in one process
+        with ThreadPoolExecutor(processes) as pool:
+            yield from pool.map(lambda span: contest.play(*span), spans)
     else:
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(processes, context, initializer=_open, initargs=(contest.setup,))
-        play = _play
-    waiting: deque[Future[BlockResult]] = deque()
-    try:
-        for span in spans:
-            waiting.append(pool.submit(play, *span))
-            if len(waiting) >= AHEAD * processes:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+        yield from in_processes(_play, spans, processes, _open, contest.setup)
 
 
 _CONTESTS: list[Contest] = []  # of a process that only plays blocks
 
 
-def _open(setup: Setup) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who gave the work is told, and stops it
+def _open(setup: Setup, _: Event) -> None:
     _CONTESTS.append(Contest(setup))
 
 
-def _play(first: int, count: int) -> BlockResult:
-    return _CONTESTS[0].play(first, count)
+def _play(span: tuple[int, int]) -> BlockResult:
+    return _CONTESTS[0].play(*span)

@@ -190,8 +190,7 @@ class HoldemTable(Table):
         inside = int(self._tree.leaves.inside[self._tree.node[leaf, PLACE]])
         seats = [seat for seat in range(len(holes)) if inside >> seat & 1]
         shown = {seat: holes[seat] for seat in seats} if len(seats) > 1 else {}
-        betting = HoldemView(self._holdem, 0, (), holes[0], (), line).betting
-        board = boards[min(betting.street, len(boards) - 1)]
+        board = boards[HoldemView(self._holdem, 0, (), holes[0], (), line).moves[-1].street]
         for seat, participant in enumerate(seating):
             if self._watchers[participant]:
                 view = HoldemView(self._holdem, seat, (), holes[seat], board, line, shown)

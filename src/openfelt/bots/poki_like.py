@@ -18,8 +18,8 @@ Billings, Davidson, Schaeffer & Szafron 2002 ("The challenge of poker"). From th
 
 Ours are all other numbers, and these choices:
 
-- the generic opponent's habits are those of a fair heads-up player, who bets more often where he raised last
-  (rounded from the play of `default` against itself), not those of the crowd on the internet in 1998;
+- the generic opponent's habits are set after how `default` plays against itself, with fewer raises before the
+  flop: a fair heads-up player, who bets more where he raised last, not the crowd of the internet of 1998;
 - no weight falls below a tenth (Papp: a hundredth); with a hundredth it believes bets too readily, and wins
   little from always-raise;
 - income rates are exact: 2 P(win) - 1 against one opponent with any cards, also at a table of three;

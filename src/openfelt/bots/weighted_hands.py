@@ -34,9 +34,10 @@ _RANKS_AND_KICKERS = ((0, 5), (1, 3), (2, 1), (1, 2), (0, 1), (0, 5), (1, 1), (1
 _WIDTH = np.array([math.comb(13, kickers) for _, kickers in _RANKS_AND_KICKERS])
 _ENDS = np.cumsum([math.comb(13, ranks) * math.comb(13, kickers) for ranks, kickers in _RANKS_AND_KICKERS])
 _FIRST, PLACES = np.concatenate(([0], _ENDS[:-1])), int(_ENDS[-1])
-_ORDER = np.zeros(MASKS, np.int64)  # of a mask among those with as many bits
+_ORDER = np.zeros(MASKS, np.int16)  # of a mask among those with as many bits
 for _bits in range(14):
-    _ORDER[_bits == COUNT] = np.arange(np.count_nonzero(_bits == COUNT))
+    _alike = np.flatnonzero(np.equal(COUNT, _bits))
+    _ORDER[_alike] = np.arange(len(_alike))
 _PAIR_WORD = CARD_BIT[PAIR_CARDS[:, 0]] | CARD_BIT[PAIR_CARDS[:, 1]]
 
 
