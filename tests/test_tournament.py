@@ -286,7 +286,10 @@ def test_command_bots(capsys):
         (["match", "random", "random", "random", "--game", "kuhn"], "kuhn is for 2 bots, not for 3"),
         (["match", "random", "random", "--game", "khun"], "did you mean 'kuhn'"),
         (["match", "random", "always-call", "--game", "goofspiel(4)"], "plays poker, not goofspiel(4)"),
-        (["match", "random", "probe", "--game", "kuhn", "--hands", "1"], "4 hands or more, not 1"),
+        (
+            ["match", "random", "probe", "--game", "kuhn", "--hands", "1"],
+            "a whole number of 4 or more, not 1",
+        ),
         (["match", "random", "probe", "--dealing", "twice"], "invalid choice"),
         (["match", "random", "probe", "--resume"], "--resume needs --out"),
         (["match", "random", "probe", "--resume", "--out", "nowhere"], "no match in nowhere"),

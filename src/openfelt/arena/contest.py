@@ -6,6 +6,7 @@ is played; so blocks can be shared out over processes, and those that are finish
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ from openfelt.arena.table import Conduct, HoldemTable, Table, TreeTable
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Ints, Longs
 from openfelt.bots.bot import Bot
-from openfelt.bots.policy_bot import HoldemBot, TreeBot
+from openfelt.bots.policy_bot import HoldemBot, PolicyBot, TreeBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.compile.betting_tree import BettingTree
@@ -104,6 +105,13 @@ class BlockResult:
         )
 
 
+def _plays_by_numbers(bot: Bot) -> bool:
+    """Whether a bot plays by a table of numbers and nothing else, so that a kernel can play for it."""
+    if not isinstance(bot, RuleBot | HoldemBot | TreeBot) or type(bot).act is not PolicyBot.act:
+        return False
+    return type(bot).weights in (RuleBot.weights, HoldemBot.weights, TreeBot.weights)
+
+
 class Contest:
     """A setup made ready to be played: game and bots are loaded."""
 
@@ -119,7 +127,7 @@ class Contest:
         self.luck = luck(setup.seed)
         self.bots = self._load()
         self.tree = self._find_tree()
-        self._known = np.array([isinstance(bot, RuleBot | HoldemBot | TreeBot) for bot in self.bots])
+        self._known = np.array([_plays_by_numbers(bot) for bot in self.bots])
         self.compiled = setup.compiled and setup.limit == math.inf and bool(self._known.all())
         if setup.aivat and isinstance(self.tree, BettingTree) and self.game.players != 2:
             raise FeltError("Luck can be taken out of hold'em by AIVAT for two players, not for three.")
@@ -130,17 +138,25 @@ class Contest:
         self._trees = [
             holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
         ]
-        if not self.compiled:
-            for bot in self.bots:
-                if isinstance(bot, HoldemBot):
-                    bot.use_tables()
 
     def _load(self) -> list[Bot]:
-        """One for each participant; copies of one bot are two bots."""
+        """One for each participant."""
+        first = [self.lineup.seats.index(participant) for participant in range(len(self.lineup.names))]
         if self._given is not None:
-            return list(dict(zip(self.setup.bots, self._given, strict=True)).values())
-        kinds = [self.setup.bots[self.lineup.seats.index(each)] for each in range(len(self.lineup.names))]
-        return [load_bot(name, self.game) for name in kinds]
+            return [self._given[place] for place in first]
+        return [load_bot(self.setup.bots[place], self.game) for place in first]
+
+    def _sit_down(self) -> list[Bot]:
+        """One for each place of the lineup: bots that learn anew and apart, the others as they are."""
+        sitting = []
+        for place, participant in enumerate(self.lineup.seats):
+            bot = self.bots[participant]
+            if bot.learns and self._given is None:
+                bot = load_bot(self.setup.bots[place], self.game)
+            elif bot.learns:
+                bot = copy.deepcopy(bot)  # as it was given
+            sitting.append(bot)
+        return sitting
 
     def _find_tree(self) -> Tree:
         """Of the game; that of a policy, if there is one, so that no second one need be made."""
@@ -209,13 +225,9 @@ class Contest:
 
     def play_hands(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
         """The hands themselves."""
-        seatings = self.lineup.seatings
         if not self.compiled:
-            if any(bot.learns for bot in self.bots) and self._given is None:
-                self.bots = self._load()
-            table = self._open_table()
-            played = table.play_block(seatings, self.times, self.luck, first, count)
-            return played, tuple(table.conduct)
+            return self._play_by_hand(first, count)
+        seatings = self.lineup.seatings
         conduct = tuple(Conduct() for _ in self.bots)
         if isinstance(self.tree, BettingTree):
             deals = deal_block(self.game.players, self.luck, first, count)
@@ -230,11 +242,33 @@ class Contest:
             )
         return played, conduct
 
+    def _play_by_hand(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
+        """The same by asking bots. One that learns plays each seating in a life of its own: it would know the
+        cards of a deal that it meets again.
+        """
+        lives = [[time] for time in range(self.times)]
+        if not any(bot.learns for bot in self.bots):
+            lives = [list(range(self.times))]
+        played = room(count, self.times, self.game.players, len(self.bots))
+        conduct = tuple(Conduct() for _ in self.bots)
+        for times in lives:
+            table = self._open_table()
+            part = table.play_block(self.lineup, times, self.luck, first, count)
+            played.leaf[:, times], played.won[:, times] = part.leaf, part.won
+            for place, participant in enumerate(self.lineup.seats):
+                conduct[participant].add(table.conduct[place])
+                played.style[participant] += part.style[place]
+        return played, conduct
+
     def _open_table(self) -> Table:
+        bots = self._sit_down()
+        for bot in bots:
+            if isinstance(bot, HoldemBot):
+                bot.use_tables()
         if isinstance(self.tree, BettingTree):
             assert isinstance(self.game, Holdem)
-            return HoldemTable(self.game, self.bots, self.tree, limit=self.setup.limit)
-        return TreeTable(self.game, self.bots, self.tree, limit=self.setup.limit)
+            return HoldemTable(self.game, bots, self.tree, limit=self.setup.limit)
+        return TreeTable(self.game, bots, self.tree, limit=self.setup.limit)
 
     def _shifts(self, deals: Deals) -> Longs:
         """Where each policy finds its hands; one that plays by a rule has them all in one place."""

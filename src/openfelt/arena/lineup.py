@@ -27,6 +27,16 @@ class Lineup:
         names = tuple(dict.fromkeys(bots))
         return Lineup(names, tuple(names.index(bot) for bot in bots))
 
+    def places(self, seating: Sequence[int]) -> list[int]:
+        """For each seat of a seating which place of the lineup sits there: copies of one are told apart."""
+        left = list(enumerate(self.seats))
+        found = []
+        for participant in seating:
+            entry = next(entry for entry in left if entry[1] == participant)
+            left.remove(entry)
+            found.append(entry[0])
+        return found
+
     @property
     def seatings(self) -> Longs:
         """[seatings, seats] every way to sit that makes a difference, the first as given."""

@@ -62,15 +62,18 @@ def match(
     known (`aivat.py`). `session` is the number of deals that bots which learn are given in a row. `history`
     is a file for the hands, .phhs or .db.
     """
+    for what, number, least in (
+        ("The number of processes", processes, 1),
+        ("The seed", seed, 0),
+        ("The number of deals in a session", session, 0),
+    ):
+        _require_whole(what, number, least)
     if history:
         require_history(Path(history))
     size = session or (LOOK if until else 0)
     wanted = Setup("", (), seed, dealing, size, limit, compiled, aivat, bool(history))
     contest = _contest(bots, game, wanted)
-    if hands != int(hands) or hands < 2 * contest.times:
-        raise FeltError(f"A match has {2 * contest.times} hands or more, not {hands}.")
-    if processes < 1 or processes != int(processes):
-        raise FeltError(f"The number of processes must be 1 or more, not {processes}.")
+    _require_whole("A match's number of hands", hands, 2 * contest.times)
     if processes > 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
     deals = -(-int(hands) // contest.times)
@@ -93,6 +96,11 @@ def match(
     if history:
         _write(Path(history), contest, blocks)
     return result_of(contest, blocks, seconds=seconds, verdict=verdict)
+
+
+def _require_whole(what: str, number: float, least: int) -> None:
+    if not (number >= least and math.isfinite(number) and number == int(number)):
+        raise FeltError(f"{what} must be a whole number of {least} or more, not {number}.")
 
 
 def _write(path: Path, contest: Contest, blocks: Sequence[BlockResult]) -> None:
@@ -123,6 +131,9 @@ def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup) -> 
     if len(names) < 2:
         raise FeltError("A match needs at least two bots.")
     rules = load_game(game) if game is not None else _game_of(names)
+    for bot in given or ():
+        if not _same_rules(bot.game, rules):
+            raise FeltError(f"{type(bot).__name__} plays {bot.game.name}, not {rules.name}.")
     dealing = wanted.dealing or (DUPLICATE if rules.players == 2 else FRESH)
     contest = Contest(replace(wanted, game=rules.name, bots=names, dealing=dealing), given)
     if not wanted.block:
@@ -130,6 +141,13 @@ def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup) -> 
         block = COMPILED_BLOCK if contest.compiled else SESSION if learns else PYTHON_BLOCK
         contest.setup = replace(contest.setup, block=block)
     return contest
+
+
+def _same_rules(one: Game, other: Game) -> bool:
+    """Whether two games are played alike; the buckets of hold'em make no difference at the table."""
+    if isinstance(one, Holdem) and isinstance(other, Holdem):
+        return (one.players, one.bets) == (other.players, other.bets)
+    return one.name == other.name
 
 
 def _name(bot: Bot, place: int) -> str:

@@ -65,6 +65,9 @@ class Moments:
         return Moments(int(found["count"]), sums, products)
 
 
+RANK_TOLERANCE = 1e-10  # controls that others tell already count for nothing
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its standard error."""
@@ -87,7 +90,8 @@ class Estimate:
 def estimate(moments: Moments, column: int, controls: Iterable[int] = ()) -> Estimate:
     """The mean of a column; `controls` are columns whose true mean is 0, regressed out.
 
-    The regression costs a degree of freedom a control, and a bias of the order of one over the number of rows
+    It is the intercept of a linear regression, with its usual standard error. The regression costs a degree
+    of freedom a control, and where rows are not normal a bias of the order of one over their number
     (Lavenberg & Welch 1981), far below the standard error.
     """
     count, chosen = moments.count, list(controls)
@@ -95,16 +99,27 @@ def estimate(moments: Moments, column: int, controls: Iterable[int] = ()) -> Est
         return Estimate(float(moments.means[column]), math.inf, 0)
     covariance, means = moments.covariance, moments.means
     mean, variance = float(means[column]), float(covariance[column, column])
-    freedom = count - 1 - len(chosen)
-    if chosen and freedom >= 1:
-        inner, cross = covariance[np.ix_(chosen, chosen)], covariance[chosen, column]
-        slope = np.linalg.pinv(inner, hermitian=True) @ cross
+    freedom, spread = count - 1, 1.0 / count
+    inner, cross = covariance[np.ix_(chosen, chosen)], covariance[chosen, column]
+    rank = _rank(inner)
+    if 1 <= rank < freedom:  # with too few rows, controls are left alone
+        inverse = np.linalg.pinv(inner, rcond=RANK_TOLERANCE, hermitian=True)
+        slope = inverse @ cross
         mean -= float(slope @ means[chosen])
-        variance = (variance - float(slope @ cross)) * (count - 1) / freedom
+        variance = (variance - float(slope @ cross)) * freedom / (freedom - rank)
+        spread += float(means[chosen] @ inverse @ means[chosen]) / freedom
+        freedom -= rank
     # Sums of squares leave a little rounding behind where there is no variance at all.
     floor = 1e-14 * float(moments.products[column, column]) / count
     variance = variance if variance > floor else 0.0
-    return Estimate(mean, math.sqrt(variance / count), freedom)
+    return Estimate(mean, math.sqrt(variance * spread), freedom)
+
+
+def _rank(matrix: Floats) -> int:
+    """How many of the controls tell something that the others do not."""
+    if not len(matrix):
+        return 0
+    return int(np.linalg.matrix_rank(matrix, tol=RANK_TOLERANCE * np.linalg.norm(matrix, 2), hermitian=True))
 
 
 def wilson(wins: float, games: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -119,7 +134,7 @@ def wilson(wins: float, games: int, confidence: float = 0.95) -> tuple[float, fl
 
 
 BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
-FIRST_LOOK = 30  # rows before which the variance is not trusted
+FIRST_LOOK = 500  # rows before which the variance is not trusted: huge pots are rare
 
 
 @dataclass(frozen=True)

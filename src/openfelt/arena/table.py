@@ -10,7 +10,7 @@ import math
 import signal
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,8 +28,9 @@ from openfelt.arena.hands import (
     pay_block,
     room,
 )
+from openfelt.arena.lineup import Lineup
 from openfelt.base.jit import Longs
-from openfelt.base.random import Dice
+from openfelt.base.random import Dice, Numbers
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View
 from openfelt.cards.deck import BOARD_CARDS
@@ -42,6 +43,7 @@ from openfelt.traverse.enumerated import episode_tree
 LATE, ERROR, ILLEGAL = "late", "error", "illegal"
 FEW_NODES = 100_000  # a tree is turned into Python's own numbers, which are quicker there, up to this size
 KIND_BITS = (1 << STREET_SHIFT + 2) - 1  # number of actions, whether there is a bet, street
+RING_AGAIN = 0.05  # seconds
 CAN_INTERRUPT = hasattr(signal, "setitimer")
 
 
@@ -66,37 +68,40 @@ class Conduct:
 
 
 class Table(ABC):
-    """Bots, by participant, at a game."""
+    """Bots at a game, one for each place of a lineup."""
 
     def __init__(self, game: Game, bots: Sequence[Bot], *, limit: float = math.inf) -> None:
         self.game, self.bots, self.limit = game, bots, limit
         self.conduct = [Conduct() for _ in bots]
         self._watchers = [type(bot).end_hand is not Bot.end_hand for bot in bots]
 
-    def tell(self, participant: int, view: View, won: float) -> None:
+    def tell(self, place: int, view: View, won: float) -> None:
         """Let a bot see how a hand ended; a bot that fails at that is counted too."""
-        try:
-            self.bots[participant].end_hand(view, won)
-        except Exception as error:
-            conduct = self.conduct[participant]
-            conduct.faults[ERROR] += 1
-            conduct.first_error = conduct.first_error or f"{type(error).__name__}: {error}"
+        clock = Clock(self.limit)
+        fault, _ = self._guarded(place, lambda: self.bots[place].end_hand(view, won))
+        if fault or clock.used > self.limit:
+            self.conduct[place].faults[fault or LATE] += 1
 
-    @abstractmethod
-    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
-        """Play deals from number `first` on, each so many times."""
-
-    def ask(self, participant: int, view: View, dice: Dice) -> int:
-        """The place of the action that a bot names, or 0 for one that fails to name any in time."""
-        conduct, clock, named, fault = self.conduct[participant], Clock(self.limit), "", ""
+    def _guarded(self, place: int, act: Callable[[], object]) -> tuple[str, object]:
+        """The fault of a bot, if it has one, and what it said."""
         try:
             with _alarm(self.limit):
-                named = self.bots[participant].act(view, dice, clock)
+                return "", act()
         except _TooLateError:
-            fault = LATE
-        except Exception as error:
-            fault = ERROR
+            return LATE, None
+        except (Exception, SystemExit) as error:
+            conduct = self.conduct[place]
             conduct.first_error = conduct.first_error or f"{type(error).__name__}: {error}"
+            return ERROR, None
+
+    @abstractmethod
+    def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
+        """Play deals from number `first` on, each at these of the times that it is played in the match."""
+
+    def ask(self, place: int, view: View, dice: Dice) -> int:
+        """The place of the action that a bot names, or 0 for one that fails to name any in time."""
+        conduct, clock, actions = self.conduct[place], Clock(self.limit), view.actions
+        fault, named = self._guarded(place, lambda: self.bots[place].act(view, dice, clock))
         used = clock.used
         conduct.decisions += 1
         conduct.seconds += used
@@ -104,8 +109,8 @@ class Table(ABC):
             conduct.longest = used
         if used > self.limit:
             fault = LATE
-        if not fault and named in view.actions:
-            return view.actions.index(named)
+        if not fault and isinstance(named, str) and named in actions:
+            return actions.index(named)
         conduct.faults[fault or ILLEGAL] += 1
         return 0
 
@@ -121,21 +126,21 @@ class HoldemTable(Table):
         self._rows: Any = tree.node.tolist() if tree.num_nodes < FEW_NODES else tree.node
         self._words: dict[int, tuple[str, ...]] = {}  # what can be done, by the kind of a decision
 
-    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
+    def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
         players = self.game.players
         deals = deal_block(players, luck, first, count)
-        played = room(count, times, players, len(self.bots))
-        order = seatings.tolist()
+        played = room(count, len(times), players, len(self.bots))
+        order = [lineup.places(seating) for seating in lineup.seatings.tolist()]
         for number, cards in enumerate(deals.cards.tolist()):
             holes = [tuple(cards[2 * seat : 2 * seat + 2]) for seat in range(players)]
             boards = [tuple(cards[2 * players : 2 * players + size]) for size in BOARD_CARDS]
-            for time in range(times):
+            for column, time in enumerate(times):
                 seating = order[(first + number + time) % len(order)]
                 draws = luck.actions, (first + number) * ACTION_DRAWS
                 leaf, line = self._play(holes, boards, seating, draws, played.style)
-                played.leaf[number, time] = leaf
+                played.leaf[number, column] = leaf
                 if any(self._watchers):
-                    won = self._pay(deals, played, number, time)
+                    won = self._pay(deals, played, number, column)
                     self._end(seating, holes, boards, line, leaf, won)
         pay_block(self._tree.node, self._tree.leaves, deals.value, played)
         return played
@@ -191,10 +196,10 @@ class HoldemTable(Table):
         seats = [seat for seat in range(len(holes)) if inside >> seat & 1]
         shown = {seat: holes[seat] for seat in seats} if len(seats) > 1 else {}
         board = boards[HoldemView(self._holdem, 0, (), holes[0], (), line).moves[-1].street]
-        for seat, participant in enumerate(seating):
-            if self._watchers[participant]:
+        for seat, place in enumerate(seating):
+            if self._watchers[place]:
                 view = HoldemView(self._holdem, seat, (), holes[seat], board, line, shown)
-                self.tell(participant, view, won[seat])
+                self.tell(place, view, won[seat])
 
 
 class TreeTable(Table):
@@ -205,23 +210,23 @@ class TreeTable(Table):
         self._tree, self._episodes = tree, episode_tree(tree)
         self._words: dict[int, tuple[str, ...]] = {}
 
-    def play_block(self, seatings: Longs, times: int, luck: Luck, first: int, count: int) -> Played:
-        played = room(count, times, self.game.players, len(self.bots))
-        order = seatings.tolist()
+    def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
+        played = room(count, len(times), self.game.players, len(self.bots))
+        order = [lineup.places(seating) for seating in lineup.seatings.tolist()]
         for number in range(count):
-            for time in range(times):
+            for column, time in enumerate(times):
                 seating = order[(first + number + time) % len(order)]
-                cards = Dice(int(luck.cards), (first + number) * CARD_DRAWS)
+                cards = Numbers(int(luck.cards), (first + number) * CARD_DRAWS)
                 leaf = self._play(seating, cards, int(luck.actions), (first + number) * ACTION_DRAWS)
                 won = self._tree.nodes.payoffs[self._tree.nodes.row[leaf]]
-                played.leaf[number, time], played.won[number, time] = leaf, won
-                for seat, participant in enumerate(seating):
-                    if self._watchers[participant]:
+                played.leaf[number, column], played.won[number, column] = leaf, won
+                for seat, place in enumerate(seating):
+                    if self._watchers[place]:
                         view = TreeView(self.game, seat, (), self._tree, -1)
-                        self.tell(participant, view, float(won[seat]))
+                        self.tell(place, view, float(won[seat]))
         return played
 
-    def _play(self, seating: list[int], cards: Dice, start: int, decision: int) -> int:
+    def _play(self, seating: list[int], cards: Numbers, start: int, decision: int) -> int:
         nodes, here = self._tree.nodes, 0
         while True:
             player, row, child = int(nodes.player[here]), int(nodes.row[here]), int(nodes.first_child[here])
@@ -236,7 +241,7 @@ class TreeTable(Table):
                 here = child + self.ask(seating[player], view, Dice(start, decision))
                 decision += 1
 
-    def _draw(self, first: int, ways: int, cards: Dice) -> int:
+    def _draw(self, first: int, ways: int, cards: Numbers) -> int:
         """By the alias method, as `settle` in traverse/enumerated.py draws."""
         column = cards.uniform() * ways
         way = int(column)
@@ -251,7 +256,10 @@ class _TooLateError(BaseException):
 
 @contextmanager
 def _alarm(limit: float) -> Iterator[None]:
-    """Interrupt what takes too long, where that can be done: in the main thread, on systems with alarms."""
+    """Interrupt what takes too long, where that can be done: in the main thread, on systems with alarms.
+
+    It rings again and again, for the first time may fall into a place where Python loses errors.
+    """
     if limit == math.inf or threading.current_thread() is not threading.main_thread() or not CAN_INTERRUPT:
         yield
         return
@@ -260,9 +268,15 @@ def _alarm(limit: float) -> Iterator[None]:
         raise _TooLateError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, limit)
+    signal.setitimer(signal.ITIMER_REAL, limit, RING_AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        quiet = False
+        while not quiet:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+                quiet = True
+            except _TooLateError:
+                continue

@@ -43,8 +43,8 @@ def uniform(stream: Stream) -> float:
     return float(bits >> SHIFTS[3]) * 2.0**-53
 
 
-class Dice:
-    """The same numbers outside kernels, for bots: made for one decision, at its own place in the period."""
+class Numbers:
+    """The same numbers outside kernels, from a place in the period on."""
 
     __slots__ = ("_state",)
 
@@ -53,11 +53,30 @@ class Dice:
 
     def uniform(self) -> float:
         """Draw from [0, 1), as `uniform` would at that place."""
+        return (self._next() >> 11) * 2.0**-53
+
+    def _next(self) -> int:
         self._state = self._state + _GOLDEN & _WORD
         bits = self._state
         bits = (bits ^ bits >> 30) * _MIX_1 & _WORD
         bits = (bits ^ bits >> 27) * _MIX_2 & _WORD
-        return ((bits ^ bits >> 31) >> 11) * 2.0**-53
+        return bits ^ bits >> 31
+
+
+class Dice(Numbers):
+    """What a bot draws from, made for one decision at its own place in the period.
+
+    The first number is that of the place. The next places are those of the next decisions, of others maybe;
+    so whoever draws more gets it from elsewhere, and learns nothing of what others will draw.
+    """
+
+    __slots__ = ()
+
+    def uniform(self) -> float:
+        """Draw from [0, 1)."""
+        bits = self._next()
+        self._state = bits ^ _ELSEWHERE
+        return (bits >> 11) * 2.0**-53
 
     def generator(self) -> np.random.Generator:
         """For a bot that needs many numbers, or of other kinds; depends on nothing but the place."""
@@ -66,3 +85,4 @@ class Dice:
 
 _WORD = (1 << 64) - 1
 _GOLDEN, _MIX_1, _MIX_2 = int(GOLDEN), int(MIX_1), int(MIX_2)
+_ELSEWHERE = 0x2545F4914F6CDD1D

@@ -78,10 +78,14 @@ class HoldemBot(PolicyBot):
         self.policy = policy
         self._hand: tuple[Sequence[int], Sequence[int], int] = (), (), -1
         self._at: tuple[tuple[str, ...], int] = (), 0
+        self._has_tables = False
         self._bucket_of: Callable[[Sequence[int], Sequence[int]], int] = policy.tree.abstraction.bucket
 
     def use_tables(self) -> None:
         """Look buckets up instead of computing them in milliseconds; makes the tables if need be."""
+        if self._has_tables:
+            return
+        self._has_tables = True
         tables = self.policy.tree.abstraction.tables()
 
         def look_up(hole: Sequence[int], board: Sequence[int]) -> int:

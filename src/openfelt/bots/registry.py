@@ -80,7 +80,7 @@ def load_bot(name: str, game: Game) -> Bot:
         return _of_kind(rest, game, greedy=kind == GREEDY)
     path, _, class_name = name.rpartition(":")
     if path.endswith(".py"):
-        return _own_class(Path(path), class_name)(game)
+        return _own_bot(Path(path), class_name, game)
     if Path(name).exists():
         return _policy(name)(game)
     raise FeltError(f"{unknown('bot', name, BOTS)} It may also be the folder of a run, or FILE.py:CLASS.")
@@ -95,6 +95,17 @@ def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
     return HoldemBot(bot.policy.greedy(), game) if greedy else bot
 
 
+def _own_bot(path: Path, name: str, game: Game) -> Bot:
+    """Whatever goes wrong in somebody's file is told in a sentence."""
+    kind = _own_class(path, name)
+    try:
+        return kind(game)
+    except FeltError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise FeltError(f"{name} of {path} cannot be made ({type(error).__name__}: {error}).") from error
+
+
 def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
     if not path.is_file():
         raise FeltError(f"There is no file {path} to take the bot {name} from.")
@@ -106,7 +117,7 @@ def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise FeltError(f"{path} cannot be loaded ({type(error).__name__}: {error}).") from error
     found = getattr(module, name, None)
     if not (isinstance(found, type) and issubclass(found, Bot)):
