@@ -433,7 +433,7 @@ def test_a_bot_that_was_changed_makes_another_match(tmp_path):
     for kind, bot in (("file", f"{path}:Even"), ("policy", str(folder))):
         path.write_text(Path(OWN).read_text())
         felt.save_policy(felt.random_policy("kuhn", 1), folder)
-        settings = {"game": "kuhn", "hands": 40, "session": 10, "folder": tmp_path / kind}
+        settings = {"game": "kuhn", "hands": 40, "session": 10, "folder": tmp_path / f"match-{kind}"}
         match(bot, "random", **settings)
         match(bot, "random", **settings)
         path.write_text(Path(OWN).read_text().replace("dice.uniform()", "0.5 * dice.uniform()"))
@@ -629,8 +629,9 @@ BAD = [
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("game", [TWO, "leduc"])
 @pytest.mark.parametrize(("bot", "fault"), BAD)
-def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog):
+def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, monkeypatch):
     """What is first among its actions checks, or folds to a bet, in hold'em and in other poker."""
+    monkeypatch.setattr(table, "WARM_UP", 0.1)
     rules = felt.load_game(game)
     spy = arena_bots.Spy(rules)
     arena_bots.Spy.notes.clear()

@@ -125,6 +125,7 @@ class Contest:
             raise FeltError(f"A decision needs some time, not {setup.limit} seconds.")
         self.setup, self.lineup, self._given = setup, Lineup.of(setup.bots), bots
         self.luck = luck(setup.seed)
+        self._warm = False
         self.bots = self._load()
         self.tree = self._find_tree()
         self._known = np.array([_plays_by_numbers(bot) for bot in self.bots])
@@ -246,6 +247,8 @@ class Contest:
         """The same by asking bots. One that learns plays each seating in a life of its own: it would know the
         cards of a deal that it meets again.
         """
+        if self.setup.limit < math.inf and not self._warm:
+            self._warm_up()
         lives = [[time] for time in range(self.times)]
         if not any(bot.learns for bot in self.bots):
             lives = [list(range(self.times))]
@@ -259,6 +262,14 @@ class Contest:
                 conduct[participant].add(table.conduct[place])
                 played.style[participant] += part.style[place]
         return played, conduct
+
+    def _warm_up(self) -> None:
+        """Under a clock, let bots compile and read what they need before it counts."""
+        self._warm, table = True, self._open_table()
+        if isinstance(table, HoldemTable):
+            cards = deal_block(self.game.players, self.luck, 0, 1).cards[0].tolist()
+            own = [tuple(cards[2 * seat : 2 * seat + 2]) for seat in range(self.game.players)]
+            table.warm_up(own, tuple(cards[2 * self.game.players :]))
 
     def _open_table(self) -> Table:
         bots = self._sit_down()

@@ -136,7 +136,8 @@ class FreezeOut:
         """One game."""
         table, stacks, hands = self._table, [self.setup.stack // CHIP] * 2, 0
         if self._cold:
-            table.warm_up(next(self._deals(number)))
+            cards = next(self._deals(number))
+            table.warm_up(cards.holes, cards.board)
             self._cold = False
         if self._anew:
             table.bots = self._load()

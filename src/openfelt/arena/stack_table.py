@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from openfelt.arena.table import LATE, HoldemTable
+from openfelt.arena.table import HoldemTable, Hole
 from openfelt.base.random import Dice
-from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, View
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.rules.holdem import (
@@ -35,7 +34,6 @@ from openfelt.rules.holdem import (
 )
 
 RAISES = ("bet", "raise")
-WARM_UP = 60.0  # seconds for a decision before the clock counts
 
 
 class StackView(HoldemView):
@@ -130,26 +128,8 @@ class StackHand(NamedTuple):
 class StackTable(HoldemTable):
     """Of two bots with stacks."""
 
-    def warm_up(self, cards: Cards) -> None:
-        """Let bots decide once on every street before the clock counts.
-
-        What a bot compiles or reads when it first needs it can take seconds; under a short clock it would be
-        interrupted each time, and never come to its end. What is asked here is not to change how a bot
-        plays: one that learns is to be made anew.
-        """
-        patient = [_Patient(bot, self.limit) for bot in self.bots]
-        table = HoldemTable(self._holdem, patient, self._tree, limit=max(WARM_UP, self.limit))
-        betting, deep = self._holdem.start().betting, [MOST_BETS * sum(BET)] * 2
-        line: tuple[str, ...] = ()
-        while not is_over(betting):
-            seat, words = betting.turn, betting_actions(betting)
-            board = cards.board[: BOARD_CARDS[betting.street]]
-            view = StackView(self._holdem, seat, words, cards.holes[seat], board, line, deep)
-            for who, conduct in enumerate(table.conduct):
-                if not conduct.faults[LATE]:
-                    table.ask(who, view, Dice(0))
-            word = passive(betting) if "fold" in words and line else words[-1]  # one bets, the other calls
-            betting, line = bet(betting, word), (*line, word)
+    def _view(self, seat: int, words: Sequence[str], hole: Hole, board: Hole, line: tuple[str, ...]) -> View:
+        return StackView(self._holdem, seat, words, hole, board, line, [MOST_BETS * sum(BET)] * 2)
 
     def play_hand(
         self, cards: Cards, seating: Sequence[int], stacks: Sequence[int], draws: tuple[int, int]
@@ -188,14 +168,3 @@ class StackTable(HoldemTable):
                 hole = cards.holes[seat]
                 view = StackView(self._holdem, seat, (), hole, cards.board, hand.line, stacks, shown)
                 self.tell(participant, view, float(hand.won[seat]))
-
-
-class _Patient(Bot):
-    """A bot that is told of its usual clock, whatever the table's."""
-
-    def __init__(self, bot: Bot, limit: float) -> None:
-        super().__init__(bot.game)
-        self._bot, self._limit = bot, limit
-
-    def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        return self._bot.act(view, dice, Clock(self._limit))

@@ -37,12 +37,14 @@ from openfelt.cards.deck import BOARD_CARDS
 from openfelt.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
 from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE, Game
-from openfelt.rules.holdem import Holdem
+from openfelt.rules.holdem import Holdem, bet, betting_actions, is_over, passive
 from openfelt.traverse.enumerated import episode_tree
 
+Hole = tuple[int, ...]  # cards, as numbers
 LATE, ERROR, ILLEGAL = "late", "error", "illegal"
 FEW_NODES = 100_000  # a tree is turned into Python's own numbers, which are quicker there, up to this size
 KIND_BITS = (1 << STREET_SHIFT + 2) - 1  # number of actions, whether there is a bet, street
+WARM_UP = 60.0  # seconds for a decision before the clock counts
 RING_AGAIN = 0.05  # seconds
 CAN_INTERRUPT = hasattr(signal, "setitimer")
 
@@ -125,6 +127,29 @@ class HoldemTable(Table):
         self._holdem, self._tree = game, tree
         self._rows: Any = tree.node.tolist() if tree.num_nodes < FEW_NODES else tree.node
         self._words: dict[int, tuple[str, ...]] = {}  # what can be done, by the kind of a decision
+
+    def warm_up(self, holes: Sequence[Hole], board: Hole) -> None:
+        """Let bots decide once on every street before the clock counts.
+
+        What a bot compiles or reads when it first needs it can take seconds; under a short clock it would be
+        interrupted each time, and never come to its end. What is asked here is not to change how a bot
+        plays: one that learns is to be made anew.
+        """
+        patient = [_Patient(bot, self.limit) for bot in self.bots]
+        table = HoldemTable(self._holdem, patient, self._tree, limit=max(WARM_UP, self.limit))
+        betting = self._holdem.start().betting
+        line: tuple[str, ...] = ()
+        while not is_over(betting):
+            seat, words = betting.turn, betting_actions(betting)
+            view = self._view(seat, words, holes[seat], board[: BOARD_CARDS[betting.street]], line)
+            for place, conduct in enumerate(table.conduct):
+                if not conduct.faults[LATE]:
+                    table.ask(place, view, Dice(0))
+            word = passive(betting) if "fold" in words and line else words[-1]  # one bets, the others call
+            betting, line = bet(betting, word), (*line, word)
+
+    def _view(self, seat: int, words: Sequence[str], hole: Hole, board: Hole, line: tuple[str, ...]) -> View:
+        return HoldemView(self._holdem, seat, words, hole, board, line)
 
     def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
         players = self.game.players
@@ -248,6 +273,17 @@ class TreeTable(Table):
         if column - way >= self._episodes.share[first + way]:
             way = int(self._episodes.other[first + way])
         return way
+
+
+class _Patient(Bot):
+    """A bot that is told of its usual clock, whatever the table's."""
+
+    def __init__(self, bot: Bot, limit: float) -> None:
+        super().__init__(bot.game)
+        self._bot, self._limit = bot, limit
+
+    def act(self, view: View, dice: Dice, clock: Clock) -> str:
+        return self._bot.act(view, dice, Clock(self._limit))
 
 
 class _TooLateError(BaseException):
