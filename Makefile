@@ -14,7 +14,7 @@ play: $(VENV)/.installed
 
 # The checks, then the tests with the oracles they are compared with.
 test: $(VENV)/.installed-dev check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
