@@ -109,6 +109,8 @@ def _plays_by_numbers(bot: Bot) -> bool:
     """Whether a bot plays by a table of numbers and nothing else, so that a kernel can play for it."""
     if not isinstance(bot, RuleBot | HoldemBot | TreeBot) or type(bot).act is not PolicyBot.act:
         return False
+    if type(bot).end_hand is not Bot.end_hand:  # it wants to see how hands end
+        return False
     return type(bot).weights in (RuleBot.weights, HoldemBot.weights, TreeBot.weights)
 
 
@@ -135,10 +137,11 @@ class Contest:
         self._opened = open_tree(self.tree) if isinstance(self.tree, GameTree) else None
         if self._opened and self._opened.depth > ACTION_DRAWS:
             raise FeltError(f"{self.game.name} has more than {ACTION_DRAWS} decisions in a row.")
-        self._tables = tuple(self._table(bot) for bot in self.bots)
-        self._trees = [
-            holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
-        ]
+        if self.compiled or setup.aivat:  # tables of three players are made in seconds
+            self._tables = tuple(self._table(bot) for bot in self.bots)
+            self._trees = [
+                holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
+            ]
 
     def _load(self) -> list[Bot]:
         """One for each participant."""

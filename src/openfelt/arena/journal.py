@@ -38,7 +38,9 @@ class Journal:
         file, journal = Journal.settings(path, kind), Journal(path)
         wanted = {"format": f"openfelt {kind}", "version": VERSION, "setup": dict(setup)}
         if not file.exists():
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            if path.exists() and (
+                not path.is_dir() or set(path.iterdir()) - {file.with_suffix(".json.part")}
+            ):
                 raise FeltError(f"{path} holds other files; name an empty or new folder for the {kind}.")
             try:
                 path.mkdir(parents=True, exist_ok=True)

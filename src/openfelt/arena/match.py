@@ -80,7 +80,7 @@ def match(
     if contest.setup.dealing == FRESH:  # the same number of hands in every seating
         rounds = len(contest.lineup.seatings)
         deals = -(-deals // rounds) * rounds
-    kept = MatchFolder(Path(folder), contest.setup) if folder else None
+    kept = MatchFolder(Path(folder), contest) if folder else None
     begun, verdict = time.perf_counter() - (kept.seconds_before if kept else 0.0), ""
     blocks: list[BlockResult] = []
     moments: list[Moments] = []

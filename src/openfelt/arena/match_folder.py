@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 from pathlib import Path
 from typing import Any
 
-from openfelt.arena.contest import BlockResult, Setup
+import numpy as np
+
+from openfelt.arena.contest import BlockResult, Contest, Setup
 from openfelt.arena.journal import Journal
 from openfelt.base.errors import FileError
+from openfelt.base.files import file_checksum
+from openfelt.bots.bot import Bot
+from openfelt.bots.policy_bot import HoldemBot, TreeBot
 
 KIND = "match"
 
@@ -17,8 +23,10 @@ KIND = "match"
 class MatchFolder:
     """What was played so far."""
 
-    def __init__(self, path: Path, setup: Setup) -> None:
-        self._journal = Journal.open(path, KIND, _plain(setup))
+    def __init__(self, path: Path, contest: Contest) -> None:
+        seated = [contest.bots[participant] for participant in contest.lineup.seats]
+        marks = [_mark(name, bot) for name, bot in zip(contest.setup.bots, seated, strict=True)]
+        self._journal = Journal.open(path, KIND, {**_plain(contest.setup), "marks": marks})
         self._blocks: dict[tuple[int, int], BlockResult] = {}  # by first deal and count
         self.seconds_before = 0.0
         for number, part in enumerate(self._journal.parts, 1):
@@ -36,6 +44,17 @@ class MatchFolder:
         """Write down a block, to stay, and how long the match has taken until then."""
         self._blocks[first, count] = block
         self._journal.keep({"first": first, "count": count, "seconds": seconds, **block.as_dict()})
+
+
+def _mark(name: str, bot: Bot) -> str:
+    """Tells a policy that was trained on, or a file that was changed, from what it was."""
+    path = Path(name.rpartition(":")[0])
+    if path.suffix == ".py" and path.is_file():
+        return file_checksum(path)[:12]
+    if isinstance(bot, HoldemBot | TreeBot):
+        table = bot.policy.weights if isinstance(bot, HoldemBot) else bot.policy.probabilities
+        return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
+    return ""
 
 
 def _plain(setup: Setup) -> dict[str, Any]:

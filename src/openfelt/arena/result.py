@@ -12,6 +12,7 @@ from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
 from openfelt.arena.hands import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
 from openfelt.arena.statistics import Estimate, Moments, estimate
 from openfelt.arena.table import Conduct
+from openfelt.base.errors import FeltError, unknown
 from openfelt.rules.holdem import BIG_BLIND, Holdem
 
 MILLI = 1000
@@ -55,7 +56,10 @@ class MatchResult:
 
     def score(self, name: str) -> Score:
         """Of a participant."""
-        return next(score for score in self.scores if score.name == name)
+        for score in self.scores:
+            if score.name == name:
+                return score
+        raise FeltError(unknown("participant", name, [score.name for score in self.scores]))
 
     def amount(self, chips: Estimate) -> Estimate:
         """In the unit that winnings are told in: mbb/h in hold'em."""

@@ -7,16 +7,14 @@ of its actions is taken for it, which in poker checks or folds, and it is counte
 from __future__ import annotations
 
 import math
-import signal
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
+from openfelt.arena.alarm import TooLateError, alarm
 from openfelt.arena.hands import (
     ACTION_DRAWS,
     CARD_DRAWS,
@@ -38,15 +36,13 @@ from openfelt.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, Bet
 from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE, Game
 from openfelt.rules.holdem import Holdem, bet, betting_actions, is_over, passive
-from openfelt.traverse.enumerated import episode_tree
+from openfelt.traverse.enumerated import EpisodeTree, episode_tree
 
 Hole = tuple[int, ...]  # cards, as numbers
 LATE, ERROR, ILLEGAL = "late", "error", "illegal"
 FEW_NODES = 100_000  # a tree is turned into Python's own numbers, which are quicker there, up to this size
 KIND_BITS = (1 << STREET_SHIFT + 2) - 1  # number of actions, whether there is a bet, street
 WARM_UP = 60.0  # seconds for a decision before the clock counts
-RING_AGAIN = 0.05  # seconds
-CAN_INTERRUPT = hasattr(signal, "setitimer")
 
 
 @dataclass
@@ -87,9 +83,9 @@ class Table(ABC):
     def _guarded(self, place: int, act: Callable[[], object]) -> tuple[str, object]:
         """The fault of a bot, if it has one, and what it said."""
         try:
-            with _alarm(self.limit):
+            with alarm(self.limit):
                 return "", act()
-        except _TooLateError:
+        except TooLateError:
             return LATE, None
         except (Exception, SystemExit) as error:
             conduct = self.conduct[place]
@@ -125,7 +121,7 @@ class HoldemTable(Table):
     ) -> None:
         super().__init__(game, bots, limit=limit)
         self._holdem, self._tree = game, tree
-        self._rows: Any = tree.node.tolist() if tree.num_nodes < FEW_NODES else tree.node
+        self._row = _reader(tree)
         self._words: dict[int, tuple[str, ...]] = {}  # what can be done, by the kind of a decision
 
     def warm_up(self, holes: Sequence[Hole], board: Hole) -> None:
@@ -182,7 +178,7 @@ class HoldemTable(Table):
         node = 0
         line: tuple[str, ...] = ()
         while True:
-            player, kind, child, _ = self._rows[node]
+            player, kind, child, _ = self._row(node)
             if player < 0:
                 return node, line
             street = kind >> STREET_SHIFT & 3
@@ -232,7 +228,7 @@ class TreeTable(Table):
 
     def __init__(self, game: Game, bots: Sequence[Bot], tree: GameTree, *, limit: float = math.inf) -> None:
         super().__init__(game, bots, limit=limit)
-        self._tree, self._episodes = tree, episode_tree(tree)
+        self._tree, self._episodes = tree, _episodes(tree)
         self._words: dict[int, tuple[str, ...]] = {}
 
     def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
@@ -286,33 +282,15 @@ class _Patient(Bot):
         return self._bot.act(view, dice, Clock(self._limit))
 
 
-class _TooLateError(BaseException):
-    """Raised inside a bot whose time is up; it is not one of those that a careless bot catches."""
+@lru_cache(maxsize=4)
+def _reader(tree: BettingTree) -> Callable[[int], list[int]]:
+    """From a node to its row as Python's own numbers. Kept, for a match opens a table for every block."""
+    if tree.num_nodes < FEW_NODES:
+        rows: list[list[int]] = tree.node.tolist()
+        return rows.__getitem__
+    return lambda node: tree.node[node].tolist()
 
 
-@contextmanager
-def _alarm(limit: float) -> Iterator[None]:
-    """Interrupt what takes too long, where that can be done: in the main thread, on systems with alarms.
-
-    It rings again and again, for the first time may fall into a place where Python loses errors.
-    """
-    if limit == math.inf or threading.current_thread() is not threading.main_thread() or not CAN_INTERRUPT:
-        yield
-        return
-
-    def ring(*_: object) -> None:
-        raise _TooLateError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, limit, RING_AGAIN)
-    try:
-        yield
-    finally:
-        quiet = False
-        while not quiet:
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                signal.signal(signal.SIGALRM, before)
-                quiet = True
-            except _TooLateError:
-                continue
+@lru_cache(maxsize=4)
+def _episodes(tree: GameTree) -> EpisodeTree:
+    return episode_tree(tree)
