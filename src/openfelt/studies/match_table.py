@@ -133,9 +133,9 @@ class MatchTable(MatchStudy):
 
         rows, columns = self.rows, self.columns
         wide = 3.2 + 3.6 * len(columns)
-        figure = Figure(figsize=(wide, 1.7 + 0.42 * len(rows)), layout="constrained")
+        figure = Figure(figsize=(wide, 2.0 + 0.42 * len(rows)), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+        axes = figure.subplots(1, len(columns), sharex=True, sharey=True, squeeze=False)[0]
         for place, (panel, column) in enumerate(zip(axes, columns, strict=True)):
             for cell in self.cells:
                 if cell.column != column:
@@ -161,7 +161,9 @@ class MatchTable(MatchStudy):
             panel.set_yticks(range(len(rows)), rows, fontsize=8)
             panel.grid(axis="x", alpha=0.25)
             if place == 0:
-                panel.invert_yaxis()
-                panel.legend(fontsize=7, frameon=False, loc="best")
+                panel.set_ylim(len(rows) - 0.5, -0.5)  # the first row at the top
+                figure.legend(
+                    *panel.get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=2
+                )
         figure.suptitle(self.title, fontsize=10)
         figure.savefig(path, dpi=110, metadata={"Software": None})
