@@ -895,3 +895,14 @@ def test_the_game_is_that_of_the_policy(tmp_path):
     assert result.game == "leduc"
     truth = np.mean(felt.against(felt.random_policy("leduc", 3), felt.uniform_policy("leduc")))
     assert abs(result.scores[0].won.mean - truth) < 4 * result.scores[0].won.error
+
+
+def test_luck_is_not_taken_out_under_a_clock():
+    """A policy that is late does not do what it drew."""
+    with pytest.raises(felt.FeltError, match="clock"):
+        match("random", "probe", game="kuhn", hands=20, limit=1.0, aivat=True)
+
+
+def test_a_history_without_a_folder_is_refused_before_the_match(tmp_path):
+    with pytest.raises(felt.FeltError, match="There is no folder"):
+        match("random", "probe", game="kuhn", hands=20, history=tmp_path / "nowhere" / "hands.db")

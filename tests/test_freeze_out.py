@@ -405,3 +405,18 @@ def test_objects_and_processes():
         freeze_out(Wild(), "random")
     with pytest.raises(FeltError, match="plays kuhn"):
         freeze_out(Wild(), Wild(Kuhn()))
+
+
+def test_a_bot_that_was_changed_makes_another_freeze_out(tmp_path):
+    """Otherwise two bots would be mixed under one name."""
+    file = tmp_path / "own.py"
+    text = (
+        "from openfelt.bots.bot import Bot\nclass Own(Bot):\n"
+        "    def act(self, view, dice, clock):\n        return view.actions[0]\n"
+    )
+    file.write_text(text)
+    settings = {"limit": 3600.0, "hands": 3, "folder": tmp_path / "kept"}
+    freeze_out(f"{file}:Own", "always-raise", games=1, **settings)
+    file.write_text(text.replace("actions[0]", "actions[-1]"))
+    with pytest.raises(FeltError, match="not what it was"):
+        freeze_out(f"{file}:Own", "always-raise", games=2, **settings)

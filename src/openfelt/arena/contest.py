@@ -132,6 +132,8 @@ class Contest:
         self.tree = self._find_tree()
         self._known = np.array([_plays_by_numbers(bot) for bot in self.bots])
         self.compiled = setup.compiled and setup.limit == math.inf and bool(self._known.all())
+        if setup.aivat and setup.limit < math.inf:
+            raise FeltError("AIVAT needs actions drawn from the policies, which a clock may prevent.")
         if setup.aivat and isinstance(self.tree, BettingTree) and self.game.players != 2:
             raise FeltError("Luck can be taken out of hold'em by AIVAT for two players, not for three.")
         self._opened = open_tree(self.tree) if isinstance(self.tree, GameTree) else None

@@ -19,6 +19,7 @@ from openfelt.arena.freeze_out_result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.hands import ACTION_DRAWS, deal_block, luck
 from openfelt.arena.journal import Journal
 from openfelt.arena.lineup import Lineup
+from openfelt.arena.match_folder import mark
 from openfelt.arena.stack_table import Cards, StackTable
 from openfelt.arena.table import Conduct
 from openfelt.arena.workers import in_processes
@@ -94,7 +95,8 @@ def freeze_out(
     names = tuple(bot if isinstance(bot, str) else type(bot).__name__ for bot in bots)
     setup = FreezeOutSetup(names, seed, stack, hands, limit)
     player = FreezeOut(setup, given or None)
-    journal = Journal.open(Path(folder), KIND, setup.as_dict()) if folder else None
+    marks = [mark(name, bot) for name, bot in zip(names, player.players, strict=True)]
+    journal = Journal.open(Path(folder), KIND, {**setup.as_dict(), "marks": marks}) if folder else None
     played = []
     for game in _games(player, int(games), int(processes), journal):
         played.append(game)
@@ -114,7 +116,7 @@ class FreezeOut:
         self._go_on = go_on  # asked after each hand: a game that nobody waits for any more is broken off
         self.setup, self.game, self._given = setup, Holdem(), bots
         self.names, self._luck = Lineup.of(setup.bots).names, luck(setup.seed)
-        players = self._load()
+        players = self.players = self._load()
         for bot in players:
             if not isinstance(bot.game, Holdem) or bot.game.players != 2:
                 raise FeltError(f"A freeze-out is of holdem; {type(bot).__name__} plays {bot.game.name}.")

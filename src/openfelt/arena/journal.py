@@ -18,6 +18,7 @@ from openfelt.base.errors import FeltError, FileError
 from openfelt.base.files import not_written, write_text
 
 PARTS, SEAL, VERSION = "parts.jsonl", "seal", 1
+MARKS = "marks"  # of a setup: checksums of what the bots play by
 
 
 @dataclass
@@ -55,6 +56,8 @@ class Journal:
             raise FileError(f"{path} was written by a newer OpenFelt (format {found['version']}).")
         for key, value in setup.items():
             was = found["setup"].get(key)
+            if was != value and key == MARKS:
+                raise FeltError(f"A bot is not what it was when {path} was begun; nothing was changed.")
             if was != value:
                 raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was changed.")
         journal._load()

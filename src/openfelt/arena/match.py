@@ -70,9 +70,8 @@ def match(
         _require_whole(what, number, least)
     if history:
         require_history(Path(history))
-    size = session or (LOOK if until else 0)
-    wanted = Setup("", (), seed, dealing, size, limit, compiled, aivat, bool(history))
-    contest = _contest(bots, game, wanted)
+    wanted = Setup("", (), seed, dealing, session, limit, compiled, aivat, bool(history))
+    contest = _contest(bots, game, wanted, LOOK if until else 0)
     _require_whole("A match's number of hands", hands, 2 * contest.times)
     if processes > 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
@@ -119,7 +118,7 @@ def until_in_chips(test: SequentialTest, contest: Contest) -> SequentialTest:
     return replace(test, margin=test.margin * BIG_BLIND / 1000) if isinstance(contest.game, Holdem) else test
 
 
-def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup) -> Contest:
+def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup, look: int) -> Contest:
     """A setup with what was left open put in."""
     names = tuple(bot if isinstance(bot, str) else _name(bot, bots.index(bot)) for bot in bots)
     given = None
@@ -137,9 +136,9 @@ def _contest(bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup) -> 
     dealing = wanted.dealing or (DUPLICATE if rules.players == 2 else FRESH)
     contest = Contest(replace(wanted, game=rules.name, bots=names, dealing=dealing), given)
     if not wanted.block:
+        block = look or (COMPILED_BLOCK if contest.compiled else PYTHON_BLOCK)
         learns = any(bot.learns for bot in contest.bots)
-        block = COMPILED_BLOCK if contest.compiled else SESSION if learns else PYTHON_BLOCK
-        contest.setup = replace(contest.setup, block=block)
+        contest.setup = replace(contest.setup, block=SESSION if learns else block)
     return contest
 
 

@@ -25,7 +25,7 @@ class MatchFolder:
 
     def __init__(self, path: Path, contest: Contest) -> None:
         seated = [contest.bots[participant] for participant in contest.lineup.seats]
-        marks = [_mark(name, bot) for name, bot in zip(contest.setup.bots, seated, strict=True)]
+        marks = [mark(name, bot) for name, bot in zip(contest.setup.bots, seated, strict=True)]
         self._journal = Journal.open(path, KIND, {**_plain(contest.setup), "marks": marks})
         self._blocks: dict[tuple[int, int], BlockResult] = {}  # by first deal and count
         self.seconds_before = 0.0
@@ -46,7 +46,7 @@ class MatchFolder:
         self._journal.keep({"first": first, "count": count, "seconds": seconds, **block.as_dict()})
 
 
-def _mark(name: str, bot: Bot) -> str:
+def mark(name: str, bot: Bot) -> str:
     """Tells a policy that was trained on, or a file that was changed, from what it was."""
     path = Path(name.rpartition(":")[0])
     if path.suffix == ".py" and path.is_file():

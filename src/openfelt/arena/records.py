@@ -28,6 +28,8 @@ def require_history(path: Path) -> None:
     """Refuse a file that could not be written, before the match."""
     if path.suffix not in PHH + STORE:
         raise FeltError(f"A history is a file that ends in .phhs (or .phh) or .db, not {path.name}.")
+    if not path.parent.is_dir():
+        raise FeltError(f"There is no folder {path.parent} for the history.")
     if path.exists():
         raise FeltError(f"{path} exists already; name another file for the history.")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
 from openfelt.arena.hands import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
-from openfelt.arena.statistics import Estimate, Moments, estimate
+from openfelt.arena.statistics import UNDECIDED, Estimate, Moments, estimate
 from openfelt.arena.table import Conduct
 from openfelt.base.errors import FeltError, unknown
 from openfelt.rules.holdem import BIG_BLIND, Holdem
@@ -145,7 +145,8 @@ class MatchResult:
     def _remarks(self) -> list[str]:
         lines = []
         if self.verdict:
-            lines.append(f"Sequential test: {self.scores[0].name} is {self.verdict}.")
+            who = "" if self.verdict == UNDECIDED else f"{self.scores[0].name} is "
+            lines.append(f"Sequential test: {who}{self.verdict}.")
         for score in self.scores:
             counts = [f"{count:,} {fault}" for fault, count in score.conduct.faults.items() if count]
             if counts:

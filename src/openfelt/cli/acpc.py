@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,7 +36,11 @@ JOIN, DEAL = "join", "deal"
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("what", choices=(JOIN, DEAL), help="sit down at a dealer's table, or be the dealer")
     parser.add_argument("--game", default=None, help="its name (default: holdem)")
-    parser.add_argument("--seed", type=seed, default=0, help="of the bot's dice, or of the dealer's cards")
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        help="of the bot's dice, or of the dealer's cards (default: one that nobody knows)",
+    )
     what = next((word for word in argv if word in (JOIN, DEAL)), None)
     if what != DEAL:
         _add_join(parser.add_argument_group("join"), optional=what is None)
@@ -71,6 +76,8 @@ def _add_deal(group: argparse._ArgumentGroup, *, required: bool) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    if arguments.seed is None:
+        arguments.seed = secrets.randbits(48)
     if arguments.what == JOIN:
         _join(arguments)
     else:

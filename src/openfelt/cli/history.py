@@ -166,7 +166,9 @@ def _check(arguments: argparse.Namespace) -> int:
     else:
         for number, fault in faults[:MOST_FAULTS]:
             print(f"hand {number}: {fault}")
-        print(f"{_number(count)}, of which {len(faults):,} do not fit the rules" if faults else _fine(count))
+        if count or not hands.fault:
+            wrong = f"{_number(count)}, of which {len(faults):,} do not fit the rules"
+            print(wrong if faults else _fine(count))
     if hands.fault:
         raise hands.fault
     return 1 if faults else 0

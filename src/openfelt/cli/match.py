@@ -18,7 +18,7 @@ EXAMPLES = [
     "felt match default always-raise",
     "felt match runs/holdem default --hands 1e6 --processes 2",
     "felt match runs/leduc-pcfr+ random --game leduc",
-    "felt match default random always-call --hands 1e5          (three players)",
+    "felt match chen poki-like always-call --hands 2e4           (three players)",
     "felt match default sparbot-like --hands 1e6 --until-better 10 --error-rate 0.05",
     "felt match default my_bot.py:MyBot --hands 2e4 --limit 200 --out matches/mine",
     "felt match default my_bot.py:MyBot --hands 4e4 --limit 200 --out matches/mine --resume",

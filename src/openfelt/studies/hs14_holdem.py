@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from openfelt.studies.match_table import Cell, MatchTable, Measured, Results
+from openfelt.studies.match_table import Cell, MatchTable, Results, more
 from openfelt.studies.study import Finding
 
 POLICIES = "runs/hs14"
@@ -136,13 +134,8 @@ def _table_3_findings(results: Results) -> list[Finding]:
     for row, better, worse in ((f"2x {POKI}", UCT, SMOOTH), ("always-raise, probe", SMOOTH, UCT)):
         first, second = results[row, better], results[row, worse]
         text = f"{better} wins more than {worse} against {row}"
-        found.append(Finding(text, f"{first} against {second} mbb/h", _more(first, second)))
+        found.append(Finding(text, f"{first} against {second} mbb/h", more(first, second)))
     return found
-
-
-def _more(first: Measured, second: Measured) -> bool:
-    """Beyond what both intervals leave open."""
-    return first.mean - second.mean > math.hypot(first.half_95, second.half_95)
 
 
 TABLE_3 = MatchTable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,6 +41,11 @@ class Measured:
     def __str__(self) -> str:
         digits = 3 if abs(self.half_95) < 0.5 else 1
         return f"{self.mean:+.{digits}f} ± {self.half_95:.{digits}f}"
+
+
+def more(first: Measured, second: Measured) -> bool:
+    """Whether the first is more than the second, beyond what both intervals leave open."""
+    return first.mean - second.mean > math.hypot(first.half_95, second.half_95)
 
 
 Results = Mapping[tuple[str, str], Measured]  # by row and column

@@ -11,7 +11,7 @@ from openfelt.policy.holdem_policy import HoldemPolicy
 from openfelt.solvers.outcome_mccfr import OutcomeMCCFR
 from openfelt.solvers.solver import Solver
 from openfelt.solvers.uct import UCT
-from openfelt.studies.match_table import Cell, MatchTable, Results
+from openfelt.studies.match_table import Cell, MatchTable, Results, more
 from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
 
 PAPER = (
@@ -55,7 +55,7 @@ def _table_findings(results: Results) -> list[Finding]:
     for row in (POKI, SPARBOT):
         fine, coarse = results[row, FINE], results[row, MCCFR]
         text = f"a hundred buckets do better against {row} than ten"
-        found.append(Finding(text, f"{fine} against {coarse} sb/h", fine.mean > coarse.mean))
+        found.append(Finding(text, f"{fine} against {coarse} sb/h", more(fine, coarse)))
     return found
 
 
