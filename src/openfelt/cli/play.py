@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     from openfelt.play.terminal import Terminal
 
     game = _game(arguments)
+    _require_decisions(game)
     name = arguments.bot or _usual_bot(game)
     if name:
         name = f"{GREEDY}@{name}" if arguments.greedy else name
@@ -82,6 +83,18 @@ def _game(arguments: argparse.Namespace) -> Game:
     return (game_of(arguments.bot) if arguments.bot else None) or load_game("leduc")
 
 
+def _require_decisions(game: Game) -> None:
+    """Without any there is nobody to ask, and no end."""
+    from openfelt.compile.compiler import compile_game
+    from openfelt.rules.holdem import Holdem
+
+    if isinstance(game, Holdem):
+        return
+    with busy(f"compiling {game.name}"):
+        if not compile_game(game).num_rows:
+            raise FeltError(f"There is nothing to decide in {game.name}.")
+
+
 def _usual_bot(game: Game) -> str:
     """Who plays a game that cannot be solved on the spot."""
     from openfelt.policy.any_policy import SHIPPED
@@ -95,10 +108,7 @@ def _usual_bot(game: Game) -> str:
 def _solve(game: Game, *, greedy: bool) -> AnyPolicy:
     from openfelt.solvers.cfr import PCFRPlus
 
-    with busy(f"compiling {game.name}"):
-        solver = PCFRPlus(game)
-    if not solver.tree.num_rows:
-        raise FeltError(f"There is nothing to decide in {game.name}.")
+    solver = PCFRPlus(game)
     with busy(f"solving {game.name}"):
         policy = solver.run(seconds=SECONDS, until=TARGET).policy
     return policy.greedy() if greedy else policy
