@@ -190,7 +190,7 @@ def test_demo(capsys, monkeypatch):
         (["demo", "--out", "."], "holds other files"),
         (["export", "kuhn", "kuhn.txt"], "must end in .efg"),
         (["export", "kuhn", "no/such/folder/kuhn.efg"], "could not be written"),
-        (["play", "kuhn", "--bot", "nowhere"], "no run or policy"),
+        (["play", "kuhn", "--bot", "nowhere"], "There is no bot 'nowhere'"),
         (["games", "princess_monster(4,4,20)"], "histories; at most"),
     ],
 )

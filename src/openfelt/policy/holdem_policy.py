@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,7 @@ def rule_policy(tree: BettingTree, rule: str) -> HoldemPolicy:
     return HoldemPolicy(tree, _spread(tree, rule_spots(tree, rule)))
 
 
+@lru_cache(maxsize=4)
 def rule_spots(tree: BettingTree, rule: str) -> Bytes:
     """The same, [spots]: as if all hands were in one bucket."""
     if rule not in RULES:
