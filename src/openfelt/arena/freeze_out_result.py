@@ -139,13 +139,7 @@ class FreezeOutResult:
     def _remarks(self) -> list[str]:
         draws = f"{self.draws:,} draws, each half a win; " if self.draws else "no draws; "
         lines = [f"  {draws}{self.hands:,} hands in all"]
-        for score in self.scores:
-            counts = [f"{count:,} {fault}" for fault, count in score.conduct.faults.items() if count]
-            if counts:
-                first = score.conduct.first_error
-                error = f" (the first error: {first})" if first else ""
-                lines.append(f"{score.name} failed to act: {', '.join(counts)}{error}; it checked or folded.")
-        return lines
+        return [*lines, *filter(None, (score.conduct.told(score.name) for score in self.scores))]
 
 
 def _score_dict(score: FreezeOutScore) -> dict[str, Any]:

@@ -147,13 +147,7 @@ class MatchResult:
         if self.verdict:
             who = "" if self.verdict == UNDECIDED else f"{self.scores[0].name} is "
             lines.append(f"Sequential test: {who}{self.verdict}.")
-        for score in self.scores:
-            counts = [f"{count:,} {fault}" for fault, count in score.conduct.faults.items() if count]
-            if counts:
-                first = score.conduct.first_error
-                error = f" (the first error: {first})" if first else ""
-                lines.append(f"{score.name} failed to act: {', '.join(counts)}{error}; it checked or folded.")
-        return lines
+        return [*lines, *filter(None, (score.conduct.told(score.name) for score in self.scores))]
 
 
 def result_of(

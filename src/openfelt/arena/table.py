@@ -64,6 +64,12 @@ class Conduct:
             self.faults[fault] += count
         self.first_error = self.first_error or other.first_error
 
+    def told(self, name: str) -> str:
+        """A sentence on the faults of a bot, if it had any."""
+        counts = [f"{count:,} {fault}" for fault, count in self.faults.items() if count]
+        error = f" (the first error: {self.first_error})" if self.first_error else ""
+        return f"{name} failed to act: {', '.join(counts)}{error}; it checked or folded." if counts else ""
+
 
 class Table(ABC):
     """Bots at a game, one for each place of a lineup."""

@@ -24,6 +24,7 @@ from openfelt.arena.cross_table import CrossTable
 from openfelt.arena.journal import Journal
 from openfelt.arena.match import HANDS, match
 from openfelt.arena.result import MatchResult
+from openfelt.arena.table import Conduct
 from openfelt.base.errors import FeltError
 from openfelt.base.files import not_written, write_text
 from openfelt.bots.registry import load_bot
@@ -118,13 +119,11 @@ class TournamentResult:
     def _faults(self) -> list[str]:
         lines = []
         for bot in self.bots:
-            sat = [score for found in self.matches for score in found.scores if score.name == bot]
-            faults = sum(sum(score.conduct.faults.values()) for score in sat)
-            if faults:
-                first = next((score.conduct.first_error for score in sat if score.conduct.first_error), "")
-                error = f" (the first error: {first})" if first else ""
-                lines.append(f"{bot} failed to act {faults:,} times{error}; it checked or folded.")
-        return lines
+            conduct = Conduct()
+            for score in (score for found in self.matches for score in found.scores if score.name == bot):
+                conduct.add(score.conduct)
+            lines.append(conduct.told(bot))
+        return [line for line in lines if line]
 
     def write(self, folder: Path) -> bool:
         """Write cross-table.csv, .md and .png; returns whether there was matplotlib for the picture."""
