@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins format clean
+.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins strengths format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
 
-play: $(VENV)/.installed
+play: $(VENV)/.installed-web
 	$(BIN)/felt play
 
 # The checks, then the tests with the oracles they are compared with.
@@ -69,6 +69,12 @@ stand-ins: $(VENV)/.installed
 	cp runs/sparbot-like/policy/* src/openfelt/bots/policies/sparbot-like/
 	cp runs/fellomen-like/policy/* src/openfelt/bots/policies/fellomen-like/
 
+# What the lobby says of bots in small games; in hold'em it is copies of two studies.
+strengths: $(VENV)/.installed
+	$(BIN)/python -c 'from openfelt.play import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
+	cp docs/studies/bots-cross-table.csv src/openfelt/play/strengths/holdem.csv
+	cp docs/studies/bots-three-handed.csv src/openfelt/play/strengths/holdem_3.csv
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -85,6 +91,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 $(VENV)/.installed-plots: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+	touch $@
+
+$(VENV)/.installed-web: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]'
 	touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed

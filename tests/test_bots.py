@@ -135,6 +135,19 @@ def test_decisions_depend_on_view_and_dice_alone(name):
         assert {place: act(bot, view, place) for place, view in views} == first
 
 
+@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("name", FORMULA_BOTS)
+def test_what_they_think_is_what_they_do(name, players):
+    """Probabilities that sum to one; the two that never throw dice are sure of what they do."""
+    bot = load_bot(name, Holdem(players))
+    for place, view in enumerate(random_views(players, hands=40, seed=5)):
+        thought, taken = bot.think(view), act(bot, view, place)
+        assert sum(thought.probabilities) == pytest.approx(1)
+        assert thought.knew.startswith(view.knew)
+        share = dict(zip(view.actions, thought.probabilities, strict=True))[taken]
+        assert share > 0 if name == "poki-like" else share == 1
+
+
 @pytest.mark.parametrize("name", FORMULA_BOTS)
 def test_other_games_are_refused_in_one_sentence(name):
     with pytest.raises(FeltError, match=f"^{name} plays hold'em, not kuhn\\.$"):

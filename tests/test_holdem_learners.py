@@ -312,7 +312,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["value", "run", "run", "--greedy", "--deals", "1000"]) == 0
     assert "+0.0 mbb/h" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", io.StringIO("call\ncheck\n" * 20))
-    assert main(["play", "--bot", "run", "--hands", "2", "--seed", "1"]) == 0
+    assert main(["play", "--terminal", "--bot", "run", "--hands", "2", "--seed", "1"]) == 0
     assert "bucket" in capsys.readouterr().out
     opponent = ["train", SMALL, "--solver", "uct", "--opponent", "run", "--episodes", "500"]
     assert main([*opponent, "--out", "answer"]) == 0
@@ -329,7 +329,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         (["train", "holdem(players=4)", "--solver", "uct", "--episodes", "5"], "players must be 2 or 3"),
         (["train", "holdem(buckets=5)", "--solver", "uct", "--episodes", "5"], "must be a text in quotes"),
         (["games", SMALL, "--check"], "too many to walk them all"),
-        (["play", "holdem(players=3)", "--bot", "default"], "does not fit holdem(players=3)"),
+        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not fit holdem(players=3)"),
         (["value", "always-call", "nobody"], "no run or policy at nobody"),
         (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is no card"),
         (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah is there twice"),

@@ -163,17 +163,17 @@ def test_watch():
 def test_felt_play(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("bet\n" * 5))
-    assert main(["play", "kuhn", "--hands", "2", "--seed", "1"]) == 0
+    assert main(["play", "--terminal", "kuhn", "--hands", "2", "--seed", "1"]) == 0
     assert "after 2 hands" in capsys.readouterr().out
     assert main(["train", "kuhn", "--iterations", "9", "--out", "run"]) == 0
     monkeypatch.setattr("sys.stdin", io.StringIO("bet\n" * 5))
     capsys.readouterr()
-    assert main(["play", "--bot", "run", "--hands", "2", "--json"]) == 0
+    assert main(["play", "--terminal", "--bot", "run", "--hands", "2", "--json"]) == 0
     captured = capsys.readouterr()
     assert '"hands": 2' in captured.out
     monkeypatch.setattr("sys.stdin", None)
-    assert main(["play", "kuhn"]) == 0
+    assert main(["play", "--terminal", "kuhn"]) == 0
     assert "Good game" in capsys.readouterr().out
     assert "your move" in captured.err
-    assert main(["play", "leduc", "--bot", "run"]) == 2
+    assert main(["play", "--terminal", "leduc", "--bot", "run"]) == 2
     assert "does not fit leduc" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Where things are kept between runs that can be made again: compiled trees, machine code."""
+"""Where things are kept between runs: what can be made again (trees, machine code), and what cannot."""
 
 from __future__ import annotations
 
@@ -16,3 +16,12 @@ def cache_folder() -> Path:
     except ImportError:  # the core also runs where there is only numpy, scipy and numba
         return Path(tempfile.gettempdir()) / "openfelt-cache"
     return Path(platformdirs.user_cache_dir("openfelt"))
+
+
+def data_folder() -> Path:
+    """Where things are kept that nobody can make again: the folder named by OPENFELT_DATA, or the user's."""
+    if os.environ.get("OPENFELT_DATA"):
+        return Path(os.environ["OPENFELT_DATA"])
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("openfelt"))

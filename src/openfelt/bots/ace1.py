@@ -27,6 +27,7 @@ from openfelt.bots.view import HoldemView, View
 from openfelt.bots.weighted_hands import hole_ranks
 from openfelt.cards.deck import PAIR, PREFLOP, Cards, parse_hand
 from openfelt.rules.game import Game
+from openfelt.rules.hand import Thought
 from openfelt.rules.holdem import Holdem
 
 # What must be exceeded, by street: before the flop a share of all hole cards, then a sum of two cards.
@@ -44,6 +45,14 @@ class Ace1(Bot):
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
         assert isinstance(view, HoldemView)
+        return self._choose(view)
+
+    def think(self, view: View) -> Thought:
+        assert isinstance(view, HoldemView)
+        chosen = self._choose(view)
+        return Thought(view.knew, tuple(float(word == chosen) for word in view.actions))
+
+    def _choose(self, view: HoldemView) -> str:
         street = view.street
         if street == PREFLOP:
             value = float(hole_ranks()[PAIR[view.hole[0], view.hole[1]]])

@@ -16,6 +16,7 @@ from openfelt.bots.view import HoldemView, View
 from openfelt.bots.weighted_hands import strength_now
 from openfelt.cards.deck import PREFLOP, RANKS, Cards, parse_hand
 from openfelt.rules.game import Game
+from openfelt.rules.hand import Thought
 from openfelt.rules.holdem import Holdem, players_in
 
 HIGH_CARD = {"A": 10.0, "K": 8.0, "Q": 7.0, "J": 6.0}  # others: half their number
@@ -40,6 +41,14 @@ class Chen(Bot):
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
         assert isinstance(view, HoldemView)
+        return self._choose(view)
+
+    def think(self, view: View) -> Thought:
+        assert isinstance(view, HoldemView)
+        chosen = self._choose(view)
+        return Thought(view.knew, tuple(float(word == chosen) for word in view.actions))
+
+    def _choose(self, view: HoldemView) -> str:
         opponents, bets = len(players_in(view.betting)) - 1, view.betting.bets
         if view.street == PREFLOP:
             value = float(chen_score(view.hole) - POINTS_FOR_THREE * (opponents - 1))

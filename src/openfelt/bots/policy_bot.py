@@ -122,4 +122,5 @@ class HoldemBot(PolicyBot):
     def knew(self, view: View) -> str:
         assert isinstance(view, HoldemView)
         count = self.policy.tree.abstraction.counts[view.street]
-        return f"{view.knew} (bucket {self._bucket(view)} of {count} on the {STREETS[view.street]})"
+        where = f"on the {STREETS[view.street]}" if view.street else "before the flop"
+        return f"{view.knew} (bucket {self._bucket(view)} of {count} {where})"

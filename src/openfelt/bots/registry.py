@@ -11,12 +11,15 @@ from pathlib import Path
 
 from openfelt.base.errors import FeltError, unknown
 from openfelt.bots.bot import Bot
+from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
 from openfelt.bots.policy_bot import HoldemBot, policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.policy.any_policy import SHIPPED
 from openfelt.policy.holdem_policy import RULES
 from openfelt.rules.game import Game
 from openfelt.solvers.run_folder import open_policy
+from openfelt.solvers.smooth_uct import SmoothUCT
+from openfelt.solvers.uct import UCT
 
 GREEDY, AVERAGE = "greedy", "average"
 
@@ -27,6 +30,15 @@ class BotKind:
 
     summary: str
     make: Callable[[Game], Bot]  # raises FeltError for a game that it does not play
+    require: Callable[[Game], object] | None = None  # raises it too, but sooner, where making one takes long
+
+    def plays(self, game: Game) -> bool:
+        """Whether it can be made for a game."""
+        try:
+            (self.require or self.make)(game)
+        except FeltError:
+            return False
+        return True
 
 
 def _rule(rule: str) -> Callable[[Game], Bot]:
@@ -47,6 +59,10 @@ def _class(module: str, name: str) -> Callable[[Game], Bot]:
     return make
 
 
+def _learned(name: str, summary: str) -> BotKind:
+    return BotKind(summary, lambda game: learned_bot(name, game), lambda game: require_small(name, game))
+
+
 BOTS: dict[str, BotKind] = {
     "always-fold": BotKind("folds to every bet", _rule("always-fold")),
     "always-call": BotKind("checks and calls", _rule("always-call")),
@@ -63,8 +79,13 @@ BOTS: dict[str, BotKind] = {
     "fellomen-like": BotKind(
         "stands in for FellOmen2: fictitious play", _class("fellomen_like", "FellomenLike")
     ),
+    EQUILIBRIUM: _learned(
+        EQUILIBRIUM, "small games, solved on the spot by PCFR+ (no guarantee with three players)"
+    ),
+    SmoothUCT.name: _learned(SmoothUCT.name, "small games, learned on the spot by Smooth UCT (HS14)"),
+    UCT.name: _learned(UCT.name, "small games, learned on the spot by UCT, off equilibrium (HS14)"),
 }
-assert set(RULES) <= set(BOTS)
+assert set(RULES) | set(LEARNERS) <= set(BOTS)
 
 
 def load_bot(name: str, game: Game) -> Bot:
@@ -89,6 +110,8 @@ def load_bot(name: str, game: Game) -> Bot:
 def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
     if name not in BOTS or name == SHIPPED:
         return _policy(name, greedy=greedy)(game)
+    if name in LEARNERS:
+        return learned_bot(name, game, greedy=greedy)
     bot = BOTS[name].make(game)
     if not isinstance(bot, HoldemBot):
         raise FeltError(f"{name} plays by no policy that could be made greedy.")

@@ -32,16 +32,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _that_play(game: str) -> list[str]:
     """The bots that can be made for a game."""
-    from openfelt.base.errors import FeltError
     from openfelt.bots.registry import BOTS
     from openfelt.rules.registry import load_game
 
     rules, names = load_game(game), []
     for name, kind in BOTS.items():
-        try:
-            with busy(f"asking {name}"):
-                kind.make(rules)
-        except FeltError:
-            continue
-        names.append(name)
+        with busy(f"asking {name}"):
+            if kind.plays(rules):
+                names.append(name)
     return names

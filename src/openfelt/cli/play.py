@@ -3,57 +3,134 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import secrets
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
-from openfelt.base.errors import FeltError
+from openfelt.base.errors import FeltError, FileError
 from openfelt.cli.options import busy, count, print_json, seed
 
 if TYPE_CHECKING:
-    from openfelt.policy.any_policy import AnyPolicy
+    from openfelt.bots.bot import Bot
     from openfelt.rules.game import Game
 
 HELP = (
-    "Play a game in the terminal against a bot: one of ours (`felt bots`), one that you trained, or one\n"
-    "that is solved on the spot."
+    "Play against bots, at a table in the browser or in the terminal: against ours (`felt bots`), one that\n"
+    "you trained, or one that is solved on the spot. After a hand you see what the bot thought, and what\n"
+    "your decisions cost. The table is for this machine alone, unless --host says otherwise; then a token\n"
+    "is asked for. Sessions are kept, and go on after a restart."
 )
 EXAMPLES = [
     "felt play",
-    "felt play holdem",
     "felt play holdem --bot poki-like",
-    'felt play "holdem(players=3)"',
-    "felt play kuhn --hands 20",
+    'felt play "holdem(players=3)" --bot poki-like --bot chen',
     "felt play --bot runs/leduc-pcfr+",
+    "felt play --port 9000 --no-browser",
+    "felt play --host 0.0.0.0",
+    "felt play kuhn --terminal --hands 20",
 ]
-SECONDS = 5.0  # for solving on the spot, in games too large to be solved sooner
-TARGET = 1e-3
-THREE_HANDED = "poki-like"  # who plays hold'em with three
+HOST, PORT = "127.0.0.1", 8137
+DATABASE = "table.db"
+TERMINAL_ONLY = ("hands", "seed")
+EVERYWHERE = ("0.0.0.0", "::")  # addresses that cannot be opened in a browser
+WEB = ("starlette", "uvicorn", "websockets")  # what the table in the browser needs
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("game", nargs="?", help="a game's name (default: leduc, or the bot's game)")
-    parser.add_argument("--bot", help="a bot's name, or the folder of a run or policy")
+    parser.add_argument(
+        "game", nargs="?", help="a game's name (default: chosen at the table; leduc in the terminal)"
+    )
+    parser.add_argument(
+        "--bot",
+        action="append",
+        default=[],
+        help="a bot's name, the folder of a run or policy, or FILE.py:CLASS; twice for two of them",
+    )
     parser.add_argument(
         "--greedy", action="store_true", help="the bot takes its likeliest action, or that of highest value"
     )
-    parser.add_argument("--hands", type=count, help="stop after so many hands")
-    parser.add_argument("--seed", type=seed, help="deal the same cards each time")
+    parser.add_argument("--terminal", action="store_true", help="play in the terminal")
+    web = parser.add_argument_group("in the browser")
+    web.add_argument(
+        "--host", default=HOST, help=f"the address to serve at (default: {HOST}, this machine alone)"
+    )
+    web.add_argument("--port", type=_port, default=PORT, help=f"default: {PORT}; 0: any that is free")
+    web.add_argument(
+        "--token", help="what others must know to play (default: drawn, if --host is not this machine)"
+    )
+    web.add_argument("--no-browser", action="store_true", help="only say where the table is")
+    web.add_argument(
+        "--database", type=Path, help="where sessions are kept (default: in the user's data folder)"
+    )
+    terminal = parser.add_argument_group("in the terminal")
+    terminal.add_argument("--hands", type=count, help="stop after so many hands")
+    terminal.add_argument("--seed", type=seed, help="deal the same cards each time")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.bots.policy_bot import policy_bot
-    from openfelt.bots.registry import GREEDY, load_bot
+    if arguments.terminal:
+        return _in_terminal(arguments)
+    for name in TERMINAL_ONLY:
+        if getattr(arguments, name) is not None:
+            raise FeltError(f"--{name} is for the terminal: add --terminal.")
+    if not all(map(importlib.util.find_spec, WEB)):
+        raise FeltError("The table in the browser needs: pip install 'openfelt[web]'. Or add --terminal.")
+    _in_browser(arguments)
+
+
+def _in_browser(arguments: argparse.Namespace) -> None:
+    from openfelt.play.lobby import table_game
+    from openfelt.web.app import make_app
+    from openfelt.web.guard import is_loopback
+    from openfelt.web.server import bind, serve
+
+    names = _bot_names(arguments)
+    game = table_game(_game(arguments).name) if arguments.game or names else None
+    if game:
+        names = _one_each(names, game)
+        _bots(names, game)
+    token = arguments.token or (None if is_loopback(arguments.host) else secrets.token_urlsafe(12))
+    database = arguments.database or _default_database()
+    listening = bind(arguments.host, arguments.port)
+    with busy("setting the table"):
+        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
+    query = [("game", game.name), *(("bot", name) for name in names)] if game else []
+    query += [("token", token)] if token else []
+    shown = "127.0.0.1" if arguments.host in EVERYWHERE else arguments.host
+    shown = f"[{shown}]" if ":" in shown else shown
+    url = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?{urlencode(query)}" if query else "")
+
+    def ready() -> None:
+        if arguments.json:
+            print_json({"url": url, "database": str(database)})
+        else:
+            print(f"The table is at {url} (Ctrl+C closes it). Sessions are kept in {database}.")
+        sys.stdout.flush()
+
+    serve(app, listening, url=None if arguments.no_browser else url, ready=ready)
+
+
+def _default_database() -> Path:
+    from openfelt.base.folders import data_folder
+
+    folder = data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder} could not be made ({error.strerror}); see --database.") from None
+    return folder / DATABASE
+
+
+def _in_terminal(arguments: argparse.Namespace) -> None:
     from openfelt.play.terminal import Terminal
 
     game = _game(arguments)
     _require_decisions(game)
-    name = arguments.bot or _usual_bot(game)
-    if name:
-        name = f"{GREEDY}@{name}" if arguments.greedy else name
-        bots = [load_bot(name, game) for _ in range(game.players - 1)]
-    else:
-        policy = _solve(game, greedy=arguments.greedy)
-        bots = [policy_bot(policy, game) for _ in range(game.players - 1)]
+    with busy(f"asking the {'bot' if game.players == 2 else 'bots'} to {game.name}"):
+        bots = _bots(_one_each(_bot_names(arguments), game), game)
     # With --json the talk goes to stderr and the result, alone, to stdout.
     talk = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
@@ -72,15 +149,42 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _game(arguments: argparse.Namespace) -> Game:
     """The game that is named, or that of the bot."""
+    from openfelt.bots.learned import LEARNERS
     from openfelt.bots.registry import BOTS
     from openfelt.policy.any_policy import game_of
     from openfelt.rules.registry import load_game
 
     if arguments.game:
         return load_game(arguments.game)
-    if arguments.bot in BOTS:
+    first = arguments.bot[0] if arguments.bot else ""
+    if first in BOTS and first not in LEARNERS:
         return load_game("holdem")
-    return (game_of(arguments.bot) if arguments.bot else None) or load_game("leduc")
+    return (game_of(first) if first else None) or load_game("leduc")
+
+
+def _bot_names(arguments: argparse.Namespace) -> list[str]:
+    from openfelt.bots.registry import GREEDY
+
+    return [f"{GREEDY}@{name}" if arguments.greedy else name for name in arguments.bot]
+
+
+def _one_each(names: list[str], game: Game) -> list[str]:
+    """A bot for each other seat: those named, one for all, or the usual one."""
+    from openfelt.play.lobby import usual_bot
+
+    others = game.players - 1
+    names = names or [usual_bot(game)]
+    if len(names) not in (1, others):
+        raise FeltError(
+            f"{game.name} has {others} other {'seat' if others == 1 else 'seats'}, not {len(names)}."
+        )
+    return names * others if len(names) == 1 else names
+
+
+def _bots(names: list[str], game: Game) -> list[Bot]:
+    from openfelt.bots.registry import load_bot
+
+    return [load_bot(name, game) for name in names]
 
 
 def _require_decisions(game: Game) -> None:
@@ -95,23 +199,10 @@ def _require_decisions(game: Game) -> None:
             raise FeltError(f"There is nothing to decide in {game.name}.")
 
 
-def _usual_bot(game: Game) -> str:
-    """Who plays a game that cannot be solved on the spot."""
-    from openfelt.policy.any_policy import SHIPPED
-    from openfelt.rules.holdem import Holdem
-
-    if not isinstance(game, Holdem):
-        return ""
-    return SHIPPED if game.players == 2 else THREE_HANDED
-
-
-def _solve(game: Game, *, greedy: bool) -> AnyPolicy:
-    from openfelt.solvers.cfr import PCFRPlus
-
-    solver = PCFRPlus(game)
-    with busy(f"solving {game.name}"):
-        policy = solver.run(seconds=SECONDS, until=TARGET).policy
-    return policy.greedy() if greedy else policy
+def _port(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text) < 1 << 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not '{text}'")
 
 
 def _ask(text: str) -> str:

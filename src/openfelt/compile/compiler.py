@@ -50,7 +50,7 @@ def compile_any(game: AnyGame) -> Tree:
     return compile_holdem(rules) if isinstance(rules, Holdem) else compile_game(rules)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _compile(game: Game, cache: Path) -> GameTree:
     # Only for our own games do we know all the sources that their trees depend on.
     if type(game) not in GAMES.values():

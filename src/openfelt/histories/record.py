@@ -12,7 +12,7 @@ class HandRecord:
     """Seats are those of the rules; chips are the game's."""
 
     game: str  # its name: "holdem", "holdem(players=3)", "kuhn", "leduc"
-    number: int  # in its match or session, from 0
+    number: int  # in its match, from 0, or in a person's session, from 1
     names: tuple[str, ...]  # by seat
     dealt: tuple[str, ...]  # chance's words in the order of the rules, as far as it came; or HIDDEN
     actions: tuple[str, ...]  # the players' words

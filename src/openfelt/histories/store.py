@@ -49,6 +49,11 @@ SCHEMA = (
 )
 COUNT = "SELECT (SELECT hands FROM total), (SELECT coalesce(max(id), 0) FROM hands)"
 
+ONE_HAND = (
+    "SELECT match, game, names, seal, number, dealt, actions, won FROM hands"
+    " JOIN sittings ON sittings.id = hands.sitting WHERE hands.id = ?"
+)
+
 
 class HandStore:
     """A file of hands; `with HandStore(path) as store:` opens it, or makes it where there is none."""
@@ -115,6 +120,17 @@ class HandStore:
         for sitting, row in self._rows(self._chosen(player, match), all_of_them=everything):
             yield unpack(sitting, row)
 
+    def hand(self, key: int) -> HandRecord:
+        """The hand that came as the `key`-th, from 1."""
+        with self._told():
+            found = self._base.execute(ONE_HAND, (key,)).fetchone()
+        if found is not None:
+            match, game, names, seal, *words = found
+            sitting, row = Sitting(match, game, tuple(json.loads(names))), Row(*words)
+            if is_sealed(seal, sitting, row):
+                return unpack(sitting, row)
+        raise FileError(f"{self.path} is damaged: its {key:,}th hand is not as it was.")
+
     def columns(self, player: str, game: str = Holdem.key, *, block: int = BLOCK) -> Iterator[Columns]:
         """All that a player of hold'em saw and did, as arrays of `block` hands at a time.
 
@@ -159,20 +175,25 @@ class HandStore:
 
     def _commit(self, batch: list[tuple[Sitting, Row]]) -> None:
         """Write a batch and empty it."""
-        rows, sittings = list(batch), dict.fromkeys(sitting for sitting, _ in batch)
+        rows = list(batch)
         batch.clear()
         if not rows:
             return
         with self._told(), self._transaction():
-            insert = "INSERT OR IGNORE INTO sittings (match, game, names) VALUES (?, ?, ?)"
-            self._base.executemany(insert, [each.key for each in sittings])
-            query = "SELECT id FROM sittings WHERE match = ? AND game = ? AND names = ?"
-            key = {each: self._base.execute(query, each.key).fetchone()[0] for each in sittings}
-            self._base.executemany(
-                "INSERT INTO hands (sitting, number, dealt, actions, won, seal) VALUES (?, ?, ?, ?, ?, ?)",
-                [(key[sitting], *row, seal_of(sitting, row)) for sitting, row in rows],
-            )
-            self._base.execute("UPDATE total SET hands = hands + ?", (len(rows),))
+            self._insert(rows)
+
+    def _insert(self, rows: list[tuple[Sitting, Row]]) -> None:
+        """Add hands, as part of a transaction."""
+        sittings = dict.fromkeys(sitting for sitting, _ in rows)
+        insert = "INSERT OR IGNORE INTO sittings (match, game, names) VALUES (?, ?, ?)"
+        self._base.executemany(insert, [each.key for each in sittings])
+        query = "SELECT id FROM sittings WHERE match = ? AND game = ? AND names = ?"
+        key = {each: self._base.execute(query, each.key).fetchone()[0] for each in sittings}
+        self._base.executemany(
+            "INSERT INTO hands (sitting, number, dealt, actions, won, seal) VALUES (?, ?, ?, ?, ?, ?)",
+            [(key[sitting], *row, seal_of(sitting, row)) for sitting, row in rows],
+        )
+        self._base.execute("UPDATE total SET hands = hands + ?", (len(rows),))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

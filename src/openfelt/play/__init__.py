@@ -1,1 +1,1 @@
-"""Sitting at a table: hands played step by step, and a terminal to play them in."""
+"""A person at a table with bots: sessions, what is shown of them, what can be learned from a hand."""

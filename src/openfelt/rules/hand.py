@@ -38,6 +38,7 @@ class Hand:
         self.game = game
         self.state: Any = game.start()
         self.steps: list[Step] = []
+        self.states: list[Any] = []  # before each step
 
     @property
     def mover(self) -> int:
@@ -56,12 +57,20 @@ class Hand:
             raise FeltError("The hand is not over yet.")
         return tuple(float(value) for value in self.game.payoffs(self.state))
 
+    def before(self, step: int) -> Hand:
+        """The hand as it was before that step."""
+        earlier = Hand(self.game)
+        earlier.steps, earlier.states = self.steps[:step], self.states[:step]
+        earlier.state = (*self.states, self.state)[step]
+        return earlier
+
     def act(self, number: int, thought: Thought | None = None) -> Step:
         """Take the action of that number."""
         actions = self.actions
         action = actions[number]
         seen = tuple(self.game.sees(self.state, action, player) for player in range(self.game.players))
         step = Step(self.mover, number, action, actions, seen, thought)
+        self.states.append(self.state)
         self.state = self.game.play(self.state, action)
         self.steps.append(step)
         return step

@@ -13,13 +13,14 @@ from openfelt.studies.mm19_leduc import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3
 from openfelt.studies.pjl11_holdem import FIGURE_4_HOLDEM, TABLE_1
 from openfelt.studies.pjl11_kuhn import FIGURE_4_KUHN
 from openfelt.studies.study import Study
+from openfelt.studies.three_handed import THREE_HANDED
 
 STUDIES: dict[str, Study | MatchStudy] = {
     study.name: study
     for study in (
         *(FIGURE_1, FIGURE_2, FIGURE_4_KUHN, EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
         *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
-        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE),
+        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE, THREE_HANDED),
     )
 }
 

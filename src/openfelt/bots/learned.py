@@ -1,0 +1,101 @@
+"""Bots that are learned on the spot, in games small enough to be compiled: equilibrium, smooth-uct, uct.
+
+They are the same each time: what is learned depends on the game, on numbers of iterations and on a fixed
+seed, never on the clock.
+
+- `equilibrium` is solved by PCFR+ to `TARGET`, or as far as `ITERATIONS` and `WORK` allow. With two players
+  that comes close to an equilibrium. With three CFR has no guarantee, and an equilibrium itself would promise
+  nothing against two others who depart from it.
+- `smooth-uct` and `uct` play the average policies of a second or two of self-play, with the constants of the
+  papers' figures: in Kuhn poker HS14's, in Leduc hold'em those that MM19 took from Heinrich.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from threading import Lock
+from typing import Any, NamedTuple
+
+from openfelt.base.errors import FeltError
+from openfelt.bots.policy_bot import TreeBot
+from openfelt.compile.compiler import compile_game
+from openfelt.policy.any_policy import enumerated
+from openfelt.policy.policy import Policy
+from openfelt.rules.game import Game
+from openfelt.rules.holdem import Holdem
+from openfelt.solvers.cfr import PCFRPlus
+from openfelt.solvers.smooth_uct import MAX_AVERAGE, SmoothUCT
+from openfelt.solvers.solver import Solver
+from openfelt.solvers.uct import UCT
+
+EQUILIBRIUM = "equilibrium"
+MOST_NODES = 2_000_000  # of the tree, so that a second or two are enough
+TARGET = 1e-4  # exploitability, in the game's unit
+ITERATIONS = 10_000  # of PCFR+, at most
+WORK = 200_000_000  # and nodes walked by them, at most
+EPISODES, SEED = 4_000_000, 1  # of self-play: a second in Leduc
+REMEMBERED = 32  # policies
+
+# By learner and game; elsewhere c is half the range of payoffs, and Smooth UCT's schedule is Heinrich's.
+CONSTANTS: dict[tuple[str, str], dict[str, Any]] = {
+    (UCT.name, "kuhn"): {"c": 2.0},
+    (SmoothUCT.name, "kuhn"): {"c": 1.75, "schedule": MAX_AVERAGE},
+    (UCT.name, "leduc"): {"c": 18.0},
+    (SmoothUCT.name, "leduc"): {"c": 18.0},
+}
+
+
+class Learned(NamedTuple):
+    """What was learned of a game."""
+
+    policy: Policy
+    greedy: Policy  # of single actions: the likeliest, or those of highest value where that is known
+
+
+def _solve(game: Game) -> Solver:
+    solver = PCFRPlus(game)
+    return solver.run(min(ITERATIONS, max(1, WORK // solver.tree.num_nodes)), until=TARGET)
+
+
+def _self_play(learner: type[UCT]) -> Callable[[Game], Solver]:
+    def learn(game: Game) -> Solver:
+        return learner(game, seed=SEED, **CONSTANTS.get((learner.name, game.name), {})).run(EPISODES)
+
+    return learn
+
+
+LEARNERS: dict[str, Callable[[Game], Solver]] = {
+    EQUILIBRIUM: _solve,
+    SmoothUCT.name: _self_play(SmoothUCT),
+    UCT.name: _self_play(UCT),
+}
+
+
+def learned_bot(name: str, game: Game, *, greedy: bool = False) -> TreeBot:
+    """The bot of LEARNERS called `name`; quick where the same was learned before."""
+    learned = learn(name, game)
+    return TreeBot(learned.greedy if greedy else learned.policy, game)
+
+
+def learn(name: str, game: Game) -> Learned:
+    """Its policies, learned once a game and then remembered."""
+    require_small(name, game)
+    with _LEARNING:
+        return _learn(name, game)
+
+
+def require_small(name: str, game: Game) -> None:
+    """Refuse a game that is too large, before anything is learned."""
+    if isinstance(game, Holdem) or compile_game(game).num_nodes > MOST_NODES:
+        how = "solved" if name == EQUILIBRIUM else "learned"
+        raise FeltError(f"{name} is {how} on the spot, which {game.name} is too large for.")
+
+
+_LEARNING = Lock()  # so that two threads do not learn the same
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _learn(name: str, game: Game) -> Learned:
+    solver = LEARNERS[name](game)
+    return Learned(enumerated(solver.policy), enumerated(solver.greedy))

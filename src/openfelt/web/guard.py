@@ -1,0 +1,110 @@
+"""Who may talk to the server: pages of its own, from this machine, or with the token."""
+
+from __future__ import annotations
+
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE, TOKEN = "felt_token", "token"
+SAFE = ("GET", "HEAD")
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address means this machine alone."""
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Around the application: every request and every socket passes here.
+
+    Without a token the server is for this machine: a request must name it so, or a page from elsewhere could
+    reach it under a name of its own (DNS rebinding). A browser says which page a request comes from; one that
+    could change something, and any socket, must come from our own.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str | None, ask: Path) -> None:
+        self._app, self._token, self._ask = app, token, ask  # `ask` is the page that asks for the token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return await self._app(scope, receive, send)
+        refused = self._refused(scope)
+        if refused is None:
+            return await self._app(scope, receive, _with_headers(send))
+        if scope["type"] == "websocket":
+            await receive()
+            return await send({"type": "websocket.close", "code": 1008})  # before it is accepted: HTTP 403
+        await refused(scope, receive, _with_headers(send))
+
+    def _refused(self, scope: Scope) -> Response | None:
+        """The answer to what may not pass."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self._token is None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            return _forbidden("This table is only for the machine that it runs on.")
+        origin = headers.get("origin")
+        changes = scope["type"] == "websocket" or scope["method"] not in SAFE
+        if changes and origin is not None and urlsplit(origin).netloc != host:
+            return _forbidden("A page of another site may not do this.")
+        return self._without_token(scope, headers) if self._token is not None else None
+
+    def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.pop(TOKEN, [""])[0]
+        if self._is_right(given) and scope["type"] == "http":
+            rest = urlencode(query, doseq=True)
+            answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), status_code=303)
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
+            return answer
+        if self._is_right(_cookie(headers)):
+            return None
+        if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
+            return Response(self._ask.read_bytes(), status_code=401, media_type="text/html")
+        return JSONResponse({"error": "This table asks for a token."}, status_code=401)
+
+    def _is_right(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), (self._token or "").encode())
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def _forbidden(sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status_code=403)
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending

@@ -1,0 +1,71 @@
+// A line chart of cumulative winnings, with the luck-free score beside it.
+
+import { svg } from "./dom.js";
+import { number } from "./text.js";
+
+const WIDTH = 360;
+const HEIGHT = 200;
+const EDGE = { left: 44, right: 12, top: 20, bottom: 34 };
+
+/** Round numbers that span from low to high, about `count` of them. */
+export function ticks(low, high, count) {
+  const rough = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
+  const out = [];
+  for (let k = Math.floor(low / step); k <= Math.ceil(high / step); k += 1) out.push(k * step);
+  return out;
+}
+
+/** Whole numbers only: hands are counted. */
+function handTicks(last) {
+  return ticks(0, last, 5).filter((tick) => tick >= 0 && tick <= last && Number.isInteger(tick));
+}
+
+function line(points, x, y, kind) {
+  if (!points.length) return null;
+  const path = points.map(([hand, value], i) => `${i ? "L" : "M"}${x(hand).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+  return svg("path", { d: path, class: `chart-line chart-${kind}` });
+}
+
+function axes(xs, ys, x, y, unit) {
+  const right = WIDTH - EDGE.right;
+  const rows = ys.map((value) => [
+    svg("line", { x1: EDGE.left, x2: right, y1: y(value), y2: y(value), class: value ? "chart-grid" : "chart-zero" }),
+    svg("text", { x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end", class: "chart-text" }, number(value)),
+  ]);
+  const columns = xs.map((hand) =>
+    svg("text", { x: x(hand), y: HEIGHT - EDGE.bottom + 15, "text-anchor": "middle", class: "chart-text" }, number(hand)),
+  );
+  const names = [
+    svg("text", { x: 4, y: 11, class: "chart-text chart-name" }, `${unit} won in all`),
+    svg("text", { x: right, y: HEIGHT - 4, "text-anchor": "end", class: "chart-text chart-name" }, "hands played"),
+  ];
+  return [...rows.flat(), ...columns, ...names];
+}
+
+/** Draws points [hand, won, luck_free or null] into `node`, an svg element. */
+export function drawChart(node, points, unit) {
+  const won = [[0, 0], ...points.map(([hand, value]) => [hand, value])];
+  const known = points.filter((point) => point[2] !== null && point[2] !== undefined);
+  const luckFree = known.length ? [[0, 0], ...known.map(([hand, , value]) => [hand, value])] : [];
+  const values = [...won, ...luckFree].map(([, value]) => value);
+  const ys = ticks(Math.min(-1, ...values), Math.max(1, ...values), 4);
+  const last = Math.max(5, won.at(-1)[0]);
+  const x = (hand) => EDGE.left + ((WIDTH - EDGE.left - EDGE.right) * hand) / last;
+  const span = ys.at(-1) - ys[0];
+  const y = (value) => HEIGHT - EDGE.bottom - ((HEIGHT - EDGE.top - EDGE.bottom) * (value - ys[0])) / span;
+  node.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", summary(points, unit));
+  const lines = [line(luckFree, x, y, "luck-free"), line(won, x, y, "won")].filter(Boolean);
+  node.replaceChildren(...axes(handTicks(last), ys, x, y, unit), ...lines);
+  if (points.length) node.append(svg("circle", { cx: x(won.at(-1)[0]), cy: y(won.at(-1)[1]), r: 3, class: "chart-end" }));
+}
+
+function summary(points, unit) {
+  if (!points.length) return "Chart of winnings; no hand was played yet.";
+  const [hand, won, luckFree] = points.at(-1);
+  const second = luckFree === null || luckFree === undefined ? "" : `, luck-free ${number(luckFree)}`;
+  return `Chart of cumulative winnings: after ${hand} hands ${number(won)} ${unit}${second}.`;
+}

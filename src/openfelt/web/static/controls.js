@@ -1,0 +1,84 @@
+// The person's buttons and keys at the table.
+
+import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
+import { counted, list } from "./text.js";
+
+function resultText(hand, unit) {
+  if (hand.returned) return "The hand was returned; nobody won or lost.";
+  if (hand.won > 0) return `You win ${counted(hand.won, unit)}.`;
+  if (hand.won < 0) return `You lose ${counted(-hand.won, unit)}.`;
+  return "You win nothing and lose nothing.";
+}
+
+function promptText(state, busy) {
+  const { hand } = state;
+  if (!hand) return "Ready when you are.";
+  if (hand.over) return resultText(hand, state.unit);
+  if (hand.actions.length) return busy ? "…" : "Your turn.";
+  const mover = hand.seats.find((seat) => seat.turn);
+  return mover ? `${mover.name} is to act …` : "…";
+}
+
+function hint(key) {
+  return el("kbd", { "aria-hidden": "true" }, key);
+}
+
+function actionButton(action, busy, act) {
+  const attributes = { type: "button", class: "button", "data-action": action.word, disabled: busy };
+  attributes["aria-keyshortcuts"] = action.key;
+  attributes.on = { click: () => act(action.word) };
+  return el("button", attributes, action.label, hint(action.key.toUpperCase()));
+}
+
+function endButtons(state, busy, deal) {
+  const first = !state.hand;
+  const next = { id: "next-hand", type: "button", class: "button button-main", disabled: busy || !state.next };
+  Object.assign(next, { "aria-keyshortcuts": "Enter N", on: { click: deal } });
+  const link = state.hand?.link;
+  const back = { id: "look-back", class: "button", href: `/hand/${encodeURIComponent(link)}`, "aria-keyshortcuts": "L" };
+  return [
+    link && el("a", back, "Look back", hint("L")),
+    el("button", next, first ? "Deal the first hand" : "Next hand", hint("Enter")),
+  ].filter(Boolean);
+}
+
+/** What the controls show; they are only built anew when it changes, so that the focus stays. */
+function signature(state) {
+  const { hand } = state;
+  return JSON.stringify([hand?.number, hand?.step, hand?.over, hand?.link, hand?.actions, state.next?.number]);
+}
+
+/** Draws the buttons for a state. The focus never moves onto an action by itself: Enter must not act twice. */
+export function drawControls(state, { busy, doing }) {
+  const box = byId("actions");
+  if (!state) return;
+  say(byId("prompt"), promptText(state, busy));
+  const shown = signature(state);
+  if (box.dataset.shown === shown) {
+    for (const button of box.querySelectorAll("button")) button.disabled = busy;
+    return;
+  }
+  const held = box.contains(document.activeElement) || document.activeElement === document.body;
+  const actions = state.hand?.actions ?? [];
+  const over = !state.hand || state.hand.over;
+  const buttons = over ? endButtons(state, busy, doing.deal) : actions.map((each) => actionButton(each, busy, doing.act));
+  box.replaceChildren(...buttons);
+  box.dataset.shown = shown;
+  if (held && state.hand) byId("controls").focus({ preventScroll: true });
+}
+
+/** F, C and R act; Enter and N deal the next hand; L looks back. */
+export function keyPressed(event, state, { busy, doing }) {
+  if (!isPlainKey(event)) {
+    if (event.repeat && event.key === "Enter" && event.target.closest?.("#actions")) event.preventDefault();
+    return;
+  }
+  if (!state || busy) return;
+  const key = event.key.toLowerCase();
+  const over = !state.hand || state.hand.over;
+  const action = state.hand?.actions.find((each) => each.key === key);
+  if (action && !over) doing.act(action.word);
+  else if (over && key === "n") doing.deal();
+  else if (over && key === "enter" && !actsOnEnter(event.target)) doing.deal();
+  else if (key === "l" && byId("look-back")) location.assign(byId("look-back").href);
+}

@@ -1,0 +1,76 @@
+// The panel of one step in the replay: who decided, what the bots thought, what each action is worth.
+
+import { barList } from "./bars.js";
+import { el } from "./dom.js";
+import { counted, number, signed } from "./text.js";
+
+function thoughtView(thought, step) {
+  const title = thought.own ? `What ${thought.by} thought` : `What ${thought.by} would have done in your place`;
+  const parts = [el("h3", {}, title)];
+  const knew = [thought.knew, thought.bucket].filter(Boolean).join("; ");
+  if (knew) parts.push(el("p", { class: "quiet" }, knew));
+  if (thought.probabilities?.length) parts.push(barList(step.actions, thought.probabilities, thought.own ? step.chosen : -1));
+  else parts.push(el("p", {}, "Its probabilities are not known."));
+  return el("section", { class: "thought", "data-thought": thought.by }, parts);
+}
+
+function valueText(action) {
+  return action.interval ? `${signed(action.value)} ± ${number(action.interval)}` : signed(action.value);
+}
+
+function lossText(action) {
+  if (action.loss < 0.005) return "0";
+  return action.interval ? `${number(action.loss)} ± ${number(action.interval)}` : number(action.loss);
+}
+
+function lossTable(decision, step, unit) {
+  const rows = decision.actions.map((action, i) => {
+    const chosen = i === step.chosen;
+    const name = [action.label, chosen && el("span", { class: "chosen" }, " ◂ chosen")];
+    const attributes = { class: chosen ? "row-chosen" : null, "data-word": action.word };
+    return el("tr", attributes, el("th", { scope: "row" }, name), el("td", {}, valueText(action)), el("td", {}, lossText(action)));
+  });
+  const head = el("tr", {}, el("th", { scope: "col" }, "Action"), el("th", { scope: "col" }, "Worth"), el("th", { scope: "col" }, "Loss"));
+  const caption = el("caption", {}, `What each action is worth, in ${unit}`);
+  return el("table", { class: "loss-table" }, caption, el("thead", {}, head), el("tbody", {}, rows));
+}
+
+function costText(decision, step, unit) {
+  const loss = decision.actions[step.chosen]?.loss ?? 0;
+  if (loss < 0.005) return "What you did was best: it cost nothing.";
+  return `What you did cost ${counted(loss, unit)} in expectation.`;
+}
+
+function lossView(index, step, unit, losses) {
+  if (!losses) return [el("p", { class: "quiet busy" }, "Working out what each action is worth …")];
+  const decision = losses.decisions.find((each) => each.step === index);
+  if (!decision) return [];
+  return [el("p", { class: "cost" }, costText(decision, step, unit)), lossTable(decision, step, unit)];
+}
+
+/** Draws step `index` of a review into `node`. With `hide`, nothing that the bots' cards show through. */
+export function drawDecision(node, review, index, { hide, losses }) {
+  const step = review.steps[index];
+  if (step.mover < 0) {
+    node.replaceChildren(el("p", { class: "quiet" }, "Chance: nobody decides here."));
+    return;
+  }
+  const mine = step.mover === review.seat;
+  const parts = [el("p", { class: "step-said" }, step.text)];
+  if (mine) parts.push(...lossView(index, step, review.unit, losses));
+  if (!mine && hide) parts.push(el("p", { class: "quiet" }, "What it thought is hidden, as its cards are."));
+  else if (!step.thoughts.length && !mine) parts.push(el("p", { class: "quiet" }, "What it thought is not known."));
+  else parts.push(...step.thoughts.map((thought) => thoughtView(thought, step)));
+  node.replaceChildren(...parts);
+}
+
+/** The end of the hand: who won what. */
+export function drawEnd(node, review) {
+  const rows = review.names.map((name, seat) =>
+    el("tr", {}, el("th", { scope: "row" }, seat === review.seat ? "You" : name), el("td", {}, signed(review.won[seat]))),
+  );
+  const known = review.luck_free !== null && review.luck_free !== undefined;
+  const luck = known ? el("p", { class: "quiet" }, `Luck-free, you won ${signed(review.luck_free)} ${review.unit}.`) : "";
+  const caption = el("caption", {}, `Won, in ${review.unit}`);
+  node.replaceChildren(el("p", { class: "step-said" }, review.result), el("table", { class: "loss-table" }, caption, el("tbody", {}, rows)), luck);
+}

@@ -1,0 +1,153 @@
+// The lobby: choose a game and who sits at the table, or go on with an earlier session.
+
+import { get, post } from "./api.js";
+import { byId, el, say } from "./dom.js";
+import { forgetSession, rememberSession, sessions } from "./storage.js";
+import { counted, list, sentence } from "./text.js";
+
+const PLACES = ["Opponent on your left", "Opponent on your right"];
+let games = [];
+
+function policyAddress(game, bot) {
+  return `/policy?${new URLSearchParams({ game, bot })}`;
+}
+
+function usualFirst(bots) {
+  return [...bots.filter((bot) => bot.usual), ...bots.filter((bot) => !bot.usual)];
+}
+
+function usual(game) {
+  return (game.bots.find((bot) => bot.usual) ?? game.bots[0])?.name;
+}
+
+function chosenGame() {
+  return games.find((game) => game.name === byId("sit").elements.game?.value);
+}
+
+function chosenBots(game) {
+  const fields = byId("sit").elements;
+  return Array.from({ length: game.players - 1 }, (_, place) => fields[`bot${place}`].value);
+}
+
+/** One radio button with its texts; the whole card is its label. */
+function choice(group, place, { name, title, checked, texts, link }) {
+  const id = `${group}-${place}`;
+  const about = texts.map((text, i) => text && el("p", { class: i ? "strength" : null }, sentence(text)));
+  const described = el("div", { id: `${id}-about`, class: "about" }, about);
+  const radio = el("input", { type: "radio", name: group, value: name, id, checked, "aria-describedby": described.id });
+  return el("div", { class: "choice", [`data-${group === "game" ? "game" : "bot"}`]: name },
+    radio, el("div", {}, el("label", { for: id }, title), described, link));
+}
+
+function drawGames(selected) {
+  byId("games").replaceChildren(
+    ...games.map((game, place) =>
+      choice("game", place, { name: game.name, title: game.title, checked: game.name === selected, texts: [game.summary] }),
+    ),
+  );
+}
+
+function botCards(game, wanted) {
+  const cards = game.bots.map((bot, place) => {
+    const link = el("a", { href: policyAddress(game.name, bot.name) }, "Look at its policy");
+    const checked = bot.name === wanted;
+    return choice("bot0", place, { name: bot.name, title: bot.name, checked, texts: [bot.summary, bot.strength], link });
+  });
+  return el("fieldset", {}, el("legend", {}, "Opponent"), el("div", { class: "choices" }, cards));
+}
+
+function botSelect(game, place, wanted) {
+  const about = el("div", { id: `bot${place}-about` });
+  const options = game.bots.map((bot) => el("option", { value: bot.name, selected: bot.name === wanted }, bot.name));
+  const select = el("select", { name: `bot${place}`, "aria-describedby": about.id }, options);
+  const tell = () => {
+    const bot = game.bots.find((each) => each.name === select.value);
+    about.replaceChildren(el("p", {}, sentence(bot.summary)), el("p", { class: "strength" }, sentence(bot.strength)));
+  };
+  select.addEventListener("change", tell);
+  tell();
+  return el("div", {}, el("label", {}, PLACES[place], select), about);
+}
+
+function drawOpponents(wanted = []) {
+  const game = chosenGame();
+  if (!game) return;
+  const known = (place) => (game.bots.some((bot) => bot.name === wanted[place]) ? wanted[place] : usual(game));
+  if (game.players === 2) return byId("opponents").replaceChildren(botCards(game, known(0)));
+  const selects = Array.from({ length: game.players - 1 }, (_, place) => botSelect(game, place, known(place)));
+  const box = el("div", { class: "seats-choice" }, selects);
+  byId("opponents").replaceChildren(el("fieldset", {}, el("legend", {}, "Opponents"), box));
+}
+
+/** Asks for a session and goes to its table; an error is told on this page. */
+async function sitDown(game, bots) {
+  byId("sit-down").disabled = true;
+  say(byId("error"), "");
+  say(byId("busy"), "Taking a seat …");
+  try {
+    const { session } = await post("/api/sessions", { game, bots });
+    rememberSession(session);
+    location.assign(`/play/${encodeURIComponent(session)}`);
+  } catch (error) {
+    say(byId("error"), error.message);
+    say(byId("busy"), "");
+    byId("sit-down").disabled = games.length === 0;
+  }
+}
+
+function sessionRow(id, session) {
+  const begun = new Date(session.begun);
+  const when = Number.isNaN(begun.getTime()) ? "" : `, begun ${begun.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
+  const title = `${session.title} against ${list(session.bots)}`;
+  const facts = el("div", {}, el("strong", {}, title), el("span", { class: "quiet" }, counted(session.hands, "hands") + when));
+  const link = { class: "button button-small", href: `/play/${encodeURIComponent(id)}`, "aria-label": `Go on: ${title}` };
+  return el("li", { "data-session": id }, facts, el("a", link, "Go on"));
+}
+
+/** Lists this browser's sessions; those that the server does not know are forgotten. */
+async function drawSessions() {
+  const rows = await Promise.all(
+    sessions().map(async (id) => {
+      try {
+        return sessionRow(id, await get(`/api/sessions/${encodeURIComponent(id)}`));
+      } catch (error) {
+        if (error.status === 404) forgetSession(id);
+        return null;
+      }
+    }),
+  );
+  const known = rows.filter(Boolean);
+  byId("sessions").replaceChildren(...known);
+  byId("earlier").hidden = known.length === 0;
+}
+
+async function start() {
+  const query = new URLSearchParams(location.search);
+  const bots = query.getAll("bot");
+  byId("sit").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const game = chosenGame();
+    if (game) sitDown(game.name, chosenBots(game));
+  });
+  byId("games").addEventListener("change", () => drawOpponents());
+  drawSessions();
+  try {
+    const lobby = await get("/api/lobby");
+    games = lobby.games.map((game) => ({ ...game, bots: usualFirst(game.bots) }));
+    byId("version").textContent = lobby.version;
+    const wanted = games.some((game) => game.name === query.get("game")) ? query.get("game") : games[0]?.name;
+    drawGames(wanted);
+    drawOpponents(bots);
+    byId("sit-down").disabled = games.length === 0;
+  } catch (error) {
+    say(byId("error"), error.message);
+  }
+  if (query.get("game") && bots.length) {
+    history.replaceState(null, "", "/"); // Going back to the lobby must not sit down once more.
+    await sitDown(query.get("game"), bots);
+  }
+}
+
+// A page that the browser kept for "back" may hold a button that is still disabled.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+start();

@@ -1,0 +1,160 @@
+// The table: follows a session over its socket, and sends what the person does.
+
+import { lastOfPath } from "./api.js";
+import { drawControls, keyPressed } from "./controls.js";
+import { byId, el, say } from "./dom.js";
+import { Witness, drawFairness } from "./fairness.js";
+import { HandList } from "./hands.js";
+import { drawScore } from "./score.js";
+import { openSocket } from "./socket.js";
+import { forgetSession, rememberSession } from "./storage.js";
+import { drawTable } from "./table_view.js";
+import { list } from "./text.js";
+
+const session = decodeURIComponent(lastOfPath());
+const witness = new Witness(session);
+const hands = new HandList(session, (text) => say(byId("error"), text));
+const windowName = Math.random().toString(36).slice(2); // requests of two windows must differ
+let state = null;
+let pending = null; // the request whose answer is awaited
+let requests = 0;
+let socket = null;
+
+function place(of) {
+  return of?.hand ? `${of.hand.number}:${of.hand.step}:${of.hand.over}` : "none";
+}
+
+/** Sends a message that changes something; nothing else can be done until the answer. */
+function request(message) {
+  if (pending || !state) return;
+  requests += 1;
+  pending = { id: `${windowName}.${requests}`, place: place(state), message };
+  say(byId("error"), "");
+  if (!socket.send({ ...message, request: pending.id })) pending = null;
+  draw();
+}
+
+const doing = {
+  act(word) {
+    request({ do: "act", hand: state.hand.number, step: state.hand.step, action: word });
+  },
+  deal() {
+    if (!pending && state?.next) request({ do: "deal", hand: state.next.number, nonce: witness.nonce(state.next.number) });
+  },
+};
+
+function receive(message) {
+  if (message.type === "state") takeState(message);
+  else if (message.type === "error") takeError(message);
+}
+
+function takeError(message) {
+  say(byId("error"), message.error);
+  if (!pending || message.request !== pending.id) return;
+  const { message: sent } = pending;
+  if (sent.do === "deal") witness.refused(sent.hand, sent.nonce);
+  pending = null;
+  socket.send({ do: "state" });
+  draw();
+}
+
+function takeState(next) {
+  const before = state;
+  state = next;
+  witness.watch(next);
+  if (pending && (next.request === pending.id || place(next) !== pending.place)) pending = null;
+  if (!before) {
+    rememberSession(session);
+    drawFrame();
+  }
+  if (place(next) !== place(before) && before) say(byId("error"), "");
+  if (!before || (next.hand?.over && place(next) !== place(before))) loadHands();
+  drawScore(next.score, next.unit);
+  draw();
+}
+
+async function loadHands() {
+  await hands.load();
+  hands.drawDownloads(state.game);
+}
+
+/** What stays the same for the whole session. */
+function drawFrame() {
+  byId("title").textContent = `${state.title} against ${list(state.bots)}`;
+  const policies = [...new Set(state.bots)].map((bot) =>
+    el("a", { href: `/policy?${new URLSearchParams({ game: state.game, bot })}`, "data-policy": bot }, `Policy of ${bot}`),
+  );
+  byId("table-links").replaceChildren(...policies);
+}
+
+function draw() {
+  if (!state) return;
+  const { hand } = state;
+  const mine = hand?.actions.length > 0;
+  document.title = `${mine ? "Your turn - " : ""}${state.title} - OpenFelt`;
+  say(byId("notice"), state.notice);
+  drawHand(hand);
+  drawControls(state, { busy: Boolean(pending), doing });
+}
+
+function drawHand(hand) {
+  const table = hand ?? { seats: emptySeats(), board: [], board_size: 0, street: "", pot: 0 };
+  drawTable(byId("table"), table, { unit: state.unit, over: Boolean(hand?.over) });
+  byId("table").dataset.hand = hand?.number ?? "";
+  drawAccount(hand?.account ?? []);
+  if (hand?.over && !hand.returned) drawFairnessOnce(hand);
+  else byId("fairness").hidden = true;
+}
+
+/** Before the first hand: who sits here, without cards. */
+function emptySeats() {
+  const seat = { cards: [], bet: 0, paid: 0, stack: null, folded: false, button: false, post: "", turn: false, won: null };
+  return [{ ...seat, name: "You", you: true }, ...state.bots.map((name) => ({ ...seat, name, you: false }))];
+}
+
+let judged = null;
+function drawFairnessOnce(hand) {
+  const name = `${hand.number}:${hand.link}`;
+  if (judged !== name) drawFairness(byId("fairness"), witness.judge(state.game, hand), hand);
+  judged = name;
+  byId("fairness").hidden = false;
+}
+
+/** Only new lines are added, so that a screen reader reads only those. */
+function drawAccount(lines) {
+  const log = byId("account");
+  const shown = [...log.children].map((line) => line.textContent);
+  if (shown.some((text, i) => text !== lines[i])) log.replaceChildren();
+  const added = lines.slice(log.children.length).map((line) => el("li", {}, line));
+  if (!added.length) return;
+  log.append(...added);
+  log.scrollTop = log.scrollHeight;
+}
+
+function lost() {
+  pending = null;
+  say(byId("connection"), "Connection lost, trying again …");
+  byId("main").dataset.connected = "false";
+  drawControls(state, { busy: true, doing });
+}
+
+/** There is no such session; the server has said so. */
+function gone() {
+  forgetSession(session);
+  say(byId("connection"), "");
+  byId("main").dataset.connected = "false";
+  byId("prompt").replaceChildren(el("a", { href: "/" }, "Go to the lobby"));
+}
+
+function found() {
+  say(byId("connection"), "");
+  byId("main").dataset.connected = "true";
+}
+
+try {
+  sessionStorage.setItem("felt.table", location.pathname); // the replay leads back here
+} catch {
+  // Then it leads to the lobby.
+}
+addEventListener("keydown", (event) => keyPressed(event, state, { busy: Boolean(pending), doing }));
+socket = openSocket(session, { message: receive, up: found, down: lost, gone });

@@ -1,0 +1,111 @@
+// The policy of a bot: choose a game and a bot, see what it does everywhere.
+
+import { get } from "./api.js";
+import { letter } from "./bars.js";
+import { byId, el, say } from "./dom.js";
+import { drawGrid } from "./policy_grid.js";
+import { drawMatrix } from "./policy_matrix.js";
+import { sentence } from "./text.js";
+
+let games = [];
+let asked = 0; // the latest question; answers to earlier ones come too late
+
+function query() {
+  return new URLSearchParams(location.search);
+}
+
+function addressOf(game, bot, line = []) {
+  const wanted = new URLSearchParams({ game, bot });
+  if (line.length) wanted.set("line", line.join(","));
+  return `/policy?${wanted}`;
+}
+
+function drawChoice(gameName, botName) {
+  const game = games.find((each) => each.name === gameName);
+  const option = (value, text, selected) => el("option", { value, selected }, text);
+  byId("game").replaceChildren(...games.map((each) => option(each.name, each.title, each.name === gameName)));
+  byId("bot").replaceChildren(...(game?.bots ?? []).map((bot) => option(bot.name, bot.name, bot.name === botName)));
+  const others = Array.from({ length: (game?.players ?? 2) - 1 }, () => ["bot", botName]);
+  byId("play-link").href = `/?${new URLSearchParams([["game", gameName], ...others])}`;
+  byId("play-link").hidden = !game?.bots.some((bot) => bot.name === botName);
+}
+
+function usual(game) {
+  return (game.bots.find((bot) => bot.usual) ?? game.bots[0])?.name;
+}
+
+function drawLegend(words) {
+  const items = words.map((word) => {
+    const sample = el("span", { class: `swatch share-${word}`, "aria-hidden": "true" }, letter(word));
+    return el("li", {}, sample, { fold: "fold", call: "check or call", raise: "bet or raise" }[word]);
+  });
+  byId("legend").replaceChildren(...items);
+  byId("legend").hidden = false;
+}
+
+function isHoldem(game) {
+  return game.startsWith("holdem");
+}
+
+async function show() {
+  const [game, bot] = [query().get("game"), query().get("bot")];
+  const line = (query().get("line") ?? "").split(",").filter(Boolean);
+  drawChoice(game, bot);
+  asked += 1;
+  const mine = asked;
+  say(byId("error"), "");
+  say(byId("busy"), "Loading the policy …");
+  const wanted = new URLSearchParams(isHoldem(game) ? { game, bot, line: line.join(",") } : { game, bot });
+  try {
+    const policy = await get(`/api/policy${isHoldem(game) ? "/preflop" : ""}?${wanted}`);
+    if (mine === asked) drawPolicy(policy, (next) => visit(addressOf(game, bot, next)));
+  } catch (error) {
+    if (mine === asked) drawNothing(error.message);
+  }
+  if (mine === asked) say(byId("busy"), "");
+}
+
+function drawPolicy(policy, go) {
+  document.title = `${policy.bot} - ${policy.title} - OpenFelt`;
+  byId("title").textContent = `How ${policy.bot} plays ${policy.title}`;
+  const bot = games.find((game) => game.name === query().get("game"))?.bots.find((each) => each.name === policy.bot);
+  say(byId("strength"), sentence(policy.strength ?? bot?.strength));
+  drawLegend(["fold", "call", "raise"]);
+  if (isHoldem(policy.game)) drawMatrix(byId("policy"), policy, go);
+  else drawGrid(byId("policy"), policy);
+  byId("policy").dataset.ready = "";
+}
+
+function drawNothing(text) {
+  byId("policy").replaceChildren();
+  byId("legend").hidden = true;
+  say(byId("strength"), "");
+  byId("title").textContent = "Policies";
+  say(byId("error"), text);
+}
+
+function visit(address) {
+  history.pushState(null, "", address);
+  show();
+}
+
+async function start() {
+  try {
+    games = (await get("/api/lobby")).games;
+  } catch (error) {
+    say(byId("error"), error.message);
+    return;
+  }
+  const first = games.find((game) => game.name === query().get("game")) ?? games[0];
+  if (!query().get("bot") && first) history.replaceState(null, "", addressOf(first.name, usual(first)));
+  byId("game").addEventListener("change", (event) => {
+    const game = games.find((each) => each.name === event.target.value);
+    visit(addressOf(game.name, usual(game)));
+  });
+  byId("bot").addEventListener("change", (event) => visit(addressOf(byId("game").value, event.target.value)));
+  byId("choose").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("popstate", show);
+  await show();
+}
+
+start();

@@ -1,0 +1,179 @@
+// One finished hand, step by step, with what the bots thought and what the person's decisions cost.
+
+import { get, lastOfPath } from "./api.js";
+import { drawDecision, drawEnd } from "./decision.js";
+import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
+import { drawFairness } from "./fairness.js";
+import { lossAt, lossSummary } from "./losses.js";
+import { drawTable } from "./table_view.js";
+import { list, number } from "./text.js";
+import { verify } from "./verify.js";
+
+const address = `/api/hands/${encodeURIComponent(decodeURIComponent(lastOfPath()))}`;
+let review = null;
+let losses = null; // null until they are there
+let at = 0; // the step that is shown; steps.length is the end
+
+function isEnd() {
+  return at === review.steps.length;
+}
+
+/** The table as the person saw it, if he wants that: cards that were not open to him are turned over. */
+function asSeen(table) {
+  if (!byId("hide").checked) return table;
+  const hidden = (seat) => !seat.you && seat.shown === false;
+  const seats = table.seats.map((seat) => (hidden(seat) ? { ...seat, cards: seat.cards.map(() => "??") } : seat));
+  return { ...table, seats };
+}
+
+function draw() {
+  const step = review.steps[at];
+  const table = isEnd() ? review.end : step.table;
+  drawTable(byId("table"), asSeen(table), { unit: review.unit, over: isEnd() });
+  byId("table").dataset.step = at;
+  const place = isEnd() ? "End" : `Step ${at + 1} of ${review.steps.length}`;
+  const text = isEnd() ? review.result : step.text;
+  byId("step-text").replaceChildren(el("span", { class: "quiet" }, `${place}: `), el("strong", {}, text));
+  byId("step-slider").value = at;
+  byId("step-slider").setAttribute("aria-valuetext", `${place}: ${text}`);
+  byId("step-first").disabled = byId("step-back").disabled = at === 0;
+  byId("step-on").disabled = byId("step-last").disabled = isEnd();
+  markStep();
+  if (isEnd()) drawEnd(byId("decision"), review);
+  else drawDecision(byId("decision"), review, at, { hide: byId("hide").checked, losses });
+}
+
+function go(to) {
+  const next = Math.max(0, Math.min(review.steps.length, to));
+  if (next === at) return;
+  at = next;
+  draw();
+}
+
+function markStep() {
+  for (const button of byId("steps").querySelectorAll("button")) {
+    const current = Number(button.dataset.step) === at;
+    if (current) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+    if (current) keepInView(button);
+  }
+}
+
+// Scrolls the list alone, never the page.
+function keepInView(button) {
+  const box = byId("steps");
+  const top = button.offsetTop - box.offsetTop;
+  if (top < box.scrollTop) box.scrollTop = top;
+  const low = top + button.offsetHeight - box.clientHeight;
+  if (low > box.scrollTop) box.scrollTop = low;
+}
+
+function stepButton(text, index, kind) {
+  const cost = lossAt(losses, review, index);
+  const told = cost > 0.005 ? el("span", { class: "step-cost" }, `cost ${number(cost)}`) : null;
+  const attributes = { type: "button", class: `step step-${kind}`, "data-step": index, on: { click: () => go(index) } };
+  return el("li", {}, el("button", attributes, el("span", {}, text), told));
+}
+
+function drawSteps() {
+  const kind = (step) => (step.mover < 0 ? "chance" : step.mover === review.seat ? "you" : "bot");
+  const rows = review.steps.map((step, i) => stepButton(step.text, i, kind(step)));
+  byId("steps").replaceChildren(...rows, stepButton(review.result, review.steps.length, "end"));
+}
+
+async function loadLosses() {
+  say(byId("losses"), "Working out what your decisions cost …");
+  byId("losses").setAttribute("aria-busy", "true");
+  try {
+    losses = await get(`${address}/losses`);
+    const summary = lossSummary(losses, review);
+    byId("losses").replaceChildren(summary ? el("p", { class: "loss-sum" }, summary) : "", el("p", { class: "quiet" }, losses.explain));
+  } catch (error) {
+    losses = { decisions: [], explain: error.message };
+    say(byId("losses"), error.message);
+  }
+  byId("losses").setAttribute("aria-busy", "false");
+  drawSteps();
+  draw();
+}
+
+async function copyLink() {
+  const link = location.origin + location.pathname;
+  try {
+    await navigator.clipboard.writeText(link);
+    say(byId("copied"), "The link is copied.");
+    byId("copy").textContent = "Link copied ✓";
+  } catch {
+    // The clipboard is missing on plain http to other hosts, or refused.
+    say(byId("copied"), `Copy this link: ${link}`);
+    byId("copied").classList.remove("visually-hidden");
+  }
+}
+
+function drawFrame() {
+  const others = review.names.filter((_, seat) => seat !== review.seat);
+  byId("title").textContent = `Hand ${review.number}: ${review.title} against ${list(others)}`;
+  document.title = `Hand ${review.number} - ${review.title} - OpenFelt`;
+  byId("result").textContent = review.result;
+  byId("step-slider").max = review.steps.length;
+  if (review.game.startsWith("holdem")) {
+    byId("phh").href = `${address}/hand.phh`;
+    byId("phh").hidden = false;
+  }
+  const hands = review.end.seats.map((seat) => seat.cards);
+  if (!review.seed) return;
+  const faults = verify({ ...review, hands, board: review.end.board });
+  drawFairness(byId("fairness"), { kind: faults.length ? "foul" : "unseen", faults }, review);
+}
+
+function offerTheWayBack() {
+  try {
+    const table = sessionStorage.getItem("felt.table");
+    if (!table?.startsWith("/play/")) return;
+    byId("back").href = table;
+    byId("back").hidden = false;
+  } catch {
+    // No storage, no way back but the lobby.
+  }
+}
+
+function keyPressed(event) {
+  const inSlider = event.target === byId("step-slider");
+  if (!review || inSlider || (!isPlainKey(event) && !event.repeat)) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: review.steps.length };
+  if (!(event.key in ways) || (actsOnEnter(event.target) && event.target.matches("select, textarea"))) return;
+  event.preventDefault();
+  go(ways[event.key]);
+}
+
+function listen() {
+  byId("step-first").addEventListener("click", () => go(0));
+  byId("step-back").addEventListener("click", () => go(at - 1));
+  byId("step-on").addEventListener("click", () => go(at + 1));
+  byId("step-last").addEventListener("click", () => go(review.steps.length));
+  byId("step-slider").addEventListener("input", (event) => go(Number(event.target.value)));
+  byId("hide").addEventListener("change", draw);
+  byId("copy").addEventListener("click", copyLink);
+  addEventListener("keydown", keyPressed);
+}
+
+async function start() {
+  offerTheWayBack();
+  try {
+    review = await get(address);
+  } catch (error) {
+    say(byId("error"), error.message);
+    return;
+  }
+  const first = review.steps.findIndex((step) => step.mover >= 0);
+  at = first < 0 ? review.steps.length : first;
+  byId("main").dataset.ready = "";
+  listen();
+  drawFrame();
+  drawSteps();
+  draw();
+  await loadLosses();
+}
+
+start();

@@ -1,0 +1,33 @@
+// The score panel: winnings, rate with interval, the luck-free score, the chart.
+
+import { drawChart } from "./chart.js";
+import { byId } from "./dom.js";
+import { capital, number, rate, signed } from "./text.js";
+
+let points = [];
+
+/** Shows the score of a state; the chart comes whole now and then, and grows by a point a hand in between. */
+export function drawScore(score, unit) {
+  follow(score);
+  const { hands, rate_unit: rateUnit, luck_free: luckFree } = score;
+  byId("score-hands").textContent = number(hands);
+  byId("won-name").textContent = `${capital(unit)} in all`;
+  byId("rate-name").textContent = `${rateUnit}, ± 95%`;
+  drawFigures("score-won", "score-rate", hands ? score : null, rateUnit);
+  drawFigures("score-luck-free", "score-luck-free-rate", hands ? luckFree : null, rateUnit);
+  byId("luck-free-why").textContent = score.luck_free_why;
+  byId("luck-free-key").hidden = !points.some((point) => point[2] !== null);
+  drawChart(byId("chart"), points, unit);
+}
+
+function drawFigures(wonId, rateId, figures, rateUnit) {
+  const won = byId(wonId);
+  won.textContent = figures ? signed(figures.won) : "–";
+  won.className = figures?.won > 0 ? "won" : figures?.won < 0 ? "lost" : "";
+  byId(rateId).textContent = figures ? rate(figures.rate, figures.interval, rateUnit) : "–";
+}
+
+function follow(score) {
+  if (score.chart) points = [...score.chart];
+  else if (score.hands > (points.at(-1)?.[0] ?? 0)) points.push([score.hands, score.won, score.luck_free?.won ?? null]);
+}

@@ -1,0 +1,101 @@
+// The table with its seats, board and pot, drawn from one shape of data; live and in the replay.
+
+import { cardView, emptyCard } from "./cards.js";
+import { el } from "./dom.js";
+import { counted, number, signed } from "./text.js";
+
+// Clockwise from the person.
+const PLACES = { 2: ["bottom", "top"], 3: ["bottom", "left", "right"] };
+
+/** Draws `table` ({seats, board, board_size, street, pot}) into `node`; the person always sits at the bottom. */
+export function drawTable(node, table, { unit = "chips", over = false } = {}) {
+  const before = new Set([...node.querySelectorAll("[data-place]")].map((card) => card.dataset.place));
+  const you = Math.max(0, table.seats.findIndex((seat) => seat.you));
+  const players = table.seats.length;
+  const views = PLACES[players].map((place, after) => {
+    const index = (you + after) % players;
+    return seatView(table.seats[index], index, place, { unit, over });
+  });
+  node.replaceChildren(...views.slice(1), centre(table, unit), views[0]);
+  node.dataset.players = players;
+  markNew(node, before);
+}
+
+// Cards that were not there before come in with a short movement.
+function markNew(node, before) {
+  for (const card of node.querySelectorAll("[data-place]")) {
+    if (!before.has(card.dataset.place)) card.classList.add("card-new");
+  }
+}
+
+function placed(card, place) {
+  const view = card === null ? emptyCard() : cardView(card);
+  if (card !== null) view.dataset.place = `${place}:${card}`;
+  return view;
+}
+
+function centre(table, unit) {
+  const cards = Array.from({ length: table.board_size }, (_, i) => placed(table.board[i] ?? null, `board${i}`));
+  const board = el("div", { class: "board", "data-board": "", role: "group", "aria-label": boardLabel(table) }, cards);
+  if (!table.street && !table.pot) return el("div", { class: "centre" }); // nothing is dealt yet
+  const pot = el("p", { class: "pot", "data-pot": String(table.pot) }, chip(), "Pot ", el("strong", {}, counted(table.pot, unit)));
+  const street = el("p", { class: "street", "data-street": table.street }, table.street);
+  return el("div", { class: "centre" }, street, table.board_size ? board : null, pot);
+}
+
+function boardLabel(table) {
+  return table.board.length ? "Board" : "Board, no card yet";
+}
+
+function chip() {
+  return el("span", { class: "chip", "aria-hidden": "true" });
+}
+
+function seatView(seat, index, place, { unit, over }) {
+  const classes = ["seat", `seat-${place}`];
+  if (seat.folded) classes.push("seat-folded");
+  if (seat.turn) classes.push("seat-turn");
+  if (over && seat.won > 0) classes.push("seat-won");
+  const name = seat.you ? "You" : seat.name;
+  const cards = el("div", { class: "hole" }, seat.cards.map((card, i) => placed(card, `seat${index}.${i}`)));
+  const plate = el(
+    "div",
+    { class: "plate" },
+    el("div", { class: "plate-top" }, el("strong", { class: "seat-name" }, name), seat.button && button()),
+    el("div", { class: "plate-low" }, el("span", { class: "stack" }, stackText(seat, unit)), post(seat)),
+    mark(seat, over),
+  );
+  const attributes = { class: classes.join(" "), "data-seat": index, role: "group", "aria-label": name };
+  if (seat.you) attributes["data-you"] = "";
+  return el("section", attributes, el("div", { class: "seat-body" }, cards, plate), betView(seat));
+}
+
+function stackText(seat, unit) {
+  if (seat.stack === null || seat.stack === undefined) return "";
+  return counted(seat.stack, unit);
+}
+
+function button() {
+  return el("span", { class: "dealer", title: "Dealer button", role: "img", "aria-label": "dealer button" }, "D");
+}
+
+function post(seat) {
+  return seat.post && el("span", { class: "post" }, seat.post);
+}
+
+// The seat's state in words, so that it does not hang on colour alone.
+function mark(seat, over) {
+  if (over && seat.won !== null && seat.won !== undefined) {
+    const kind = seat.won > 0 ? "won" : seat.won < 0 ? "lost" : "even";
+    return el("span", { class: `mark mark-${kind}` }, seat.folded ? `folded, ${signed(seat.won)}` : signed(seat.won));
+  }
+  if (seat.folded) return el("span", { class: "mark mark-folded" }, "folded");
+  if (seat.turn) return el("span", { class: "mark mark-turn" }, seat.you ? "▸ your turn" : "▸ to act");
+  return null;
+}
+
+function betView(seat) {
+  const shown = seat.bet > 0;
+  const text = shown ? [chip(), el("span", { class: "visually-hidden" }, "bet "), number(seat.bet)] : [];
+  return el("div", { class: shown ? "bet" : "bet bet-none", "data-bet": seat.bet }, text);
+}

@@ -1,0 +1,538 @@
+"""The engine of the table: fair dealing, hands, sessions and their file, what is shown and said of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+import subprocess
+from collections import Counter
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pokerkit
+import pytest
+import scipy.stats
+from table_player import HIDDEN, fair_cards, plain_commitment, plain_deck, plain_shuffle, secrets_of
+
+from openfelt.base.errors import FeltError
+from openfelt.bots.bot import Bot
+from openfelt.histories.check import check_record
+from openfelt.histories.phh import UNITS
+from openfelt.play import fair
+from openfelt.play.bots import Bots
+from openfelt.play.fair import commitment, deck_of, new_nonce, require_nonce, shuffled
+from openfelt.play.lobby import TABLE_GAMES, bots_for, table_bot, table_game
+from openfelt.play.session import BUY_IN, Session
+from openfelt.play.session_store import SessionStore
+from openfelt.play.table_hand import TableHand
+from openfelt.play.tables import Tables
+from openfelt.play.words import card_sign
+from openfelt.rules.hand import Thought
+from openfelt.web import app
+
+SITTINGS = [
+    ("kuhn", ["equilibrium"]),
+    ("kuhn(players=3)", ["random", "always-raise"]),
+    ("leduc", ["equilibrium"]),
+    ("leduc(players=3)", ["random", "random"]),
+    ("holdem", ["random"]),
+    ("holdem", ["default"]),
+    ("holdem(players=3)", ["random", "chen"]),
+]
+OF_A_KIND = ("sparbot-like", "fellomen-like", "smooth-uct", "uct")  # play by tables, as others do
+QUICK = [
+    ("kuhn", ["random"]),
+    ("leduc", ["random"]),
+    ("holdem", ["random"]),
+    ("holdem(players=3)", ["random"] * 2),
+]
+GAMES = [
+    "kuhn",
+    "kuhn(players=3)",
+    "leduc",
+    "leduc(players=3)",
+    "leduc(ranks=4)",
+    "holdem",
+    "holdem(players=3)",
+]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    found = Tables(SessionStore(tmp_path / "table.db"), Bots())
+    yield found
+    found.close()
+
+
+def somehow(state: dict, dice: random.Random) -> str:
+    """Any action; folding is rare."""
+    words = [action["word"] for action in state["hand"]["actions"]]
+    return dice.choice(words[1:] if words[0] == "fold" and dice.random() < 0.8 else words)
+
+
+def play_hand(tables: Tables, key: str, dice: random.Random, nonce: str | None = None) -> list[dict]:
+    """One hand; all states from the deal to the end."""
+    number = tables.state(key)["next"]["number"]
+    states = [tables.deal(key, number, nonce or f"{dice.getrandbits(128):032x}")]
+    while not states[-1]["hand"]["over"]:
+        hand = states[-1]["hand"]
+        states.append(tables.act(key, number, hand["step"], somehow(states[-1], dice)))
+    return states
+
+
+# Fair dealing
+
+
+def seeds(count: int, start: int = 0) -> list[tuple[str, str]]:
+    """Seeds and nonces, the same each time."""
+    texts = [hashlib.sha512(b"%d" % (start + number)).hexdigest() for number in range(count)]
+    return [(text[:64], text[64:96]) for text in texts]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_shuffle_is_that_of_the_documentation(name):
+    assert deck_of(table_game(name)) == plain_deck(name)
+    for seed, nonce in seeds(200):
+        assert shuffled(plain_deck(name), seed, nonce) == plain_shuffle(plain_deck(name), seed, nonce)
+        assert commitment(seed) == plain_commitment(seed)
+
+
+def test_words_of_the_incomplete_last_round_are_passed_over():
+    """2^32 leaves 1 by 3 and 48 by 52."""
+    assert fair._below(3, iter([2**32 - 1, 2**32 - 2, 7])) == (2**32 - 2) % 3
+    assert fair._below(52, iter([2**32 - 1, 2**32 - 48, 2**32 - 49])) == 51
+    assert fair._below(4, iter([2**32 - 1])) == 3
+
+
+@pytest.mark.parametrize(("cards", "count"), [("JQK", 6_000), ("ABCDEF", 36_000)])
+def test_all_orders_are_equally_likely(cards, count):
+    found = Counter("".join(shuffled(cards, seed, nonce)) for seed, nonce in seeds(count))
+    orders = np.prod(range(1, len(cards) + 1))
+    assert len(found) == orders
+    assert 1e-4 < scipy.stats.chisquare(list(found.values())).pvalue < 1 - 1e-4
+
+
+def test_the_nonce_matters_and_seeds_are_not_guessed():
+    seed = fair.new_seed()
+    decks = {tuple(shuffled(plain_deck("holdem"), seed, new_nonce())) for _ in range(50)}
+    assert len(decks) == 50
+    assert len({fair.new_seed() for _ in range(50)}) == 50
+    assert {len(seed), len(new_nonce())} == {64, 32}
+
+
+@pytest.mark.parametrize(
+    "nonce", ["", "0" * 31, "0" * 33, "G" * 32, "A" * 32, "0" * 32 + "\n", 7, None, ["0"] * 32]
+)
+def test_a_bad_nonce_is_refused(nonce):
+    with pytest.raises(FeltError, match=r"^A nonce has 32 hex digits\.$"):
+        require_nonce(nonce)
+
+
+VECTORS = {  # FIPS 180-2, appendix B, and NIST's examples
+    "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq": (
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+    "a" * 1_000_000: "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
+}
+SCRIPT = """
+import { readFileSync } from "node:fs";
+import * as fair from "./verify.mjs";
+const { texts, cases, hands } = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify({
+  hashes: texts.map((text) => fair.sha256(new TextEncoder().encode(text))),
+  decks: cases.map(([game, players, seed, nonce]) => fair.shuffled(fair.deckOf(game, players), seed, nonce)),
+  commitments: cases.map(([, , seed]) => fair.commitmentOf(seed)),
+  nonces: cases.map(() => fair.drawNonce()),
+  faults: hands.map((hand) => fair.verify(hand)),
+}));
+"""
+
+
+def by_node(folder: Path, **given: object) -> dict:
+    """What the browser's code says."""
+    shutil.copy(app.STATIC / "verify.js", folder / "verify.mjs")
+    (folder / "script.mjs").write_text(SCRIPT)
+    asked = json.dumps({"texts": [], "cases": [], "hands": []} | given)
+    done = subprocess.run(
+        ["node", "script.mjs"], cwd=folder, input=asked, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not here")
+def test_the_browser_shuffles_alike(tmp_path):
+    lengths = ["x" * length for length in (*range(50, 70), 119, 120, 128)]
+    names = [*GAMES, "leduc(players=3,ranks=4)", "leduc(ranks=6)", "kuhn(pot=8)"]
+    cases = [
+        (name, table_game(name).players, *each)
+        for place, name in enumerate(names)
+        for each in seeds(60, 99 * place)
+    ]
+    said = by_node(tmp_path, texts=[*VECTORS, *lengths], cases=cases)
+    assert said["hashes"] == [
+        *VECTORS.values(),
+        *(hashlib.sha256(text.encode()).hexdigest() for text in lengths),
+    ]
+    for (name, _, seed, nonce), deck, told in zip(cases, said["decks"], said["commitments"], strict=True):
+        assert deck == shuffled(deck_of(table_game(name)), seed, nonce)
+        assert told == commitment(seed)
+    assert all(require_nonce(nonce) for nonce in said["nonces"])
+    assert len(set(said["nonces"])) == len(cases)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not here")
+def test_the_browser_finds_every_foul(tables, tmp_path):
+    asked, dice = [], random.Random(3)
+    for name, bots in QUICK:
+        key = tables.begin(name, bots)
+        for _ in range(10):
+            promised = tables.state(key)["next"]["commitment"]
+            hand = play_hand(tables, key, dice)[-1]["hand"]
+            fine = {
+                **{"game": name, "seed": hand["seed"], "nonce": hand["nonce"], "commitment": promised},
+                **{"hands": [seat["cards"] for seat in hand["seats"]], "board": hand["board"]},
+            }
+            swapped = [[*fine["hands"][1]], [*fine["hands"][0]], *fine["hands"][2:]]
+            asked.append((fine, True))
+            asked.append(({**fine, "seed": fair.new_seed()}, False))
+            asked.append(({**fine, "nonce": new_nonce()}, False))
+            asked.append(({**fine, "commitment": commitment(fair.new_seed())}, False))
+            asked.append(({**fine, "hands": swapped}, fine["hands"] == swapped))
+            if hand["board"]:
+                asked.append(({**fine, "board": ["X", *hand["board"][1:]]}, False))
+    faults = by_node(tmp_path, hands=[hand for hand, _ in asked])["faults"]
+    for (hand, is_fair), found in zip(asked, faults, strict=True):
+        if hand["nonce"] is not None and not is_fair and not found:
+            # Another nonce may by chance deal the same few cards.
+            seats = [{"cards": cards} for cards in hand["hands"]]
+            assert fair_cards(hand["game"], seats, hand["board"], hand["seed"], hand["nonce"])
+            assert hand["game"] in ("kuhn", "leduc")
+        else:
+            assert (not found) == is_fair
+
+
+# Hands
+
+
+@pytest.mark.parametrize(("name", "bots"), SITTINGS)
+def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
+    key, dice, hands = tables.begin(name, bots), random.Random(5), 40
+    ends = []
+    for number in range(1, hands + 1):
+        promised = tables.state(key)["next"]["commitment"]
+        states = play_hand(tables, key, dice)
+        hand = states[-1]["hand"]
+        assert fair_cards(name, hand["seats"], hand["board"], hand["seed"], hand["nonce"])
+        assert {promised, plain_commitment(hand["seed"])} == {state["hand"]["commitment"] for state in states}
+        assert hand["number"] == number
+        assert hand["seat"] == (number - 1) % len(hand["seats"])
+        assert [seat["you"] for seat in hand["seats"]].index(True) == hand["seat"]
+        ends.append(hand)
+    records = [json.loads(line) for line in tables.all_lines(key).splitlines()]
+    assert len(records) == hands
+    for hand, record, row in zip(ends, records, tables._store.records(key), strict=True):
+        assert check_record(row) is None
+        assert [seat["won"] for seat in hand["seats"]] == record["won"] == list(row.won)
+        assert sum(record["won"]) == 0
+        shown = [card for seat in hand["seats"] for card in seat["cards"]] + hand["board"]
+        assert shown == record["dealt"]
+        assert len(record["actions"]) == hand["step"]
+        assert record["names"][hand["seat"]] == "you"
+        assert record["names"][(hand["seat"] + 1) % len(record["names"])] == bots[0]
+    state = tables.state(key)
+    mine = [hand["won"] for hand in ends]
+    assert (state["score"]["hands"], state["score"]["won"]) == (hands, sum(mine))
+    assert [point[1] for point in state["score"]["chart"]] == [0.0, *np.cumsum(mine)]
+    assert [hand["won"] for hand in tables.hands(key, 1 << 60)["hands"]] == mine[::-1]
+
+
+@pytest.mark.parametrize(("name", "bots"), [sitting for sitting in SITTINGS if "holdem" in sitting[0]])
+def test_pokerkit_reads_the_downloads_with_the_same_winnings(name, bots, tables):
+    key, dice = tables.begin(name, bots), random.Random(6)
+    hands = [play_hand(tables, key, dice)[-1]["hand"] for _ in range(30)]
+    histories = list(pokerkit.HandHistory.loads_all(tables.all_phh(key)))
+    assert len(histories) == len(hands)
+    singles = [pokerkit.HandHistory.loads(tables.phh(hand["link"])) for hand in hands]
+    unit = UNITS[len(hands[0]["seats"])]
+    for hand, *pair in zip(hands, histories, singles, strict=True):
+        for history in pair:
+            *_, (state, _) = history.state_actions
+            assert not state.status
+            assert [Decimal(str(seat["won"])) * unit for seat in hand["seats"]] == list(state.payoffs)
+            assert (history.hand, history.players[hand["seat"]]) == (hand["number"], "you")
+            cards = [[repr(card) for card in cards] for cards in state.hole_cards if cards]
+            assert all(found in [seat["cards"] for seat in hand["seats"]] for found in cards)
+
+
+@pytest.mark.parametrize("name", ["holdem", "holdem(players=3)"])
+def test_chips_and_labels_are_pokerkits(name, tables):
+    """Bets, stacks, pot and the amounts on the buttons, wherever the person is to act."""
+    players, dice, seen = table_game(name).players, random.Random(7), Counter()
+    key = tables.begin(name, ["random"] * (players - 1))
+    for number in range(1, 41):
+        state = tables.deal(key, number, f"{dice.getrandbits(128):032x}")
+        stacks = [seat["stack"] + seat["paid"] for seat in state["hand"]["seats"]]
+        words = []
+        while not state["hand"]["over"]:
+            hand, live = state["hand"], tables._session(key).live
+            words = list(live.actions)
+            twin = by_pokerkit(players, stacks, words)
+            assert list(twin.bets) == [seat["bet"] for seat in hand["seats"]]
+            assert list(twin.stacks) == [seat["stack"] for seat in hand["seats"]]
+            assert twin.total_pot_amount == hand["pot"]
+            assert twin.actor_index == hand["seat"] == [seat["turn"] for seat in hand["seats"]].index(True)
+            assert [not on for on in twin.statuses] == [seat["folded"] for seat in hand["seats"]]
+            assert ("preflop", "flop", "turn", "river")[twin.street_index] == hand["street"]
+            assert len(hand["board"]) == (0, 3, 4, 5)[twin.street_index]
+            call, lift = twin.checking_or_calling_amount, twin.min_completion_betting_or_raising_to_amount
+            opened = max(twin.bets) > 0
+            says = {
+                **{"fold": "Fold", "check": "Check", "call": f"Call {call}"},
+                **{"bet": f"Bet {lift}", "raise": f"Raise to {lift}"},
+            }
+            assert [action["label"] for action in hand["actions"]] == [
+                says[action["word"]] for action in hand["actions"]
+            ]
+            assert ("check" if call == 0 else "call") in [action["word"] for action in hand["actions"]]
+            assert ("bet" if opened else "raise") not in [action["word"] for action in hand["actions"]]
+            seen.update(action["word"] for action in hand["actions"])
+            state = tables.act(key, number, hand["step"], somehow(state, dice))
+    assert set(seen) == {"fold", "check", "call", "bet", "raise"}
+
+
+def by_pokerkit(players: int, stacks: list[float], words: list[str]) -> pokerkit.State:
+    """The same betting; cards come as they come."""
+    state = pokerkit.FixedLimitTexasHoldem.create_state(
+        tuple(pokerkit.Automation), True, 0, (1, 2), 2, 4, tuple(map(int, stacks)), players
+    )
+    for word in words:
+        {"fold": state.fold, "check": state.check_or_call, "call": state.check_or_call}.get(
+            word, state.complete_bet_or_raise_to
+        )()
+    return state
+
+
+@pytest.mark.parametrize(("name", "bots"), SITTINGS)
+def test_no_chip_is_lost_and_labels_say_what_is_paid(name, bots, tables):
+    key, dice, stacks = tables.begin(name, bots), random.Random(8), None
+    for _ in range(40):
+        states = play_hand(tables, key, dice)
+        hand = states[-1]["hand"]
+        begun = [seat["stack"] - seat["won"] for seat in hand["seats"]]
+        for state in states[:-1]:
+            seats = state["hand"]["seats"]
+            assert [seat["stack"] + seat["paid"] for seat in seats] == begun
+            assert state["hand"]["pot"] == sum(seat["paid"] for seat in seats)
+            assert [seat["name"] for seat in seats if seat["turn"]] == ["you"]
+            assert state["next"] is None
+        assert sum(seat["won"] for seat in hand["seats"]) == 0
+        for before, after in pairwise(states):
+            pay_by_label(before["hand"], after["hand"])
+        # Who sits where goes round; chips stay with their owners, who buy in again when they run short.
+        owners = [(hand["seat"] + place) % len(begun) for place in range(len(begun))]
+        if stacks is not None:
+            bought = [begun[seat] - then for seat, then in zip(owners, stacks, strict=True)]
+            assert set(bought) <= {0, tables._session(key).stacks._buy_in}
+        stacks = [hand["seats"][seat]["stack"] for seat in owners]
+
+
+def pay_by_label(before: dict, after: dict) -> None:
+    """What the person paid is what stood on one of the buttons."""
+    me = before["seat"]
+    paid = after["seats"][me]["paid"] - before["seats"][me]["paid"]
+    amounts = set()
+    for action in before["actions"]:
+        verb, _, rest = action["label"].rpartition(" ")
+        if action["label"] in ("Fold", "Check"):
+            amounts.add(0.0)
+        elif verb == "Call":
+            amounts.add(float(rest))
+        else:
+            assert verb in ("Bet", "Raise to")
+            amounts.add(float(rest) - before["seats"][me]["bet"])
+    assert paid in amounts
+    assert len({action["key"] for action in before["actions"]}) == len(before["actions"])
+
+
+def test_who_has_too_little_for_a_hand_buys_in_again(tables):
+    """A person who always folds loses his ante or a bet each time, until he has fewer than 13 chips."""
+    key = tables.begin("leduc", ["always-raise"])
+    mine = most = 1 + 2 * 2 + 2 * 4
+    mine, bought = BUY_IN * most, 0
+    for number in range(1, 200):
+        state = tables.deal(key, number, new_nonce())
+        while not state["hand"]["over"]:
+            hand = state["hand"]
+            state = tables.act(key, number, hand["step"], hand["actions"][0]["word"])
+        if mine < most:
+            mine, bought = mine + BUY_IN * most, bought + 1
+        mine += state["hand"]["won"]
+        assert state["hand"]["seats"][state["hand"]["seat"]]["stack"] == mine
+    assert bought
+
+
+@pytest.mark.parametrize("name", list(TABLE_GAMES))
+def test_the_same_seed_and_actions_give_the_same_hand(name):
+    """Whatever the bots played before, and whether it is the first time or the replay."""
+    game = table_game(name)
+    for bot in [choice.name for choice in bots_for(game) if choice.name not in OF_A_KIND]:
+        worn, fresh = table_bot(bot, game), table_bot(bot, game)
+        for number, (seed, nonce) in enumerate(seeds(4, 1_000)):
+            seat, dice = number % game.players, random.Random(number)
+            first = TableHand(
+                game, {each: worn for each in range(game.players) if each != seat}, seat, seed, nonce
+            )
+            first.go_on()
+            while not first.over:
+                first.act(dice.choice(first.hand.actions))
+            words = iter([step.action for step in first.hand.steps if step.mover == seat])
+            others = {each: fresh for each in range(game.players) if each != seat}
+            second = TableHand(game, others, seat, seed, nonce)
+            second.go_on()
+            for word in words:
+                second.act(word)
+            third = TableHand(game, others, seat, seed, nonce)
+            third.repeat(first.actions)
+            assert first.hand.steps == second.hand.steps == third.hand.steps
+            assert first.hand.payoffs == second.hand.payoffs
+            assert first.faults == []
+
+
+class Broken(Bot):
+    """Does everything wrong that a bot can do."""
+
+    def __init__(self, game, how):
+        super().__init__(game)
+        self.how = how
+
+    def act(self, view, dice, clock):
+        if self.how == "fails":
+            raise KeyError("As")
+        return {"nothing": None, "list": ["call"], "array": np.array(["call", "fold"]), "number": 1}.get(
+            self.how, view.actions[-1]
+        )
+
+    def think(self, view):
+        shares = {"few": (1.0,), "many": (0.1,) * 9, "text": "abc", "none": None, "nan": (float("nan"),) * 2}
+        if self.how == "thinks badly":
+            raise ValueError
+        return Thought("", shares[self.how]) if self.how in shares else None
+
+    def end_hand(self, view, won):
+        if self.how == "ends badly":
+            raise RuntimeError
+
+
+HOWS = ["fails", "nothing", "list", "array", "number", "few", "many", "text", "none", "nan"]
+
+
+@pytest.mark.parametrize("how", [*HOWS, "thinks badly", "ends badly"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", "holdem(players=3)"])
+def test_a_broken_bot_checks_or_folds_and_the_hand_ends(name, how, tmp_path):
+    store, dice = SessionStore(tmp_path / "table.db"), random.Random(2)
+    row = store.begin(name, ["mine"] * (table_game(name).players - 1), fair.new_seed())
+    tables = Tables(store, Bots())
+    tables._bots.make = lambda _, game: Broken(game, how)
+    for _ in range(6):
+        hand = play_hand(tables, row.id, dice)[-1]["hand"]
+        assert tables.review(hand["link"])["won"] == tuple(seat["won"] for seat in hand["seats"])
+    assert all(check_record(record) is None for record in store.records(row.id))
+    json.dumps(tables.state(row.id), allow_nan=False)
+    if how in ("fails", "nothing"):
+        assert {word for record in store.records(row.id) for word in record.actions} & {"fold", "pass"}
+        assert any("The bot in seat" in line for line in hand["account"]) or hand["step"] == 1
+    tables.close()
+
+
+# What is hidden stays hidden
+
+
+def twins(name: str, dice: random.Random, seat: int) -> tuple[list[str], list[str]]:
+    """Two decks that look alike to a seat until the hand is over: the others' cards differ."""
+    game, deck = table_game(name), plain_deck(name)
+    hole = 2 if name.startswith("holdem") else 1
+    while True:
+        dice.shuffle(deck)
+        other = list(deck)
+        hidden = [place for place in range(hole * game.players) if place // hole != seat]
+        hidden += list(
+            range(hole * game.players + (0, 1, 5)[("kuhn", "leduc", "holdem").index(game.key)], len(deck))
+        )
+        mixed = [deck[place] for place in hidden]
+        dice.shuffle(mixed)
+        for place, card in zip(hidden, mixed, strict=True):
+            other[place] = card
+        if other[: hole * game.players] != deck[: hole * game.players]:
+            return deck, other
+
+
+@pytest.mark.parametrize("bot", ["always-call", "always-raise", "random"])
+@pytest.mark.parametrize("name", list(TABLE_GAMES))
+def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypatch):
+    """Two tables whose decks differ in hidden cards alone send the same, byte for byte, until the end."""
+    game, dice = table_game(name), random.Random(11)
+    monkeypatch.setattr("openfelt.play.session.new_seed", lambda: "5" * 64)
+    monkeypatch.setattr("openfelt.play.session.secrets.token_urlsafe", lambda _: f"{dice.random()}")
+    decks = []
+    monkeypatch.setattr("openfelt.play.table_hand.shuffled", lambda *_: decks[-1])
+    compared = differed = 0
+    for number in range(4 * game.players):
+        seat, words = number % game.players, random.Random(number)
+        stores = [SessionStore(tmp_path / f"{number}-{each}.db") for each in range(2)]
+        rows = [store.begin(name, [bot] * (game.players - 1), "5" * 64) for store in stores]
+        pair = [Session(store, row, Bots().make) for store, row in zip(stores, rows, strict=True)]
+        for hand in range(1, seat + 2):  # those before the last are the same, to get to the seat
+            same = plain_shuffle(plain_deck(name), "", f"{number} {hand}")
+            for session, deck in zip(
+                pair, twins(name, dice, seat) if hand > seat else (same, same), strict=True
+            ):
+                decks.append(deck)
+                session.deal(hand, f"{number:032x}")
+            while pair[0].on:
+                told = [shown(session) for session in pair]
+                assert told[0] == told[1]
+                compared += hand > seat
+                word = somehow(json.loads(told[0]), words)
+                for session in pair:
+                    session.act(hand, len(session.live.actions), word)
+        differed += shown(pair[0]) != shown(pair[1])  # now all is open
+        for store in stores:
+            store.close()
+    assert compared > 4
+    assert differed == 4 * game.players
+
+
+def shown(session: Session) -> str:
+    from openfelt.play.showing import state_of
+
+    return json.dumps({**state_of(session, chart=True), "score": None})
+
+
+@pytest.mark.parametrize(("name", "bots"), SITTINGS)
+def test_only_ones_own_cards_are_shown_while_a_hand_is_on(name, bots, tables):
+    key, dice = tables.begin(name, bots), random.Random(12)
+    for _ in range(30):
+        states = play_hand(tables, key, dice)
+        secret = secrets_of(states[-1])
+        for state in states[:-1]:
+            hand, text = state["hand"], json.dumps(state, ensure_ascii=False)
+            assert not [word for word in secret if word in text]
+            for seat in hand["seats"]:
+                assert (HIDDEN in seat["cards"]) != seat["you"]
+                assert seat["won"] is None
+            mine = hand["seats"][hand["seat"]]["cards"]
+            cards = {card_sign(card) for card in (*mine, *hand["board"])}
+            told = {
+                word.strip(".")
+                for line in hand["account"]
+                if ":" in line
+                for word in line.split(": ")[1].split()
+            }
+            assert told <= cards
+            assert (hand["seed"], hand["link"], hand["won"], hand["over"]) == (None, None, None, False)
