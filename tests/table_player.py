@@ -6,7 +6,6 @@ import hashlib
 import http.client
 import itertools
 import json
-import os
 import random
 import secrets
 import signal
@@ -166,16 +165,28 @@ def felt_play(database: Path, *words: str) -> list[str]:
     return [*begin, "--database", str(database), *(words if "--port" in words else ("--port", "0", *words))]
 
 
+WITHOUT_LOBBY = """
+import sys
+from openfelt.cli.app import main
+from openfelt.play.guide import Guide
+Guide.lobby = lambda _: {"games": []}
+sys.exit(main())
+"""
+
+
 @contextmanager
-def process_server(database: Path, *words: str) -> Iterator[Server]:
-    """The server as its users start it; what it prints goes to a file beside the database."""
-    log = database.with_suffix(f".{time.time_ns()}.log")
+def process_server(database: Path, *, lobby: bool = True) -> Iterator[Server]:
+    """The server as its users start it; what it prints goes to a file beside the database.
+
+    The lobby takes seconds to work out, in which nobody need wait who does not look at it.
+    """
+    log, words = database.with_suffix(f".{time.time_ns()}.log"), felt_play(database)
+    if not lobby:
+        words[1:3] = ["-c", WITHOUT_LOBBY]
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            felt_play(database, *words), stdout=out, stderr=out, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-        )
+        process = subprocess.Popen(words, stdout=out, stderr=out)
     try:
-        until(lambda: b"\n" in log.read_bytes() or process.poll() is not None)
+        until(lambda: log.read_bytes().endswith(b"}\n") or process.poll() is not None)
         assert process.poll() is None, log.read_text()
         yield Server(json.loads(log.read_text())["url"], process, log)
     finally:

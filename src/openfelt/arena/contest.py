@@ -105,7 +105,7 @@ class BlockResult:
         )
 
 
-def _plays_by_numbers(bot: Bot) -> bool:
+def plays_by_numbers(bot: Bot) -> bool:
     """Whether a bot plays by a table of numbers and nothing else, so that a kernel can play for it."""
     if not isinstance(bot, RuleBot | HoldemBot | TreeBot) or type(bot).act is not PolicyBot.act:
         return False
@@ -130,7 +130,7 @@ class Contest:
         self._warm = False
         self.bots = self._load()
         self.tree = self._find_tree()
-        self._known = np.array([_plays_by_numbers(bot) for bot in self.bots])
+        self._known = np.array([plays_by_numbers(bot) for bot in self.bots])
         self.compiled = setup.compiled and setup.limit == math.inf and bool(self._known.all())
         if setup.aivat and setup.limit < math.inf:
             raise FeltError("AIVAT needs actions drawn from the policies, which a clock may prevent.")

@@ -204,7 +204,7 @@ def _play(
                 decisions += 1
                 slot = node[here, PLACE] + shifts[bot, number, street * players + player]
                 ways = kind & WAYS_BITS
-                action = _choose(weights[bot], slot, ways, uniform(stream))
+                action = choose(weights[bot], slot, ways, uniform(stream))
                 _count_action(played.style, bot, street, kind >> FACING_SHIFT & 1, action)
                 here = node[here, CHILD] + action
             played.leaf[number, time] = here
@@ -222,7 +222,7 @@ def pay_block(node: Ints, leaves: Leaves, value: Ints, played: Played) -> None:
 
 
 @part
-def _choose(weights: Bytes, first: int, ways: int, place: float) -> int:
+def choose(weights: Bytes, first: int, ways: int, place: float) -> int:
     chance, action = int(place * WHOLE), 0
     for slot in range(first, first + ways - 1):
         chance -= weights[slot]

@@ -254,9 +254,9 @@ class HandStore:
         try:
             yield
         except (sqlite3.Error, UnicodeError, OverflowError) as error:
-            name = getattr(error, "sqlite_errorname", "")
+            name, reason = getattr(error, "sqlite_errorname", ""), " ".join(str(error).split())
             if name.startswith("SQLITE_NOTADB"):
                 raise FileError(f"{self.path} is no store of hands.") from None
             if name.startswith("SQLITE_CORRUPT"):
-                raise FileError(f"{self.path} is damaged ({error}).") from None
-            raise FileError(f"{self.path} could not be used ({error}); what is stored is kept.") from None
+                raise FileError(f"{self.path} is damaged ({reason}).") from None
+            raise FileError(f"{self.path} could not be used ({reason}); what is stored is kept.") from None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.arena.contest import _plays_by_numbers as plays_by_numbers
+from openfelt.arena.contest import plays_by_numbers
 from openfelt.base.jit import Floats
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot

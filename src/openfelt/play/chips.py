@@ -91,6 +91,12 @@ def _kuhn(game: Game, state: KuhnState) -> Chips:
     return Chips(paid, tuple(bets), tuple(folded), 1, "the only round")
 
 
+def plain_word(game: Game, state: Any, word: str) -> str:
+    """What poker players call an action; Kuhn poker has only two words for four of them."""
+    kind = kind_of(game, state, word)
+    return word if kind == RAISED else kind
+
+
 def kind_of(game: Game, state: Any, word: str) -> str:
     """What an action comes to: FOLD, CHECK, CALL or RAISED (a bet too)."""
     if isinstance(game, Kuhn):

@@ -43,6 +43,8 @@ def require_nonce(nonce: object) -> str:
 
 def commitment(seed: str) -> str:
     """What is shown of a seed before the deal."""
+    if not re.fullmatch(f"[0-9a-f]{{{2 * SEED_BYTES}}}", seed):
+        raise FeltError(f"A seed has {2 * SEED_BYTES} hex digits.")
     return hashlib.sha256(bytes.fromhex(seed)).hexdigest()
 
 

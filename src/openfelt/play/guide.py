@@ -12,6 +12,7 @@ from openfelt.play.bots import Bots
 from openfelt.play.lobby import TABLE_GAMES, bots_for, table_game, title
 from openfelt.play.luck import luck_free
 from openfelt.play.policy_views import policy_grid, preflop_matrix
+from openfelt.play.strength import strength
 from openfelt.play.table_hand import TableHand
 from openfelt.rules.game import Game
 
@@ -48,12 +49,14 @@ class Guide:
     def grid(self, game: str, bot: str) -> dict[str, Any]:
         """The whole policy of a bot in a small game."""
         rules = table_game(game)
-        return policy_grid(rules, self._bots.make(bot, rules))
+        found = policy_grid(rules, self._bots.make(bot, rules))
+        return {**found, "bot": bot, "strength": strength(bot, rules)}
 
     def matrix(self, game: str, bot: str, line: Sequence[str]) -> dict[str, Any]:
         """What a bot does with the 169 starting hands."""
         rules = table_game(game)
-        return preflop_matrix(rules, self._bots.make(bot, rules), line)
+        found = preflop_matrix(rules, self._bots.make(bot, rules), line)
+        return {**found, "bot": bot, "strength": strength(bot, rules)}
 
 
 def _play_alone(bot: Bot, game: Game) -> None:

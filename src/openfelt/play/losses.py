@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from openfelt.arena.contest import _plays_by_numbers as plays_by_numbers
+from openfelt.arena.contest import plays_by_numbers
 from openfelt.base.jit import Floats
 from openfelt.bots.ace1 import Ace1
 from openfelt.bots.bot import Bot

@@ -14,8 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from openfelt.arena.hands import Deals, Luck, luck, place_block
-from openfelt.arena.hands import _choose as choose
+from openfelt.arena.hands import Deals, Luck, choose, luck, place_block
 from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.base.memory import scratch
 from openfelt.base.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform

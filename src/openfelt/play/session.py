@@ -12,7 +12,7 @@ from openfelt.play.chips import furniture
 from openfelt.play.fair import commitment, new_seed, require_nonce
 from openfelt.play.luck import luck_free
 from openfelt.play.score import Score
-from openfelt.play.session_store import FINISHED, ON, HandRow, SessionRow, SessionStore
+from openfelt.play.session_store import FINISHED, ON, RETURNED, HandRow, SessionRow, SessionStore
 from openfelt.play.table_hand import TableHand
 from openfelt.play.words import YOU
 from openfelt.rules.game import Game
@@ -64,7 +64,7 @@ class Session:
             raise FeltError(f"Hand {self.next_number - 1} is not over yet.")
         if type(number) is not int or number != self.next_number:
             raise FeltError(f"The next hand is number {self.next_number}.")
-        seat, drawn = (self.next_number - 1) % self.game.players, require_nonce(nonce)
+        seat, drawn = seat_in(self.next_number, self.game), require_nonce(nonce)
         link = secrets.token_urlsafe(16)
         row = HandRow(self.id, self.next_number, seat, self._seed, drawn, link, ON, (), None, 0.0, None)
         live = self.table_hand(row)
@@ -122,10 +122,12 @@ class Session:
     def _resume(self, row: HandRow) -> None:
         live = self.table_hand(row)
         try:
+            _require_sound(row, self.game)
             live.repeat(row.actions)
-        except (FeltError, StopIteration):
-            self._seed = new_seed()
-            self._store.give_back(self.id, row.number, self._seed)
+        except FeltError:
+            seed = new_seed()
+            self._store.give_back(self.id, row.number, seed)
+            self.row, self._seed = replace(row, status=RETURNED), seed
             self.notice = (
                 f"The server was restarted, and hand {row.number} could not go on: all chips were returned."
             )
@@ -134,6 +136,19 @@ class Session:
         self.notice = f"The server was restarted; hand {row.number} goes on where it was."
         live.go_on()
         self._end_if_over()
+
+
+def _require_sound(row: HandRow, game: Game) -> None:
+    """Refuse a hand that was not kept as it was dealt."""
+    commitment(row.seed)
+    require_nonce(row.nonce)
+    if row.seat != seat_in(row.number, game):
+        raise FeltError(f"Nobody has seat {row.seat} in hand {row.number}.")
+
+
+def seat_in(number: int, game: Game) -> int:
+    """The person's seat, which goes round."""
+    return (number - 1) % game.players
 
 
 class Stacks:

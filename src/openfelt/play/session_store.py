@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from openfelt.base.errors import FeltError, FileError
@@ -22,6 +21,8 @@ from openfelt.histories.store import HandStore
 
 VERSION = 1  # of the tables below
 ON, FINISHED, RETURNED = range(3)  # what has become of a hand
+SESSION_TYPES = (str, str, str, float, str)  # of the columns below
+HAND_TYPES = (str, int, int, str, str, str, int, str, int | None, float, float | None)
 PAGE = 50  # hands to a page of the list
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS table_version (version INTEGER)",
@@ -64,18 +65,24 @@ class HandRow:
 class SessionStore(HandStore):
     """A file of sessions; made where there is none."""
 
-    def __init__(self, path: str | Path) -> None:
-        super().__init__(path)
-        with self._told():
-            # Commits then cost no wait for the disk; a kill of the program loses none of them.
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
-            if (found := self._base.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
-                raise FileError(f"{self.path} is damaged ({found}).")
-            with self._transaction():
-                for statement in SCHEMA:
-                    self._base.execute(statement.format(version=VERSION))
-            version = self._one("SELECT version FROM table_version")
+    def _open(self) -> None:
+        """Nothing is written to a file before it is known to be whole, and of a version that we know."""
+        super()._open()
+        if (found := self._base.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise FileError(f"{self.path} is damaged ({found.splitlines()[-1]}).")
+        if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'table_version'"):
+            self._require_version()
+        # Commits then cost no wait for the disk; a kill of the program loses none of them.
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        with self._transaction():
+            for statement in SCHEMA:
+                self._base.execute(statement.format(version=VERSION))
+
+    def _require_version(self) -> None:
+        version = self._base.execute("SELECT max(version) FROM table_version").fetchone()[0]
+        if not isinstance(version, int):
+            raise FileError(f"{self.path} is damaged: it does not say of which version it is.")
         if version > VERSION:
             raise FileError(
                 f"{self.path} was written by a newer OpenFelt (sessions {version}, this one reads {VERSION})."
@@ -97,8 +104,11 @@ class SessionStore(HandStore):
             found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
         if found is None:
             raise FeltError("There is no such session.")
-        name, game, bots, begun, seed = found
-        return SessionRow(name, game, tuple(json.loads(bots)), begun, seed)
+        name, game, bots, begun, seed = self._of_types(SESSION_TYPES, found)
+        try:
+            return SessionRow(name, game, tuple(map(str, json.loads(bots))), begun, seed)
+        except (TypeError, ValueError):
+            raise FileError(f"{self.path} is damaged: the bots of a session cannot be read.") from None
 
     def begin_hand(self, row: HandRow) -> None:
         """A hand is dealt."""
@@ -154,7 +164,10 @@ class SessionStore(HandStore):
         """A finished hand, checked."""
         if row.hand is None:
             raise FeltError(f"Hand {row.number} is not finished.")
-        return self.hand(row.hand)
+        record = self.hand(row.hand)
+        if record.number != row.number or record.won[row.seat : row.seat + 1] != (row.won,):
+            raise FileError(f"{self.path} is damaged: hand {row.number} of a session is not as it was.")
+        return record
 
     def records(self, session: str) -> Iterator[HandRecord]:
         """All finished hands of a session."""
@@ -164,7 +177,13 @@ class SessionStore(HandStore):
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
         with self._told():
             found = self._base.execute(query, values).fetchall()
-        return [_hand_row(*row) for row in found]
+        return [_hand_row(*self._of_types(HAND_TYPES, row)) for row in found]
+
+    def _of_types(self, types: Sequence[Any], row: Sequence[Any]) -> Sequence[Any]:
+        """A row as it was read, if its columns can have been written so."""
+        if not all(map(isinstance, row, types)):
+            raise FileError(f"{self.path} is damaged: a session cannot be read.")
+        return row
 
     def _update(self, session: str, number: int, change: str, *values: object) -> None:
         done = self._base.execute(

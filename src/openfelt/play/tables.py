@@ -18,7 +18,7 @@ from openfelt.histories.check import replay
 from openfelt.histories.phh import phh_text
 from openfelt.histories.record import HandRecord
 from openfelt.play.bots import Bots
-from openfelt.play.chips import furniture
+from openfelt.play.chips import furniture, plain_word
 from openfelt.play.fair import new_seed
 from openfelt.play.lobby import title
 from openfelt.play.review import hand_again, review
@@ -138,7 +138,10 @@ def _in_short(record: HandRecord, seat: int) -> dict[str, Any]:
     """The person's cards, the board, and the actions street by street."""
     game = load_game(record.game)
     hole = furniture(game).hole
-    words = [" / " if step.mover == CHANCE else f"{step.word} " for step in replay(record).steps]
+    words = [
+        " / " if step.mover == CHANCE else f"{plain_word(game, step.state, step.word)} "
+        for step in replay(record).steps
+    ]
     line = "".join(words[hole * game.players :])
     return {
         "cards": record.dealt[hole * seat : hole * (seat + 1)],

@@ -149,7 +149,8 @@ def _download(text: str, name: str) -> Response:
 async def _told(_: Request, error: Exception) -> Response:
     missing = str(error).startswith("There is no")
     status = 500 if isinstance(error, FileError) else 404 if missing else 400
-    return JSONResponse({"error": str(error)}, status_code=status)
+    sentence = str(error).encode("utf-8", "replace").decode()  # halves of characters may be in a request
+    return JSONResponse({"error": sentence}, status_code=status)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:

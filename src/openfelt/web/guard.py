@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE, TOKEN = "felt_token", "token"
 SAFE = ("GET", "HEAD")
+OPEN = "/static/"  # what anybody may see, as it is the same everywhere
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
@@ -45,6 +47,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, token: str | None, ask: Path) -> None:
         self._app, self._token, self._ask = app, token, ask  # `ask` is the page that asks for the token
+        self._mark = hashlib.sha256((token or "").encode()).hexdigest()  # for the cookie, which is ASCII
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -61,38 +64,46 @@ class Guard:
         """The answer to what may not pass."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self._token is None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        if self._token is None and not is_loopback(_split(f"//{host}").hostname or ""):
             return _forbidden("This table is only for the machine that it runs on.")
         origin = headers.get("origin")
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE
-        if changes and origin is not None and urlsplit(origin).netloc != host:
+        if changes and origin is not None and _split(origin).netloc != host:
             return _forbidden("A page of another site may not do this.")
-        return self._without_token(scope, headers) if self._token is not None else None
+        if self._token is None or scope["path"].startswith(OPEN):
+            return None
+        return self._without_token(scope, headers)
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop(TOKEN, [""])[0]
-        if self._is_right(given) and scope["type"] == "http":
-            rest = urlencode(query, doseq=True)
-            answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), status_code=303)
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
+        if _same(given, self._token or "") and scope["type"] == "http":
+            rest, path = urlencode(query, doseq=True), "/" + scope["path"].lstrip("/\\")  # not to //elsewhere
+            answer = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
+            answer.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
             return answer
-        if self._is_right(_cookie(headers)):
+        if _same(_cookie(headers), self._mark):
             return None
         if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
             return Response(self._ask.read_bytes(), status_code=401, media_type="text/html")
         return JSONResponse({"error": "This table asks for a token."}, status_code=401)
 
-    def _is_right(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), (self._token or "").encode())
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode(), wanted.encode())
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address; all empty where it is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _cookie(headers: Headers) -> str:
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
+    """The token that was given before; cookies of others on this machine may be of any form."""
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
 
 
 def _forbidden(sentence: str) -> Response:

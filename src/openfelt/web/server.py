@@ -23,6 +23,7 @@ def bind(host: str, port: int) -> socket.socket:
         found = socket.socket(family, kind, protocol)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
+        found.listen()  # who is told of the address can come at once
     except (OSError, UnicodeError) as error:
         hint = "; choose another with --port (0: any that is free)" if port else ""
         reason = getattr(error, "strerror", None) or error

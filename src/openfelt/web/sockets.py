@@ -15,6 +15,7 @@ from openfelt.play.tables import Tables
 from openfelt.web.desk import Desk
 
 GONE = 4404  # the code with which a socket to no session is closed
+IS_GONE = (WebSocketDisconnect, RuntimeError, OSError)  # what it means to talk to such a window
 PATIENCE = 5.0  # seconds that a window may take to read, before it is dropped
 
 
@@ -24,6 +25,7 @@ class Sockets:
     def __init__(self, tables: Desk[Tables]) -> None:
         self._ask = tables
         self._windows: defaultdict[str, set[WebSocket]] = defaultdict(set)
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def serve(self, socket: WebSocket) -> None:
         """One window, from its coming to its going."""
@@ -40,7 +42,7 @@ class Sockets:
             await _send(socket, {**state, "request": None})
             while True:
                 await self._answer(socket, key, await _text(socket))
-        except (WebSocketDisconnect, RuntimeError, OSError):
+        except IS_GONE:
             pass
         finally:
             self._windows[key].discard(socket)
@@ -60,7 +62,8 @@ class Sockets:
         wish, number = message.get("do"), message.get("hand")
         if wish == "state":
             state = await self._ask(lambda tables: tables.state(key))
-            return await _send(socket, {**state, "request": request})
+            await _send(socket, {**state, "request": request})
+            return
         if wish == "deal":
             state = await self._ask(lambda tables: tables.deal(key, number, message.get("nonce")))
         elif wish == "act":
@@ -70,7 +73,16 @@ class Sockets:
             raise FeltError("A message says what to do: deal, act or state.")
         windows = list(self._windows[key])
         answers = [{**state, "request": request if window is socket else None} for window in windows]
-        await asyncio.gather(*map(_send, windows, answers))
+        sent = await asyncio.gather(*map(_send, windows, answers))
+        for window in [window for window, done in zip(windows, sent, strict=True) if not done]:
+            self._drop(key, window)
+
+    def _drop(self, key: str, window: WebSocket) -> None:
+        """Wait no more for a window that does not read; it is closed once it does, and comes back."""
+        self._windows[key].discard(window)
+        closing = asyncio.create_task(_close(window))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -97,9 +109,19 @@ async def _text(socket: WebSocket) -> str:
     return message.get("text") or ""
 
 
-async def _send(socket: WebSocket, message: dict[str, Any]) -> None:
-    """To a window that may be gone, or stuck."""
+async def _send(socket: WebSocket, message: dict[str, Any]) -> bool:
+    """To a window that may be gone; False if it is stuck."""
     if socket.client_state is not WebSocketState.CONNECTED:
-        return
-    with suppress(RuntimeError, OSError, TimeoutError, WebSocketDisconnect):
+        return True
+    try:
         await asyncio.wait_for(socket.send_text(json.dumps(message, separators=(",", ":"))), PATIENCE)
+    except TimeoutError:
+        return False
+    except IS_GONE:
+        pass
+    return True
+
+
+async def _close(socket: WebSocket) -> None:
+    with suppress(*IS_GONE):
+        await socket.close()

@@ -1,6 +1,6 @@
 // The server's HTTP API. A failure becomes an Error whose message is one sentence for the user.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(message, status) {
     super(message);
     this.status = status;

@@ -50,7 +50,7 @@ function rankText(rank, x, y, size) {
 function front(card) {
   const edge = svg("rect", { x: 1, y: 1, width: 98, height: 138, rx: 10, class: "card-face" });
   const [rank, suit] = card;
-  if (suit) return [edge, rankText(rank, 29, 50, 52), pip(suit, 14, 58, 30), pip(suit, 41, 78, 52)];
+  if (suit) return [edge, rankText(rank, 29, 46, 50), pip(suit, 14, 60, 30), pip(suit, 41, 79, 52)];
   const frame = svg("rect", { x: 9, y: 9, width: 82, height: 122, rx: 6, class: "card-frame" });
   const turned = svg("g", { transform: "rotate(180 50 70)" }, rankText(rank, 22, 35, 24));
   return [edge, frame, rankText(rank, 50, 93, 66), rankText(rank, 22, 35, 24), turned];

@@ -8,7 +8,7 @@ const HEIGHT = 200;
 const EDGE = { left: 44, right: 12, top: 20, bottom: 34 };
 
 /** Round numbers that span from low to high, about `count` of them. */
-export function ticks(low, high, count) {
+function ticks(low, high, count) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);

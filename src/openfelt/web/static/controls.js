@@ -1,7 +1,8 @@
 // The person's buttons and keys at the table.
 
+import { kindOf } from "./bars.js";
 import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
-import { counted, list } from "./text.js";
+import { counted } from "./text.js";
 
 function resultText(hand, unit) {
   if (hand.returned) return "The hand was returned; nobody won or lost.";
@@ -25,6 +26,7 @@ function hint(key) {
 
 function actionButton(action, busy, act) {
   const attributes = { type: "button", class: "button", "data-action": action.word, disabled: busy };
+  attributes["data-kind"] = kindOf(action.label);
   attributes["aria-keyshortcuts"] = action.key;
   attributes.on = { click: () => act(action.word) };
   return el("button", attributes, action.label, hint(action.key.toUpperCase()));
@@ -48,6 +50,16 @@ function signature(state) {
   return JSON.stringify([hand?.number, hand?.step, hand?.over, hand?.link, hand?.actions, state.next?.number]);
 }
 
+let focused = null; // the button that had the focus before it was disabled: browsers take the focus away then
+
+function setBusy(box, busy) {
+  if (busy && box.contains(document.activeElement)) focused = document.activeElement;
+  for (const button of box.querySelectorAll("button")) button.disabled = busy;
+  if (busy || !focused) return;
+  focused.focus({ preventScroll: true });
+  focused = null;
+}
+
 /** Draws the buttons for a state. The focus never moves onto an action by itself: Enter must not act twice. */
 export function drawControls(state, { busy, doing }) {
   const box = byId("actions");
@@ -55,16 +67,17 @@ export function drawControls(state, { busy, doing }) {
   say(byId("prompt"), promptText(state, busy));
   const shown = signature(state);
   if (box.dataset.shown === shown) {
-    for (const button of box.querySelectorAll("button")) button.disabled = busy;
+    setBusy(box, busy);
     return;
   }
-  const held = box.contains(document.activeElement) || document.activeElement === document.body;
+  const held = focused !== null || box.contains(document.activeElement);
+  focused = null;
   const actions = state.hand?.actions ?? [];
   const over = !state.hand || state.hand.over;
   const buttons = over ? endButtons(state, busy, doing.deal) : actions.map((each) => actionButton(each, busy, doing.act));
   box.replaceChildren(...buttons);
   box.dataset.shown = shown;
-  if (held && state.hand) byId("controls").focus({ preventScroll: true });
+  if (held) byId("controls").focus({ preventScroll: true });
 }
 
 /** F, C and R act; Enter and N deal the next hand; L looks back. */

@@ -14,10 +14,6 @@ function thoughtView(thought, step) {
   return el("section", { class: "thought", "data-thought": thought.by }, parts);
 }
 
-function valueText(action) {
-  return action.interval ? `${signed(action.value)} ± ${number(action.interval)}` : signed(action.value);
-}
-
 function lossText(action) {
   if (action.loss < 0.005) return "0";
   return action.interval ? `${number(action.loss)} ± ${number(action.interval)}` : number(action.loss);
@@ -28,9 +24,10 @@ function lossTable(decision, step, unit) {
     const chosen = i === step.chosen;
     const name = [action.label, chosen && el("span", { class: "chosen" }, " ◂ chosen")];
     const attributes = { class: chosen ? "row-chosen" : null, "data-word": action.word };
-    return el("tr", attributes, el("th", { scope: "row" }, name), el("td", {}, valueText(action)), el("td", {}, lossText(action)));
+    const cells = [signed(action.value), lossText(action)].map((text) => el("td", {}, text));
+    return el("tr", attributes, el("th", { scope: "row" }, name), cells);
   });
-  const head = el("tr", {}, el("th", { scope: "col" }, "Action"), el("th", { scope: "col" }, "Worth"), el("th", { scope: "col" }, "Loss"));
+  const head = el("tr", {}, ["Action", "Worth", "Loss"].map((name) => el("th", { scope: "col" }, name)));
   const caption = el("caption", {}, `What each action is worth, in ${unit}`);
   return el("table", { class: "loss-table" }, caption, el("thead", {}, head), el("tbody", {}, rows));
 }
@@ -72,5 +69,6 @@ export function drawEnd(node, review) {
   const known = review.luck_free !== null && review.luck_free !== undefined;
   const luck = known ? el("p", { class: "quiet" }, `Luck-free, you won ${signed(review.luck_free)} ${review.unit}.`) : "";
   const caption = el("caption", {}, `Won, in ${review.unit}`);
-  node.replaceChildren(el("p", { class: "step-said" }, review.result), el("table", { class: "loss-table" }, caption, el("tbody", {}, rows)), luck);
+  const table = el("table", { class: "loss-table" }, caption, el("tbody", {}, rows));
+  node.replaceChildren(el("p", { class: "step-said" }, review.result), table, luck);
 }

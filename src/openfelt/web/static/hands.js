@@ -6,7 +6,7 @@ import { byId, el } from "./dom.js";
 import { list, signed } from "./text.js";
 
 /** Cards as coloured text, with their names for those who hear the page. */
-export function smallCards(cards) {
+function smallCards(cards) {
   const shown = cards.map((card) => el("span", { class: `small-card card-${card[1] ?? "plain"}` }, cardText(card)));
   const named = el("span", { class: "visually-hidden" }, list(cards.map(cardName)));
   return [el("span", { "aria-hidden": "true" }, shown), named];

@@ -97,7 +97,8 @@ async function sitDown(game, bots) {
 
 function sessionRow(id, session) {
   const begun = new Date(session.begun);
-  const when = Number.isNaN(begun.getTime()) ? "" : `, begun ${begun.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
+  const style = { dateStyle: "medium", timeStyle: "short" };
+  const when = Number.isNaN(begun.getTime()) ? "" : `, begun ${begun.toLocaleString([], style)}`;
   const title = `${session.title} against ${list(session.bots)}`;
   const facts = el("div", {}, el("strong", {}, title), el("span", { class: "quiet" }, counted(session.hands, "hands") + when));
   const link = { class: "button button-small", href: `/play/${encodeURIComponent(id)}`, "aria-label": `Go on: ${title}` };

@@ -80,7 +80,7 @@ async function loadHands() {
 
 /** What stays the same for the whole session. */
 function drawFrame() {
-  byId("title").textContent = `${state.title} against ${list(state.bots)}`;
+  byId("title").replaceChildren(el("span", { class: "nowrap" }, state.title), ` against ${list(state.bots)}`);
   const policies = [...new Set(state.bots)].map((bot) =>
     el("a", { href: `/policy?${new URLSearchParams({ game: state.game, bot })}`, "data-policy": bot }, `Policy of ${bot}`),
   );

@@ -34,11 +34,11 @@ function usual(game) {
   return (game.bots.find((bot) => bot.usual) ?? game.bots[0])?.name;
 }
 
-function drawLegend(words) {
-  const items = words.map((word) => {
-    const sample = el("span", { class: `swatch share-${word}`, "aria-hidden": "true" }, letter(word));
-    return el("li", {}, sample, { fold: "fold", call: "check or call", raise: "bet or raise" }[word]);
-  });
+function drawLegend() {
+  const kinds = { fold: "fold", call: "check or call", raise: "bet or raise" };
+  const items = Object.entries(kinds).map(([kind, text]) =>
+    el("li", {}, el("span", { class: `swatch share-${kind}`, "aria-hidden": "true" }, letter(kind)), text),
+  );
   byId("legend").replaceChildren(...items);
   byId("legend").hidden = false;
 }
@@ -66,11 +66,12 @@ async function show() {
 }
 
 function drawPolicy(policy, go) {
-  document.title = `${policy.bot} - ${policy.title} - OpenFelt`;
-  byId("title").textContent = `How ${policy.bot} plays ${policy.title}`;
-  const bot = games.find((game) => game.name === query().get("game"))?.bots.find((each) => each.name === policy.bot);
+  const name = query().get("bot");
+  const bot = games.find((game) => game.name === query().get("game"))?.bots.find((each) => each.name === name);
+  document.title = `${name} - ${policy.title} - OpenFelt`;
+  byId("title").textContent = `How ${name} plays ${policy.title}`;
   say(byId("strength"), sentence(policy.strength ?? bot?.strength));
-  drawLegend(["fold", "call", "raise"]);
+  drawLegend();
   if (isHoldem(policy.game)) drawMatrix(byId("policy"), policy, go);
   else drawGrid(byId("policy"), policy);
   byId("policy").dataset.ready = "";

@@ -1,11 +1,10 @@
 // Hold'em before the flop: a 13 by 13 matrix of hands, suited above the diagonal, at any betting so far.
 
-import { barList, letter, sharesText, stackedBar } from "./bars.js";
+import { barList, kindOf, letter, sharesText, stackedBar } from "./bars.js";
 import { rankName } from "./cards.js";
 import { byId, el } from "./dom.js";
 import { capital, percent } from "./text.js";
 
-const COLOURS = { fold: "--fold", check: "--call", call: "--call", bet: "--raise", raise: "--raise" };
 let chosen = "AA"; // the hand whose details are shown
 
 function handAt(ranks, row, column) {
@@ -20,37 +19,38 @@ function handName(hand) {
 }
 
 /** The shares as a background, from the left: raise, call, fold. */
-function background(words, shares) {
+function background(labels, shares) {
   let from = 0;
-  const parts = words.map((word, i) => [word, shares[i]]).reverse().map(([word, share]) => {
-    const part = `var(${COLOURS[word] ?? "--fold"}) ${100 * from}% ${100 * (from + share)}%`;
+  const parts = labels.map((label, i) => [kindOf(label), shares[i]]).reverse().map(([kind, share]) => {
+    const part = `var(--${kind}) ${100 * from}% ${100 * (from + share)}%`;
     from += share;
     return part;
   });
   return `linear-gradient(to right, ${parts.join(", ")})`;
 }
 
-function mainAction(words, shares) {
+function mainAction(labels, shares) {
   const best = shares.indexOf(Math.max(...shares));
-  return `${letter(words[best])} ${Math.round(100 * shares[best])}`;
+  return `${letter(labels[best])} ${Math.round(100 * shares[best])}`;
 }
 
 function handCell(policy, hand, row, column) {
   const shares = policy.cells[hand];
   const told = shares ? sharesText(policy.labels, shares) : "never here";
   const attributes = { type: "button", class: "hand-cell", "data-hand": hand, "data-row": row, "data-column": column };
-  Object.assign(attributes, { "aria-label": `${handName(hand)}: ${told}`, title: `${hand}: ${told}`, tabindex: hand === chosen ? 0 : -1 });
-  const small = shares ? el("small", { "aria-hidden": "true" }, mainAction(policy.actions, shares)) : null;
+  Object.assign(attributes, { "aria-label": `${handName(hand)}: ${told}`, title: `${hand}: ${told}` });
+  const small = shares ? el("small", { "aria-hidden": "true" }, mainAction(policy.labels, shares)) : null;
   const cell = el("button", attributes, el("span", { "aria-hidden": "true" }, hand), small);
-  if (shares) cell.style.background = background(policy.actions, shares);
+  if (shares) cell.style.background = background(policy.labels, shares);
   return el("div", { role: "gridcell" }, cell);
 }
 
 function matrixView(policy) {
   const ranks = [...policy.ranks];
-  const rows = ranks.map((_, row) =>
-    el("div", { role: "row", class: "matrix-row" }, ranks.map((_, column) => handCell(policy, handAt(ranks, row, column), row, column))),
-  );
+  const rows = ranks.map((_, row) => {
+    const cells = ranks.map((_, column) => handCell(policy, handAt(ranks, row, column), row, column));
+    return el("div", { role: "row", class: "matrix-row" }, cells);
+  });
   const label = "Hands before the flop: pairs on the diagonal, suited above it, offsuit below it";
   return el("div", { role: "grid", "aria-label": label, class: "matrix", id: "matrix" }, rows);
 }
@@ -99,13 +99,14 @@ function ways(policy, go) {
 
 function overall(policy) {
   const text = policy.actions.map((_, i) => `${policy.labels[i]} ${percent(policy.overall[i])}`).join(", ");
-  const bar = stackedBar(policy.actions, policy.labels, policy.overall, { fits: 0.08 });
+  const bar = stackedBar(policy.labels, policy.overall, { fits: 0.08 });
   return el("section", { class: "overall" }, el("h2", {}, "Over all 1,326 hands"), bar, el("p", { class: "quiet" }, text));
 }
 
 /** Draws a matrix into `node`; `go(line)` asks for another betting sequence. */
 export function drawMatrix(node, policy, go) {
-  const head = [crumbs(policy, go), el("p", { id: "line-text", class: "line-text" }, `${capital(policy.text)}.`), ways(policy, go)];
+  const text = el("p", { id: "line-text", class: "line-text" }, `${capital(policy.text)}.`);
+  const head = [crumbs(policy, go), text, ways(policy, go)];
   const focused = document.activeElement?.closest?.("[data-way], [data-crumb]") ? "line-text" : null;
   if (policy.over || !policy.actions.length) {
     node.replaceChildren(...head, el("p", { class: "quiet" }, "The betting before the flop is over here."));

@@ -10,6 +10,9 @@ import { list, number } from "./text.js";
 import { verify } from "./verify.js";
 
 const address = `/api/hands/${encodeURIComponent(decodeURIComponent(lastOfPath()))}`;
+const PATIENCE = 4000; // milliseconds
+const FIRST_TIME = "The first time in hold'em, tables of all hands are made and kept, which takes about a minute.";
+
 let review = null;
 let losses = null; // null until they are there
 let at = 0; // the step that is shown; steps.length is the end
@@ -78,20 +81,26 @@ function stepButton(text, index, kind) {
 function drawSteps() {
   const kind = (step) => (step.mover < 0 ? "chance" : step.mover === review.seat ? "you" : "bot");
   const rows = review.steps.map((step, i) => stepButton(step.text, i, kind(step)));
+  const focused = document.activeElement?.closest?.("#steps [data-step]")?.dataset.step;
   byId("steps").replaceChildren(...rows, stepButton(review.result, review.steps.length, "end"));
+  if (focused) byId("steps").querySelector(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
 }
 
 async function loadLosses() {
-  say(byId("losses"), "Working out what your decisions cost …");
+  const busy = "Working out what your decisions cost …";
+  say(byId("losses"), busy);
+  const slow = setTimeout(() => say(byId("losses"), `${busy} ${FIRST_TIME}`), PATIENCE);
   byId("losses").setAttribute("aria-busy", "true");
   try {
     losses = await get(`${address}/losses`);
     const summary = lossSummary(losses, review);
-    byId("losses").replaceChildren(summary ? el("p", { class: "loss-sum" }, summary) : "", el("p", { class: "quiet" }, losses.explain));
+    const told = summary ? el("p", { class: "loss-sum" }, summary) : "";
+    byId("losses").replaceChildren(told, el("p", { class: "quiet" }, losses.explain));
   } catch (error) {
     losses = { decisions: [], explain: error.message };
     say(byId("losses"), error.message);
   }
+  clearTimeout(slow);
   byId("losses").setAttribute("aria-busy", "false");
   drawSteps();
   draw();
@@ -112,7 +121,8 @@ async function copyLink() {
 
 function drawFrame() {
   const others = review.names.filter((_, seat) => seat !== review.seat);
-  byId("title").textContent = `Hand ${review.number}: ${review.title} against ${list(others)}`;
+  const title = el("span", { class: "nowrap" }, review.title);
+  byId("title").replaceChildren(`Hand ${review.number}: `, title, ` against ${list(others)}`);
   document.title = `Hand ${review.number} - ${review.title} - OpenFelt`;
   byId("result").textContent = review.result;
   byId("step-slider").max = review.steps.length;

@@ -38,7 +38,8 @@ function centre(table, unit) {
   const cards = Array.from({ length: table.board_size }, (_, i) => placed(table.board[i] ?? null, `board${i}`));
   const board = el("div", { class: "board", "data-board": "", role: "group", "aria-label": boardLabel(table) }, cards);
   if (!table.street && !table.pot) return el("div", { class: "centre" }); // nothing is dealt yet
-  const pot = el("p", { class: "pot", "data-pot": String(table.pot) }, chip(), "Pot ", el("strong", {}, counted(table.pot, unit)));
+  const chips = el("strong", {}, counted(table.pot, unit));
+  const pot = el("p", { class: "pot", "data-pot": table.pot }, chip(), "Pot ", chips);
   const street = el("p", { class: "street", "data-street": table.street }, table.street);
   return el("div", { class: "centre" }, street, table.board_size ? board : null, pot);
 }

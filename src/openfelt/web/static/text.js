@@ -16,7 +16,7 @@ export function signed(value, digits = 2) {
 }
 
 /** The unit for a number, in the singular for 1 ("chip", "chips"). */
-export function unitFor(value, unit, digits = 2) {
+function unitFor(value, unit, digits = 2) {
   return Math.abs(Number(value.toFixed(digits))) === 1 && unit.endsWith("s") ? unit.slice(0, -1) : unit;
 }
 

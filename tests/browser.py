@@ -1,0 +1,384 @@
+"""A real browser at the table: windows that tell of all that goes wrong in them, and somebody who plays."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+
+def missing(what: str) -> None:
+    """The tests of the browser cannot run; where they must (OPENFELT_BROWSER=required), that is a failure."""
+    reason = f"tests of the table in a browser need {what}"
+    if os.environ.get("OPENFELT_BROWSER") == "required":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+
+try:
+    from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect, sync_playwright
+except ImportError:
+    missing("Playwright for Python (pip install playwright)")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+if PROGRAM is None:
+    missing("a browser: one of " + ", ".join(NAMES))
+
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing else can be reached
+)
+PATIENCE = 20_000  # milliseconds, for what should come at once
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESK = {"viewport": {"width": 1280, "height": 800}}
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Without windows."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=PROGRAM, args=list(SWITCHES))
+        yield found
+        found.close()
+
+
+class Visits:
+    """Windows of browsers that know nothing of each other; in the end nothing may have gone wrong in any."""
+
+    def __init__(self, chrome: Browser, url: str) -> None:
+        self.chrome, self.url = chrome, url
+        self.faults: list[str] = []
+        self._forgiven: list[str] = []
+        self._contexts: list[BrowserContext] = []
+
+    def __call__(self, path: str = "/", **options: Any) -> Page:
+        """A page in a browser of its own."""
+        page = self.blank(**options)
+        page.goto(self.url + path)
+        return page
+
+    def blank(self, **options: Any) -> Page:
+        """The same before it goes anywhere."""
+        context = self.chrome.new_context(locale="en-GB", **{**DESK, **options})
+        context.set_default_timeout(PATIENCE)
+        self._contexts.append(context)
+        self._follow(context)
+        return context.new_page()
+
+    def forgive(self, *texts: str) -> None:
+        """Faults that a test brings about itself."""
+        self._forgiven += texts
+
+    def __enter__(self) -> Visits:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        for context in self._contexts:
+            context.close()
+        left = [fault for fault in self.faults if not any(text in fault for text in self._forgiven)]
+        if kind is None:  # a test that failed says enough
+            assert not left
+
+    def _follow(self, context: BrowserContext) -> None:
+        context.on("console", lambda message: self._said(message.type, message.text, message.location))
+        context.on("weberror", lambda error: self.faults.append(f"page error: {error.error}"))
+        context.on("request", lambda request: self._asked(request.url))
+        context.on("requestfailed", lambda request: self._failed(request.url, request.failure))
+        context.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._asked(socket.url)))
+
+    def _said(self, kind: str, text: str, where: Any) -> None:
+        if kind in ("error", "warning", "assert"):
+            self.faults.append(f"console {kind}: {text} ({where['url']})")
+
+    def _asked(self, url: str) -> None:
+        own = (self.url + "/", self.url.replace("http", "ws", 1) + "/", "data:", f"blob:{self.url}/")
+        if not url.startswith(own):
+            self.faults.append(f"a request to elsewhere: {url}")
+
+    def _failed(self, url: str, failure: str | None) -> None:
+        if failure != "net::ERR_ABORTED":  # the page was left, or the answer became a download
+            self.faults.append(f"failed request: {url} ({failure})")
+
+
+# A player
+
+Press = Callable[[Page, str], None]
+
+
+def click(page: Page, selector: str) -> None:
+    """By mouse."""
+    page.locator(selector).click()
+
+
+def tap(page: Page, selector: str) -> None:
+    """By finger."""
+    page.locator(selector).tap()
+
+
+def type_key(page: Page, selector: str) -> None:
+    """By the last of the keys that the button names."""
+    keys = page.locator(f"{selector}:enabled").get_attribute("aria-keyshortcuts") or ""
+    page.keyboard.press(keys.split()[-1])
+
+
+def space(page: Page, selector: str) -> None:
+    """By Tab and the space bar."""
+    tab_to(page, selector)
+    page.keyboard.press("Space")
+
+
+def tab_to(page: Page, selector: str, most: int = 80) -> None:
+    """Press Tab until the focus is there."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+            return
+    raise AssertionError(f"Tab does not come to {selector}")
+
+
+class Player:
+    """A person at a table, who plays as it comes."""
+
+    def __init__(self, page: Page, press: Press = click, start: object = 1) -> None:
+        self.page, self.press, self.dice = page, press, random.Random(str(start))
+        expect(page.locator("#main")).to_have_attribute("data-connected", "true")
+        expect(page.locator("#next-hand, [data-action]").first).to_be_visible()
+
+    @property
+    def session(self) -> str:
+        return self.page.url.rsplit("/", 1)[1]
+
+    @property
+    def number(self) -> int:
+        """Of the hand on the table."""
+        return int(self.page.locator("#table").get_attribute("data-hand") or 0)
+
+    @property
+    def over(self) -> bool:
+        return self.page.locator("#next-hand").count() > 0
+
+    def lines(self) -> list[str]:
+        """The account of the hand."""
+        return self.page.locator("#account li").all_text_contents()
+
+    def offered(self) -> list[str]:
+        """What can be done."""
+        buttons = self.page.locator("[data-action]")
+        return buttons.evaluate_all("all => all.map((button) => button.dataset.action)")
+
+    def deal(self) -> None:
+        number = self.number + 1
+        self.press(self.page, "#next-hand")
+        expect(self.page.locator("#table")).to_have_attribute("data-hand", str(number))
+
+    def act(self, word: str) -> None:
+        """Take an action, and wait for what follows."""
+        before = len(self.lines())
+        self.press(self.page, f'[data-action="{word}"]')
+        expect(self.page.locator("#account li").nth(before)).to_be_attached()
+
+    def act_somehow(self) -> None:
+        """Folding is rare, so that hands get long."""
+        words = self.offered()
+        if words[0] == "fold" and self.dice.random() < 0.8:
+            words = words[1:]
+        self.act(self.dice.choice(words))
+
+    def play_on(self) -> None:
+        """To the end of the hand."""
+        while not self.over:
+            self.act_somehow()
+
+    def call_on(self) -> None:
+        """The same without a bet of one's own."""
+        while not self.over:
+            words = self.offered()
+            self.act("check" if "check" in words else "call")
+
+    def play(self, hands: int) -> None:
+        for _ in range(hands):
+            self.deal()
+            self.play_on()
+
+
+def looks(page: Page) -> dict[str, Any]:
+    """What lies on the table, as the page shows it."""
+    found: dict[str, Any] = page.evaluate(
+        """() => {
+          const texts = (selector) => [...document.querySelectorAll(selector)].map((node) => node.textContent);
+          const cards = (from) => [...from.querySelectorAll("[data-card]")].map((card) => card.dataset.card);
+          const table = document.getElementById("table");
+          const seats = [...table.querySelectorAll("[data-seat]")];
+          return {
+            hand: table.dataset.hand,
+            seats: Object.fromEntries(seats.map((seat) => [seat.dataset.seat, cards(seat)])),
+            bets: seats.map((seat) => seat.querySelector(".bet").dataset.bet),
+            board: [...table.querySelectorAll("[data-board]")].flatMap(cards),
+            pot: table.querySelector("[data-pot]")?.dataset.pot,
+            account: texts("#account li"),
+            actions: texts("#actions button"),
+          };
+        }"""
+    )
+    return found
+
+
+# The score by the database, worked out here once more
+
+SQL = "SELECT number, won, luck_free FROM table_hands WHERE session = ? AND status = 1 ORDER BY number"
+
+
+def figures(text: str | None) -> list[float]:
+    """The numbers in "+1,021 ± 33"; none in a dash."""
+    return [
+        float(part.replace(",", ""))
+        for part in re.findall(r"-?\d[\d,]*(?:\.\d+)?", (text or "").replace("−", "-"))
+    ]
+
+
+def kept_hands(database: Path, session: str) -> list[tuple[int, float, float]]:
+    """Number, winnings and luck-free winnings of each finished hand."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as base:
+        found = base.execute(SQL, (session,)).fetchall()
+    base.close()
+    return found
+
+
+def check_score(page: Page, database: Path, session: str, *, big_blind: float | None) -> None:
+    """The page's figures are those of what is kept."""
+    hands = kept_hands(database, session)
+    expect(page.locator("#score-hands")).to_have_text(str(len(hands)))
+    columns = np.array(hands, float)
+    for name, values in (("score", columns[:, 1]), ("score-luck-free", columns[:, 2])):
+        scale = 1000 / big_blind if big_blind else 1.0
+        wanted = [values.mean() * scale]
+        if len(values) > 1:
+            spread = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values) * scale
+            wanted.append(spread)
+        won = page.locator("#score-won" if name == "score" else f"#{name}").text_content()
+        assert figures(won) == pytest.approx([values.sum()], abs=0.00501)
+        rate = figures(page.locator(f"#{name}-rate").text_content())
+        assert rate == pytest.approx(wanted, abs=0.501 if big_blind else 0.000501)
+
+
+# Between page and server
+
+
+def between(
+    page: Page,
+    down: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda message: message,
+    up: Callable[[dict[str, Any]], dict[str, Any]] = lambda message: message,
+) -> list[WebSocketRoute]:
+    """Change what the server says (None: it is lost) and what the page says; the sockets, as they come."""
+    routes: list[WebSocketRoute] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def says(text: str | bytes) -> None:
+            told = down(json.loads(text))
+            if told is not None:
+                route.send(json.dumps(told))
+
+        server.on_message(says)
+        route.on_message(lambda text: server.send(json.dumps(up(json.loads(text)))))
+        routes.append(route)
+
+    page.route_web_socket(re.compile("/ws/"), connect)
+    return routes
+
+
+# What browsers tell of a page
+
+NAMED = {
+    "button",
+    "link",
+    "radio",
+    "checkbox",
+    "slider",
+    "combobox",
+    "textbox",
+    "image",
+    "img",
+    "grid",
+    "table",
+}
+
+
+def spoken(page: Page) -> list[tuple[str, str, dict[str, Any]]]:
+    """What a screen reader is told: role, name and properties of each node."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    return [
+        (
+            node["role"]["value"],
+            node.get("name", {}).get("value", ""),
+            {each["name"]: each["value"].get("value") for each in node.get("properties", [])},
+        )
+        for node in nodes
+        if not node["ignored"]
+    ]
+
+
+CONTRAST = """(node) => {
+  const paper = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (text) => {
+    paper.clearRect(0, 0, 1, 1);
+    paper.fillStyle = text;
+    paper.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = paper.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const over = (top, low) => [0, 1, 2].map((i) => top[i] * top[3] + low[i] * (1 - top[3])).concat(1);
+  const light = ([r, g, b]) => {
+    const line = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * line(r) + 0.7152 * line(g) + 0.0722 * line(b);
+  };
+  // Every layer below the text, from the page upwards; a gradient counts as each of its colours.
+  let grounds = [rgba("#fff")];
+  const line = [];
+  for (let each = node; each; each = each.parentElement) line.unshift(each);
+  for (const each of line) {
+    const style = getComputedStyle(each);
+    const colours = style.backgroundImage.match(/(rgba?|color)\\([^)]*\\)/g) ?? [];
+    const layers = colours.length ? colours.map(rgba) : [rgba(style.backgroundColor)];
+    grounds = grounds.flatMap((ground) => layers.map((layer) => over(layer, ground)));
+  }
+  const ink = rgba(getComputedStyle(node).color);
+  const strength = line.reduce((all, each) => all * Number(getComputedStyle(each).opacity), 1);
+  const ratios = grounds.map((ground) => {
+    const [a, b] = [light(over([...ink.slice(0, 3), ink[3] * strength], ground)), light(ground)];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  });
+  return Math.min(...ratios);
+}"""
+
+
+def contrast(page: Page, selector: str) -> float:
+    """The least ratio of WCAG between the text of an element and what is behind it."""
+    return float(page.locator(selector).first.evaluate(CONTRAST))
+
+
+def overflow(page: Page) -> int:
+    """How many points the page is wider than its window; what sticks out is told by pytest."""
+    width = page.viewport_size["width"]
+    return max(0, page.evaluate("document.scrollingElement.scrollWidth") - width)
