@@ -32,6 +32,7 @@ from openfelt.play.session_store import FINISHED, SessionStore
 from openfelt.play.tables import Tables
 
 TABLES, SECONDS = 200, 60.0
+PAUSE = 2.0  # seconds that people think, in the mean
 MIX = (
     ("kuhn", ("equilibrium",)),
     ("leduc", ("equilibrium",)),
@@ -48,7 +49,8 @@ class Load(NamedTuple):
 
     seconds: float
     times: list[float]  # of each answer, in milliseconds
-    hands: int  # that ended
+    hands: int  # that ended in this time
+    ended: int  # with those before it and after it
     kept: int  # that are in the database
     faults: list[str]  # all that was wrong, each in a sentence
     said: str  # by the server, besides where it is
@@ -58,27 +60,28 @@ class Load(NamedTuple):
 
 
 def run() -> Iterator[Result]:
-    """The whole load, told three times."""
-    load = play(TABLES, SECONDS, MIX)
-    faults = "; ".join(load.faults[:3]) or "no chip, hand or card was out of place"
+    """As fast as they can; then as people play."""
     games = ", ".join(f"{game} with {' and '.join(bots)}" for game, bots in MIX)
-    times = [
-        f"{load.percentile(share):.0f} ms {name}" for share, name in ((50, "p50"), (99, "p99"), (100, "max"))
-    ]
-    what = f"{TABLES} tables at once"
-    yield Result(
-        f"{what}, answers",
-        "messages/s",
-        len(load.times) / load.seconds,
-        {},
-        {},
-        f"{', '.join(times)}; {games}.",
-    )
-    note = f"{load.hands:,} hands ended in {load.seconds:.0f} s, {load.kept:,} are kept; {faults}."
-    yield Result(f"{what}, hands", "hands/s", load.hands / load.seconds, {}, {}, note)
+    for pause, seconds, who in (
+        (0.0, SECONDS, "who never wait"),
+        (PAUSE, SECONDS / 2, f"who think {PAUSE:g} s"),
+    ):
+        load, what = play(TABLES, seconds, MIX, pause=pause), f"{TABLES} tables at once, players {who}"
+        note = f"{_shares(load)} for an answer; {games}."
+        yield Result(f"{what}: answers", "messages/s", len(load.times) / load.seconds, {}, {}, note)
+        faults = "; ".join(load.faults[:3]) or "no chip, hand or card was out of place"
+        note = f"{load.ended:,} hands were seen to end, {load.kept:,} are kept; {faults}."
+        yield Result(f"{what}: hands", "hands/s", load.hands / load.seconds, {}, {}, note)
 
 
-def play(tables: int, seconds: float, mix: Sequence[Sitting], *, wait_for_lobby: bool = True) -> Load:
+def _shares(load: Load) -> str:
+    named = ((50, "p50"), (99, "p99"), (100, "max"))
+    return ", ".join(f"{load.percentile(share):.0f} ms {name}" for share, name in named)
+
+
+def play(
+    tables: int, seconds: float, mix: Sequence[Sitting], *, pause: float = 0.0, wait_for_lobby: bool = True
+) -> Load:
     """So many tables for so long, and all that is checked afterwards."""
     with tempfile.TemporaryDirectory() as name:
         database, seen, log = (Path(name) / file for file in ("table.db", "seen.json", "log.txt"))
@@ -103,7 +106,7 @@ def play(tables: int, seconds: float, mix: Sequence[Sitting], *, wait_for_lobby:
                 urllib.request.urlopen(f"{url}api/lobby").read()
             if cores and hasattr(os, "sched_setaffinity"):
                 os.sched_setaffinity(0, set(range(os.cpu_count() or 1)) - {cores[0]} or {cores[0]})
-            players = [sys.executable, __file__, url, str(seconds), str(seen)]
+            players = [sys.executable, __file__, url, str(seconds), str(pause), str(seen)]
             subprocess.run(players, input=json.dumps(sessions), text=True, check=True)
             on_one_core()
         finally:
@@ -114,7 +117,7 @@ def play(tables: int, seconds: float, mix: Sequence[Sitting], *, wait_for_lobby:
         faults = [*facts["faults"], *_faults(database, facts["ends"])]
         with SessionStore(database) as store:
             kept = store.count()
-    return Load(facts["seconds"], facts["times"], len(facts["ends"]), kept, faults, said)
+    return Load(facts["seconds"], facts["times"], facts["hands"], len(facts["ends"]), kept, faults, said)
 
 
 def _begun(database: Path, tables: int, mix: Sequence[Sitting]) -> list[str]:
@@ -177,9 +180,11 @@ def _faults(database: Path, ends: list[dict[str, Any]]) -> Iterator[str]:
 class _Player:
     """Plays one table and keeps what he saw."""
 
-    def __init__(self, url: str, session: str) -> None:
+    def __init__(self, url: str, session: str, pause: float) -> None:
         self._address = f"{url.replace('http', 'ws')}ws/{session}"
-        self._session, self._dice = session, random.Random(session)
+        self._session, self._pause, self._dice = session, pause, random.Random(session)
+        self._took = 0.0
+        self.hands = 0
         self.times: list[float] = []
         self.ends: list[dict[str, Any]] = []
         self.faults: list[str] = []
@@ -194,8 +199,10 @@ class _Player:
                     if self.ends and not first.is_set():
                         await first.wait()
                     promised = state["next"]["commitment"]
-                state = await self._ask(stream, self._wish(state), counts=first.is_set())
-                self._look(state, promised)
+                if self._pause and first.is_set() and not until.is_set():
+                    await asyncio.sleep(self._dice.uniform(0, 2 * self._pause))
+                state = await self._ask(stream, self._wish(state))
+                self._look(state, promised, in_time=first.is_set() and not until.is_set())
 
     def _wish(self, state: dict[str, Any]) -> dict[str, Any]:
         hand = state["hand"]
@@ -204,19 +211,20 @@ class _Player:
         word = self._dice.choice(hand["actions"])["word"]
         return {"do": "act", "hand": hand["number"], "step": hand["step"], "action": word}
 
-    async def _ask(self, stream: ClientConnection, wish: dict[str, Any], *, counts: bool) -> dict[str, Any]:
+    async def _ask(self, stream: ClientConnection, wish: dict[str, Any]) -> dict[str, Any]:
         begun = time.perf_counter()
         await stream.send(json.dumps(wish))
         text = await stream.recv()
-        if counts:
-            self.times.append(1000 * (time.perf_counter() - begun))
+        self._took = 1000 * (time.perf_counter() - begun)
         found: dict[str, Any] = json.loads(text)
         if found["type"] != "state":
             raise RuntimeError(text)
         return found
 
-    def _look(self, state: dict[str, Any], promised: str) -> None:
+    def _look(self, state: dict[str, Any], promised: str, *, in_time: bool) -> None:
         hand = state["hand"]
+        self.times += [self._took] * in_time
+        self.hands += hand["over"] and in_time
         cards = [card for seat in hand["seats"] for card in seat["cards"]] + hand["board"]
         if not hand["over"]:
             others = {card for seat in hand["seats"] if not seat["you"] for card in seat["cards"]}
@@ -237,8 +245,9 @@ class _Player:
         )
 
 
-async def _load(url: str, sessions: list[str], seconds: float) -> dict[str, Any]:
-    players, first, until = [_Player(url, session) for session in sessions], asyncio.Event(), asyncio.Event()
+async def _load(url: str, sessions: list[str], seconds: float, pause: float) -> dict[str, Any]:
+    players = [_Player(url, session, pause) for session in sessions]
+    first, until = asyncio.Event(), asyncio.Event()
     playing = [asyncio.create_task(player.play(first, until)) for player in players]
     while not all(player.ends for player in players):
         await asyncio.sleep(0.05)
@@ -248,17 +257,19 @@ async def _load(url: str, sessions: list[str], seconds: float) -> dict[str, Any]
     begun = time.perf_counter()
     first.set()
     await asyncio.sleep(seconds)
+    taken = time.perf_counter() - begun
     until.set()
     await asyncio.gather(*playing)
     return {
-        "seconds": time.perf_counter() - begun,
-        "times": [taken for player in players for taken in player.times],
+        "seconds": taken,
+        "times": [each for player in players for each in player.times],
+        "hands": sum(player.hands for player in players),
         "ends": [end for player in players for end in player.ends],
         "faults": [fault for player in players for fault in player.faults],
     }
 
 
 if __name__ == "__main__":
-    _, where, how_long, file = sys.argv
-    found = asyncio.run(_load(where, json.loads(sys.stdin.read()), float(how_long)))
+    _, where, how_long, thinking, file = sys.argv
+    found = asyncio.run(_load(where, json.loads(sys.stdin.read()), float(how_long), float(thinking)))
     Path(file).write_text(json.dumps(found), encoding="utf-8")

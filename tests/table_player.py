@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -175,12 +175,12 @@ sys.exit(main())
 
 
 @contextmanager
-def process_server(database: Path, *, lobby: bool = True) -> Iterator[Server]:
+def process_server(database: Path, *more: str, lobby: bool = True) -> Iterator[Server]:
     """The server as its users start it; what it prints goes to a file beside the database.
 
     The lobby takes seconds to work out, in which nobody need wait who does not look at it.
     """
-    log, words = database.with_suffix(f".{time.time_ns()}.log"), felt_play(database)
+    log, words = database.with_suffix(f".{time.time_ns()}.log"), felt_play(database, *more)
     if not lobby:
         words[1:3] = ["-c", WITHOUT_LOBBY]
     with log.open("wb") as out:
@@ -212,14 +212,16 @@ class Window:
     def __init__(self, server: Server, session: str, **options: Any) -> None:
         self.session, self.came = session, list[str]()
         self._requests = itertools.count()
-        self.socket = connect(f"ws://{server.host}:{server.port}/ws/{session}", **options)
+        self._stack = ExitStack()
+        address = f"ws://{server.host}:{server.port}/ws/{session}"
+        self.socket = self._stack.enter_context(connect(address, **options))
         self.state = self.next()
 
     def __enter__(self) -> Window:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.socket.close()
+        self._stack.close()
 
     @property
     def hand(self) -> dict[str, Any]:

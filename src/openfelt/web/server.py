@@ -34,7 +34,12 @@ def bind(host: str, port: int) -> socket.socket:
 def serve(app: Guard, listening: socket.socket, *, url: str | None, ready: Callable[[], None]) -> None:
     """Until it is interrupted; opens the browser at `url`, if one is given."""
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, ws_max_size=LARGEST_MESSAGE, timeout_graceful_shutdown=2
+        app,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        ws_max_size=LARGEST_MESSAGE,
+        timeout_graceful_shutdown=2,
     )
     ready()
     if url:

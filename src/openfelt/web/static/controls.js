@@ -5,7 +5,6 @@ import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
 import { counted } from "./text.js";
 
 function resultText(hand, unit) {
-  if (hand.returned) return "The hand was returned; nobody won or lost.";
   if (hand.won > 0) return `You win ${counted(hand.won, unit)}.`;
   if (hand.won < 0) return `You lose ${counted(-hand.won, unit)}.`;
   return "You win nothing and lose nothing.";

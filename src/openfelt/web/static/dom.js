@@ -36,7 +36,7 @@ export function say(node, text) {
 export function isPlainKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return false;
   if (event.defaultPrevented || event.isComposing) return false;
-  return !event.target.closest?.("input, select, textarea, [contenteditable]");
+  return !event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]");
 }
 
 /** True if the element with the focus acts on Enter by itself. */

@@ -43,7 +43,7 @@ export class Witness {
     if (deal?.nonces.length && !deal.nonces.includes(hand.nonce)) faults.push("The nonce is not the one that this browser drew.");
     if (this.changed(hand)) faults.push("Cards changed between the deal and the end of the hand.");
     if (faults.length) return { kind: "foul", faults };
-    return { kind: deal ? "fair" : "unseen", faults };
+    return { kind: deal?.nonces.length ? "fair" : "unseen", faults }; // whoever draws the nonce could try many
   }
 
   changed(hand) {
@@ -66,7 +66,7 @@ const EXPLAIN = {
     "Seed and nonce together give the shuffle, and all cards of the hand are those of the shuffle: nobody could choose them.",
   unseen:
     "All cards are those of the shuffle by seed and nonce, and the seed matches the commitment. " +
-    "Whether the commitment was made before the deal, only a browser that was at the table then can tell.",
+    "Whether the commitment came before the nonce, only the browser that dealt the hand can tell.",
   none: "Without the seed the shuffle cannot be repeated.",
   foul: "The cards, the seed or the nonce are not what was promised before the deal.",
 };

@@ -14,19 +14,26 @@ import { list } from "./text.js";
 const session = decodeURIComponent(lastOfPath());
 const witness = new Witness(session);
 const hands = new HandList(session, (text) => say(byId("error"), text));
+const AFTER_ERROR = "after an error"; // asks for the state, which must not wipe the error away
 const windowName = Math.random().toString(36).slice(2); // requests of two windows must differ
 let state = null;
 let pending = null; // the request whose answer is awaited
 let requests = 0;
 let socket = null;
+let connected = false;
 
 function place(of) {
   return of?.hand ? `${of.hand.number}:${of.hand.step}:${of.hand.over}` : "none";
 }
 
+/** Whether nothing can be done now. */
+function busy() {
+  return Boolean(pending) || !connected;
+}
+
 /** Sends a message that changes something; nothing else can be done until the answer. */
 function request(message) {
-  if (pending || !state) return;
+  if (busy() || !state) return;
   requests += 1;
   pending = { id: `${windowName}.${requests}`, place: place(state), message };
   say(byId("error"), "");
@@ -39,7 +46,7 @@ const doing = {
     request({ do: "act", hand: state.hand.number, step: state.hand.step, action: word });
   },
   deal() {
-    if (!pending && state?.next) request({ do: "deal", hand: state.next.number, nonce: witness.nonce(state.next.number) });
+    if (!busy() && state?.next) request({ do: "deal", hand: state.next.number, nonce: witness.nonce(state.next.number) });
   },
 };
 
@@ -54,7 +61,7 @@ function takeError(message) {
   const { message: sent } = pending;
   if (sent.do === "deal") witness.refused(sent.hand, sent.nonce);
   pending = null;
-  socket.send({ do: "state" });
+  socket.send({ do: "state", request: AFTER_ERROR });
   draw();
 }
 
@@ -67,7 +74,7 @@ function takeState(next) {
     rememberSession(session);
     drawFrame();
   }
-  if (place(next) !== place(before) && before) say(byId("error"), "");
+  if (before && place(next) !== place(before) && next.request !== AFTER_ERROR) say(byId("error"), "");
   if (!before || (next.hand?.over && place(next) !== place(before))) loadHands();
   drawScore(next.score, next.unit);
   draw();
@@ -94,7 +101,7 @@ function draw() {
   document.title = `${mine ? "Your turn - " : ""}${state.title} - OpenFelt`;
   say(byId("notice"), state.notice);
   drawHand(hand);
-  drawControls(state, { busy: Boolean(pending), doing });
+  drawControls(state, { busy: busy(), doing });
 }
 
 function drawHand(hand) {
@@ -102,7 +109,7 @@ function drawHand(hand) {
   drawTable(byId("table"), table, { unit: state.unit, over: Boolean(hand?.over) });
   byId("table").dataset.hand = hand?.number ?? "";
   drawAccount(hand?.account ?? []);
-  if (hand?.over && !hand.returned) drawFairnessOnce(hand);
+  if (hand?.over) drawFairnessOnce(hand);
   else byId("fairness").hidden = true;
 }
 
@@ -133,9 +140,10 @@ function drawAccount(lines) {
 
 function lost() {
   pending = null;
+  connected = false;
   say(byId("connection"), "Connection lost, trying again …");
   byId("main").dataset.connected = "false";
-  drawControls(state, { busy: true, doing });
+  drawControls(state, { busy: busy(), doing });
 }
 
 /** There is no such session; the server has said so. */
@@ -147,6 +155,7 @@ function gone() {
 }
 
 function found() {
+  connected = true;
   say(byId("connection"), "");
   byId("main").dataset.connected = "true";
 }
@@ -156,5 +165,5 @@ try {
 } catch {
   // Then it leads to the lobby.
 }
-addEventListener("keydown", (event) => keyPressed(event, state, { busy: Boolean(pending), doing }));
+addEventListener("keydown", (event) => keyPressed(event, state, { busy: busy(), doing }));
 socket = openSocket(session, { message: receive, up: found, down: lost, gone });

@@ -1,0 +1,114 @@
+"""Makes docs/table.png: the table in the middle of a hand of hold'em against `default`, after sixty others.
+
+It needs Chromium, and what `make test` installs (Playwright, Pillow). In the root of the repository:
+
+    .venv/bin/python docs/table_picture.py
+
+Seeds and nonces are counted instead of drawn, so the cards are the same each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import random
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import uvicorn
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from openfelt.bots.view import view_of
+from openfelt.play.asking import thought_of
+from openfelt.play.bots import Bots
+from openfelt.play.session import Session
+from openfelt.play.session_store import SessionStore
+from openfelt.rules.registry import load_game
+from openfelt.web.app import make_app
+from openfelt.web.server import bind
+
+PICTURE = Path(__file__).with_name("table.png")
+GAME, BOT, HANDS, STREET = "holdem", "default", 60, "turn"
+SIZE, SCALE, COLOURS = {"width": 1280, "height": 800}, 1.5, 256
+NONCE, SMALL_POT = 2, 9  # with which the hand gets that far
+SAME_NONCE = "crypto.getRandomValues = (bytes) => bytes.fill(%d);"
+
+
+def main() -> None:
+    """Play, serve, look."""
+    seeds = mock.patch("openfelt.play.session.new_seed", side_effect=map(_digest, itertools.count(1000)))
+    with seeds, tempfile.TemporaryDirectory() as folder:
+        database = Path(folder, "table.db")
+        session = _play(database)
+        with _served(database) as url:
+            picture = _picture(f"{url}/play/{session}")
+    picture.save(PICTURE, optimize=True)
+    print(f"{PICTURE.name}: {PICTURE.stat().st_size:,} bytes")
+
+
+def _digest(number: int) -> str:
+    return hashlib.sha256(b"table picture %d" % number).hexdigest()
+
+
+def _play(database: Path) -> str:
+    """A session in which the person plays as the bot does; its id."""
+    store, bots, dice = SessionStore(database), Bots(), random.Random(1)
+    row = store.begin(GAME, [BOT], _digest(0))
+    session, bot = Session(store, row, bots.make), bots.make(BOT, load_game(GAME))
+    for number in range(1, HANDS + 1):
+        session.deal(number, _digest(number)[:32])
+        while session.on and session.live is not None:
+            hand = session.live.hand
+            word = dice.choices(hand.actions, thought_of(bot, view_of(hand)).probabilities)[0]
+            session.act(number, len(session.live.actions), word)
+    store.close()
+    return row.id
+
+
+@contextmanager
+def _served(database: Path) -> Iterator[str]:
+    """The address of a server on the database."""
+    listening = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(make_app(database), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+def _picture(address: str) -> Image.Image:
+    with sync_playwright() as playwright:
+        program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE, color_scheme="light")
+        page.add_init_script(SAME_NONCE % NONCE)
+        page.goto(address)
+        _play_to(page, STREET)
+        page.mouse.move(0, 0)
+        taken = page.screenshot(animations="disabled")
+        browser.close()
+    whole = Image.open(io.BytesIO(taken)).convert("RGB")
+    return whole.quantize(COLOURS, kmeans=8)
+
+
+def _play_to(page: Page, street: str) -> None:
+    """Deal, bet first and call later, until the bot bets in that street."""
+    page.locator("#next-hand").click()
+    page.locator("[data-action]:enabled").first.wait_for()
+    while not (page.locator(f"[data-street={street}]").count() and page.locator("[data-kind=fold]").count()):
+        shown = page.locator("#actions").get_attribute("data-shown")
+        pot = float(page.locator("[data-pot]").get_attribute("data-pot") or 0)
+        page.keyboard.press("r" if pot < SMALL_POT else "c")
+        page.locator(f"#actions:not([data-shown='{shown}']) [data-action]").first.wait_for()
+
+
+if __name__ == "__main__":
+    main()
