@@ -62,8 +62,9 @@ def amount(number: float, unit: str = "chips") -> str:
 
 
 def card_sign(card: str) -> str:
-    """A♥ for Ah; a rank alone as it is."""
-    return card[0] + SUIT_SIGNS[card[1]] if len(card) == 2 and card[1] in SUIT_SIGNS else card
+    """A♥ for Ah, 10♣ for Tc; K for a K without a suit."""
+    rank = "10" if card[0] == "T" else card[0]
+    return rank + SUIT_SIGNS.get(card[1:], "")
 
 
 def signs(cards: Sequence[str]) -> str:

@@ -85,7 +85,9 @@ class Guard:
         if _same(_cookie(headers), self._mark):
             return None
         if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
-            return Response(self._ask.read_bytes(), status_code=401, media_type="text/html")
+            page = self._ask.read_text(encoding="utf-8")
+            page = page.replace('id="wrong" hidden', 'id="wrong" role="alert"') if given else page
+            return Response(page, status_code=401, media_type="text/html")
         return JSONResponse({"error": "This table asks for a token."}, status_code=401)
 
 

@@ -22,7 +22,7 @@ function lossText(action) {
 function lossTable(decision, step, unit) {
   const rows = decision.actions.map((action, i) => {
     const chosen = i === step.chosen;
-    const name = [action.label, chosen && el("span", { class: "chosen" }, " ◂ chosen")];
+    const name = chosen ? [`${action.label} `, el("span", { class: "chosen" }, "◂ chosen")] : action.label;
     const attributes = { class: chosen ? "row-chosen" : null, "data-word": action.word };
     const cells = [signed(action.value), lossText(action)].map((text) => el("td", {}, text));
     return el("tr", attributes, el("th", { scope: "row" }, name), cells);
