@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins strengths format clean
+.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -74,6 +74,10 @@ strengths: $(VENV)/.installed
 	$(BIN)/python -c 'from openfelt.play import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
 	cp docs/studies/bots-cross-table.csv src/openfelt/play/strengths/holdem.csv
 	cp docs/studies/bots-three-handed.csv src/openfelt/play/strengths/holdem_3.csv
+
+# The picture of the table in README.md; needs Chromium.
+picture: $(VENV)/.installed-dev
+	$(BIN)/python docs/table_picture.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

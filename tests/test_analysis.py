@@ -256,7 +256,8 @@ def test_in_small_games_there_is_no_bias_and_less_variance(name, bots):
         def walk(actions, weight, seat=seat, others=others, rows=rows):
             hand = Hand(game)
             for number in actions:
-                hand.act(number)
+                bot = others.get(hand.mover)
+                hand.act(number, bot.think(view_of(hand)) if bot else None)
             if hand.mover == TERMINAL:
                 rows.append((weight, hand.payoffs[seat], luck_free(hand, seat, others)))
                 return

@@ -335,8 +335,22 @@ def lie(message: dict[str, Any], what: str) -> dict[str, Any]:
         mine["cards"] = [other(mine["cards"][0])]
     if what == "own card, at first" and not hand["over"]:
         mine["cards"] = [other(mine["cards"][0])]
+    if what == "own card, once" and hand["step"] == 0:
+        mine["cards"] = [other(mine["cards"][0])]
     if not hand["over"]:
         return message
+    if what == "seed in capitals":
+        hand["seed"] = hand["seed"].upper()
+    if what == "no seed":
+        hand["seed"] = None
+    if what == "seat":
+        hand["seat"] = 1 - hand["seat"]
+    if what == "a hidden card":
+        theirs["cards"] = [HIDDEN]
+    if what == "a missing card":
+        theirs["cards"] = []
+    if what == "no board":
+        hand["board"] = []
     if what == "seed":
         hand["seed"] = "22" * 32
     if what == "a bot's card":
@@ -356,11 +370,18 @@ LIES = {
     "commitment": "does not match the commitment",
     "seed": "does not match the commitment",
     "own card": "are not those of the shuffle",
+    "seed in capitals": "hex digits in lower case",
+    "no seed": "has not revealed",
+    "seat": "the seat that was yours",
+    "a hidden card": "does not show all its cards",
+    "a missing card": "does not show all its cards",
+    "no board": "The board does not have its cards",
     "own card, at first": "Cards changed",
+    "own card, once": "Cards changed",
     "a bot's card": "are not those of the shuffle",
     "board": "The board is not that of the shuffle",
-    "nonce": "The nonce is not the one that this browser drew",
-    "nonce, at the end": "The nonce is not the one that this browser drew",
+    "nonce": "another number than this browser's",
+    "nonce, at the end": "another number than this browser's",
     "all, afterwards": "not the one announced",
 }
 
@@ -391,7 +412,7 @@ def test_a_deal_that_was_tampered_with_is_told_loudly(visit, server, what):
     assert contrast(page, "#fairness summary") >= 4.5
 
 
-def test_a_server_that_draws_the_nonce_itself_is_not_verified(visit, server):
+def test_a_server_that_draws_the_nonce_itself_is_found_out(visit, server):
     """It refuses the page's, and says that another window has dealt: it could have tried many."""
     page = visit.blank()
 
@@ -406,8 +427,86 @@ def test_a_server_that_draws_the_nonce_itself_is_not_verified(visit, server):
     player = Player(page)
     player.deal()
     player.call_on()
-    expect(page.locator("#fairness")).to_have_attribute("data-fair", "unseen")
-    expect(page.locator("#fairness")).not_to_contain_text("verified")
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "foul")
+    expect(page.locator("#fairness")).to_contain_text(LIES["nonce"])
+
+
+def test_a_nonce_is_drawn_once_a_hand(visit, server):
+    """A server that could refuse nonces until it likes one would choose the cards."""
+    nonces, commitments, refusing = list[str](), set[str](), [True]
+
+    def up(message: dict[str, Any]) -> dict[str, Any]:
+        if message["do"] == "deal":
+            nonces.append(message["nonce"])
+        return {**message, "hand": 99} if refusing and message["do"] == "deal" else message
+
+    def down(message: dict[str, Any]) -> dict[str, Any]:
+        if message.get("next"):
+            commitments.add(message["next"]["commitment"])
+        return message
+
+    page = visit.blank()
+    sockets = between(page, down, up)
+    page.goto(f"{server.url}/play/{server.begin('leduc', 'always-call')}")
+    Player(page)
+    for again in range(3):
+        page.locator("#next-hand").click()
+        expect(page.get_by_role("alert")).to_have_text("The next hand is number 1.")
+        page.locator("#next-hand:enabled").wait_for()
+        if again == 0:
+            page.reload()
+        elif again == 1:
+            sockets[-1].close(code=1012)
+            expect(page.locator("#connection")).to_contain_text("Connection lost")
+        player = Player(page)
+    second = page.context.new_page()
+    between(second, down, up)
+    second.goto(page.url)
+    Player(second).page.locator("#next-hand").click()
+    expect(second.get_by_role("alert")).to_have_text("The next hand is number 1.")
+    refusing.clear()
+    player.deal()
+    assert len(nonces) == 5
+    assert len(set(nonces)) == len(commitments) == 1
+    player.call_on()
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
+    player.deal()
+    assert len(set(nonces)) == 2
+
+
+def test_cards_that_changed_over_a_reload_are_told(visit, server):
+    page, lying = visit.blank(), [True]
+    between(page, lambda message: lie(message, "own card, once") if lying else message)
+    page.goto(f"{server.url}/play/{server.begin('leduc', 'always-call')}")
+    Player(page).deal()
+    lying.clear()
+    page.reload()
+    Player(page).call_on()
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "foul")
+    expect(page.locator("#fairness")).to_contain_text("Cards changed")
+    page.locator("#next-hand").click()
+    page.locator("[data-action]:enabled").first.wait_for()
+    Player(page).call_on()
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
+
+
+def test_looking_back_is_verified_where_the_hand_was_dealt(visit, server):
+    player = at_table(visit, server, "leduc", "always-call")
+    player.play(2)
+    page, link = player.page, player.page.locator('#hands li[data-hand="1"] a').get_attribute("href")
+    page.goto(visit.url + link)
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
+    expect(page.locator("#fairness summary")).to_have_text("✓ Fair deal: verified")
+    stranger = visit(link)
+    expect(stranger.locator("#fairness")).to_have_attribute("data-fair", "unseen")
+    expect(stranger.locator("#fairness summary")).to_contain_text("only the browser that dealt can tell")
+    expect(stranger.locator("#fairness")).not_to_contain_text("✓")
+    review = server.get(f"/api{link.replace('hand', 'hands', 1)}")[1]
+    other_nonce = json.dumps([[review["commitment"], 1, "55" * 16]])
+    page.evaluate("deals => localStorage.setItem('felt.drawn', deals)", other_nonce)
+    page.reload()
+    expect(page.locator("#fairness")).to_have_attribute("data-fair", "foul")
+    expect(page.locator("#fairness")).to_contain_text(LIES["nonce"])
 
 
 def test_an_honest_middleman_changes_nothing(visit, server):
@@ -562,6 +661,119 @@ def test_a_stale_click_gets_a_sentence_and_changes_nothing(visit, server):
     expect(one.page.locator("#fairness")).to_have_attribute("data-fair", "fair")
 
 
+def kept_sessions(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("JSON.parse(localStorage.getItem('felt.sessions'))")
+    return found
+
+
+def test_sessions_are_kept_whatever_the_server_says_of_them(visit, server):
+    """They may be in another file, or a bot may be missing this time only."""
+    visit.forgive("status of 40")
+    player = at_table(visit, server, "kuhn", "random")
+    player.play(1)
+    page, known = player.page, player.session
+    ids = [known, "elsewhere", "closed"]
+    page.evaluate("ids => localStorage.setItem('felt.sessions', JSON.stringify(ids))", ids)
+    sentence = "There is no bot gone-fishing."
+    page.route("**/api/sessions/closed", lambda route: route.fulfill(status=400, json={"error": sentence}))
+    page.goto(visit.url)
+    expect(page.locator("#sessions li")).to_have_count(2)
+    expect(page.locator(f'[data-session="{known}"]')).to_contain_text("1 hand")
+    expect(page.locator('[data-session="closed"]')).to_contain_text(sentence)
+    assert kept_sessions(page) == ids
+    page.goto(f"{visit.url}/play/elsewhere")
+    expect(page.get_by_role("alert")).to_contain_text("There is no such session.")
+    assert kept_sessions(page) == ids
+
+
+PAUSES = """
+window.pauses = [];
+const real = window.setTimeout;
+window.setTimeout = (what, pause, ...rest) => {
+  if (pause > 300) window.pauses.push(pause);
+  document.documentElement.dataset.pauses = Math.min(7, window.pauses.length);
+  return real(what, pause > 300 ? 5 : pause, ...rest);
+};
+"""
+
+
+def test_a_table_that_cannot_be_opened_is_tried_again_ever_more_slowly(visit, server):
+    page, closed = visit.blank(), [True]
+    said = {"type": "error", "error": "There is no bot gone-fishing.", "request": None}
+
+    def connect(route: Any) -> None:
+        if closed:
+            route.send(json.dumps(said))
+            route.close(code=1011)
+        else:
+            route.connect_to_server()
+
+    page.add_init_script(PAUSES)
+    page.route_web_socket(re.compile("/ws/"), connect)
+    session = server.begin("kuhn", "random")
+    page.goto(f"{server.url}/play/{session}")
+    page.evaluate("id => localStorage.setItem('felt.sessions', JSON.stringify([id]))", session)
+    page.locator("html[data-pauses='7']").wait_for()
+    expect(page.get_by_role("alert")).to_have_text(said["error"])
+    expect(page.locator("#connection")).to_contain_text("trying again")
+    assert kept_sessions(page) == [session]
+    pauses = page.evaluate("pauses.slice(0, 7)")
+    assert all(pause >= min(10_000, 500 * 1.7**tries) * 0.8 for tries, pause in enumerate(pauses))
+    closed.clear()
+    player = Player(page)
+    expect(page.locator("#error")).to_be_hidden()
+    expect(page.locator("#connection")).to_be_hidden()
+    player.play(1)
+
+
+# The score
+
+
+def test_the_score_says_what_its_unit_is(visit, server):
+    note = "mbb/h: thousandths of a big blind (2 chips) a hand"
+    page = visit()
+    page.locator('[data-game="kuhn"] label').click()
+    expect(page.locator("#opponents")).not_to_contain_text("mbb/h")
+    for game in ("holdem", "holdem(players=3)"):
+        page.locator(f'[data-game="{game}"] label').click()
+        expect(page.locator("#opponents .unit-note")).to_have_text(note)
+    page.goto(f"{visit.url}/play/{server.begin('holdem', 'always-call')}")
+    Player(page)
+    expect(page.locator("#rate-note")).to_have_text(note)
+    expect(page.locator("#rate-name abbr")).to_have_attribute("title", note.partition(": ")[2])
+    page.goto(f"{visit.url}/play/{server.begin('kuhn', 'random')}")
+    Player(page)
+    expect(page.locator("#rate-note")).to_be_hidden()
+
+
+def test_the_chart_goes_from_zero_from_hand_to_hand(visit, server):
+    player = at_table(visit, server, "kuhn", "random")
+    player.play(3)
+    player.page.reload()
+    Player(player.page)
+    for line in ("won", "luck-free"):
+        path = player.page.locator(f".chart-{line}").get_attribute("d") or ""
+        places = [float(place.split()[0]) for place in re.split("[ML]", path)[1:]]
+        assert len(places) == 4
+        assert all(left < right for left, right in pairwise(places))
+
+
+def test_an_interval_that_is_not_known_is_not_nought(visit, server):
+    """After one hand, and where all hands won the same."""
+    page = visit.blank()
+
+    def down(message: dict[str, Any]) -> dict[str, Any]:
+        message["score"] |= {"hands": 2, "won": -2.0, "rate": -1.0, "interval": None}
+        message["score"]["luck_free"] = {"won": -2.0, "rate": -1.0, "interval": 0.0001}
+        return message
+
+    between(page, down)
+    page.goto(f"{server.url}/play/{server.begin('kuhn', 'random')}")
+    Player(page)
+    expect(page.locator("#score-rate")).to_have_text("−1")
+    expect(page.locator("#score-luck-free-rate")).to_have_text("−1")
+
+
 # Looking back
 
 
@@ -598,7 +810,7 @@ def check_step(page: Page, step: dict[str, Any], index: int, losses: dict[str, A
             worth, loss = (figures(text) for text in row.all_text_contents())
             assert worth[0] == pytest.approx(action["value"], abs=0.00501)
             assert loss[0] == pytest.approx(action["loss"], abs=0.00501)
-            assert len(loss) == (2 if action["interval"] and action["loss"] >= 0.005 else 1)
+            assert len(loss) == (2 if action["interval"] >= 0.005 and action["loss"] >= 0.005 else 1)
 
 
 def test_a_replay_goes_forth_and_back(visit, server):
@@ -689,6 +901,34 @@ def test_a_replay_of_holdem(visit, server, bots):
         check_step(page, step, index, estimates(review))
         page.keyboard.press("ArrowRight")
     expect(page.locator(".loss-sum")).to_contain_text("about")
+    names, seat = review["names"], review["seat"]
+    around = [names[(seat + after) % len(names)] for after in range(1, len(names))]
+    expect(page.locator("#title")).to_contain_text(f"against {' and '.join(around)}")
+    expect(page.locator("#decision")).to_contain_text(re.compile(r"Without luck: [+−]?[\d.]+ chips\."))
+
+
+def test_costs_within_their_interval_are_not_called_costs(visit, server):
+    page, review = holdem_hand(visit, server, "always-call")
+    found = estimates(review)
+    for decision in found["decisions"][1:]:
+        for action in decision["actions"]:
+            action |= {"loss": 0.3, "interval": 0.7}
+    page.route("**/losses", lambda route: route.fulfill(json=found))
+    page.reload()
+    expect(page.locator("#losses")).to_contain_text("Estimated")
+    first, *others = [each["step"] for each in found["decisions"]]
+    assert others
+    page.locator(f'#steps [data-step="{first}"]').click()
+    expect(page.locator(".cost")).to_have_text("What you did cost 0.75 chips in expectation.")
+    for step in others:
+        page.locator(f'#steps [data-step="{step}"]').click()
+        expect(page.locator(".cost")).to_have_text("What you did cannot be told from the best (0.3 ± 0.7).")
+    assert page.locator("#steps .step-cost").all_text_contents() == ["cost 0.75"]
+    count = "1 decision" if len(others) == 1 else f"{len(others)} decisions"
+    expect(page.locator(".loss-sum")).to_have_text(
+        f"Your decisions cost about 0.75 chips in expectation. This leaves out {count} that cannot be told "
+        "from the best."
+    )
 
 
 def test_losses_that_cannot_be_had_are_told(visit, server):

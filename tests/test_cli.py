@@ -273,7 +273,11 @@ def test_nothing_to_decide(capsys, tmp_path):
     assert main(["train", "none.efg", "--iterations", "1", "--out", "run"]) == 0
     assert main(["exploit", "run"]) == 0
     capsys.readouterr()
-    for words in (["play", "--bot", "run"], ["play", "none.efg"], ["train", "none.efg", "--solver", "lp"]):
+    for words in (
+        ["play", "--terminal", "--bot", "run"],
+        ["play", "--terminal", "none.efg"],
+        ["train", "none.efg", "--solver", "lp"],
+    ):
         assert main(words) == 2
         assert "nothing to decide" in capsys.readouterr().err
 

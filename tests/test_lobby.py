@@ -208,7 +208,7 @@ def test_bots_of_whoever_runs_the_table(tmp_path):
     assert found[extra[0]].strength == "exploitable for 0.46 chips a hand (exact)"
     assert found[extra[1]].strength == NOT_MEASURED
     game = table_game("leduc")
-    assert [bot.name for bot in bots_for(game, extra)] == [*(bot.name for bot in bots_for(game)), extra[1]]
+    assert [bot.name for bot in bots_for(game, extra)] == [extra[1], *(bot.name for bot in bots_for(game))]
     for name in extra:  # and nobody else's
         with pytest.raises(FeltError, match="There is no bot for kuhn"):
             table_bot(name, table_game("kuhn"))

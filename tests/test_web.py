@@ -362,7 +362,7 @@ def test_what_may_not_be_done_is_told_in_one_sentence(server):
         ("GET", "/api/sessions"),
     ):
         status, _, answer = server.ask(method, path)
-        assert (status, json.loads(answer)["error"]) == (404, f"There is nothing at {path}.")
+        assert (status, json.loads(answer)["error"]) == (405, f"{path} cannot be asked for by {method}.")
     kuhn = server.begin("kuhn", "random")
     with Window(server, kuhn) as window:
         window.deal()
@@ -820,9 +820,9 @@ def test_a_port_that_is_taken_is_told(tmp_path):
     ("words", "says"),
     [
         (["khun"], "did you mean 'kuhn'"),
-        (["goofspiel(4)"], "goofspiel is not played at the table"),
+        (["goofspiel(4)"], "goofspiel(4) is not played at the table"),
         (["kuhn", "--bot", "nobody"], "nobody"),
-        (["kuhn", "--bot", "random", "--bot", "random"], "kuhn has 1 other seat, not 2."),
+        (["kuhn", "--bot", "random", "--bot", "random"], "kuhn has one other seat, not 2."),
         (["--host", "no.such.host.invalid"], "The table cannot be at no.such.host.invalid"),
         (["--port", "70000"], "a port is a number from 0 to 65535"),
         (["--hands", "3"], "--hands is for the terminal"),

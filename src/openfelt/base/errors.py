@@ -18,6 +18,10 @@ class FileError(FeltError):
     """A file is missing, damaged, foreign, from a newer version, or cannot be written."""
 
 
+class MissingError(FeltError):
+    """What was asked for by a key is not there."""
+
+
 def unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     """The sentence for a name that nobody knows, with the nearest one that exists."""
     names = sorted(allowed)

@@ -146,7 +146,13 @@ def _write(target: Path, matches: Sequence[_Hands]) -> int:
         return write_log(target, everything)
     from openfelt.histories.phh import write_phh
 
-    return write_phh(target, everything, event=matches[0].match if len(matches) == 1 else "")
+    speakable = (record for record in everything if len(matches) == 1 or _is_holdem(record))
+    return write_phh(target, speakable, event=matches[0].match if len(matches) == 1 else "")
+
+
+def _is_holdem(record: HandRecord) -> bool:
+    """PHH has words for no other of our games; of a store with many matches those are left out."""
+    return record.game.partition("(")[0] == "holdem"
 
 
 def _check(arguments: argparse.Namespace) -> int:

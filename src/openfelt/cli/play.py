@@ -34,15 +34,13 @@ EXAMPLES = [
 ]
 HOST, PORT = "127.0.0.1", 8137
 DATABASE = "table.db"
-TERMINAL_ONLY = ("hands", "seed")
+TERMINAL_ONLY, BROWSER_ONLY = ("hands", "seed"), ("host", "port", "token", "no_browser", "database")
 EVERYWHERE = ("0.0.0.0", "::")  # addresses that cannot be opened in a browser
 WEB = ("starlette", "uvicorn", "websockets")  # what the table in the browser needs
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument(
-        "game", nargs="?", help="a game's name (default: chosen at the table; leduc in the terminal)"
-    )
+    parser.add_argument("game", nargs="?", help="a game's name (default: chosen at the table, or leduc)")
     parser.add_argument(
         "--bot",
         action="append",
@@ -54,60 +52,65 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     )
     parser.add_argument("--terminal", action="store_true", help="play in the terminal")
     web = parser.add_argument_group("in the browser")
-    web.add_argument(
-        "--host", default=HOST, help=f"the address to serve at (default: {HOST}, this machine alone)"
-    )
-    web.add_argument("--port", type=_port, default=PORT, help=f"default: {PORT}; 0: any that is free")
-    web.add_argument(
-        "--token", help="what others must know to play (default: drawn, if --host is not this machine)"
-    )
-    web.add_argument("--no-browser", action="store_true", help="only say where the table is")
-    web.add_argument(
-        "--database", type=Path, help="where sessions are kept (default: in the user's data folder)"
-    )
+    web.add_argument("--host", help=f"default: {HOST}, for this machine alone")
+    web.add_argument("--port", type=_port, help=f"default: {PORT}; 0: any that is free")
+    web.add_argument("--token", help="what others must know (default: drawn, where --host is another)")
+    web.add_argument("--no-browser", action="store_true", default=None, help="only say where the table is")
+    web.add_argument("--database", type=Path, help="where sessions are kept (default: in the user's folder)")
     terminal = parser.add_argument_group("in the terminal")
     terminal.add_argument("--hands", type=count, help="stop after so many hands")
     terminal.add_argument("--seed", type=seed, help="deal the same cards each time")
 
 
 def run(arguments: argparse.Namespace) -> None:
+    for name in BROWSER_ONLY if arguments.terminal else TERMINAL_ONLY:
+        if getattr(arguments, name) is not None:
+            where = "browser: leave out" if arguments.terminal else "terminal: add"
+            raise FeltError(f"--{name.replace('_', '-')} is for the {where} --terminal.")
     if arguments.terminal:
         return _in_terminal(arguments)
-    for name in TERMINAL_ONLY:
-        if getattr(arguments, name) is not None:
-            raise FeltError(f"--{name} is for the terminal: add --terminal.")
     if not all(map(importlib.util.find_spec, WEB)):
         raise FeltError("The table in the browser needs: pip install 'openfelt[web]'. Or add --terminal.")
     _in_browser(arguments)
 
 
 def _in_browser(arguments: argparse.Namespace) -> None:
-    from openfelt.play.lobby import table_game
+    from openfelt.play.lobby import KINDS, table_game
     from openfelt.web.app import make_app
     from openfelt.web.guard import is_loopback
     from openfelt.web.server import bind, serve
 
-    names = _bot_names(arguments)
-    game = table_game(_game(arguments).name) if arguments.game or names else None
-    if game:
-        names = _one_each(names, game)
+    host, port = arguments.host or HOST, PORT if arguments.port is None else arguments.port
+    if arguments.token is not None and not arguments.token.strip():
+        raise FeltError("An empty token keeps nobody out.")
+    game, names = None, list[str]()
+    if arguments.game or arguments.bot:
+        game = _game(arguments)
+        if not isinstance(game, KINDS):
+            raise FeltError(f"{game.name} is not played at the table in the browser; add --terminal.")
+        game = table_game(game.name)
+        names = _bot_names(arguments, game)
         _bots(names, game)
-    token = arguments.token or (None if is_loopback(arguments.host) else secrets.token_urlsafe(12))
+    elif arguments.greedy:
+        raise FeltError("--greedy needs a game or a bot.")
+    token = arguments.token or (None if is_loopback(host) else secrets.token_urlsafe(12))
     database = arguments.database or _default_database()
-    listening = bind(arguments.host, arguments.port)
+    listening = bind(host, port)
     with busy("setting the table"):
         app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
-    shown = "127.0.0.1" if arguments.host in EVERYWHERE else arguments.host
-    shown = f"[{shown}]" if ":" in shown else shown
-    url = f"http://{shown}:{listening.getsockname()[1]}/" + (f"?{urlencode(query)}" if query else "")
+    shown = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/"
+    url = address + (f"?{urlencode(query)}" if query else "")
 
     def ready() -> None:
         if arguments.json:
             print_json({"url": url, "database": str(database)})
         else:
             print(f"The table is at {url} (Ctrl+C closes it). Sessions are kept in {database}.")
+            if token:
+                print(f"From other machines, by this one's name or address; the token is {token}")
         sys.stdout.flush()
 
     serve(app, listening, url=None if arguments.no_browser else url, ready=ready)
@@ -130,7 +133,7 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
     game = _game(arguments)
     _require_decisions(game)
     with busy(f"asking the {'bot' if game.players == 2 else 'bots'} to {game.name}"):
-        bots = _bots(_one_each(_bot_names(arguments), game), game)
+        bots = _bots(_bot_names(arguments, game), game)
     # With --json the talk goes to stderr and the result, alone, to stdout.
     talk = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
@@ -150,34 +153,31 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
 def _game(arguments: argparse.Namespace) -> Game:
     """The game that is named, or that of the bot."""
     from openfelt.bots.learned import LEARNERS
-    from openfelt.bots.registry import BOTS
+    from openfelt.bots.registry import BOTS, GREEDY
     from openfelt.policy.any_policy import game_of
     from openfelt.rules.registry import load_game
 
     if arguments.game:
         return load_game(arguments.game)
-    first = arguments.bot[0] if arguments.bot else ""
+    first = arguments.bot[0].removeprefix(f"{GREEDY}@") if arguments.bot else ""
     if first in BOTS and first not in LEARNERS:
         return load_game("holdem")
+    if ".py:" in first:
+        raise FeltError(f"Say which game {first} plays: felt play GAME --bot {first}")
     return (game_of(first) if first else None) or load_game("leduc")
 
 
-def _bot_names(arguments: argparse.Namespace) -> list[str]:
-    from openfelt.bots.registry import GREEDY
-
-    return [f"{GREEDY}@{name}" if arguments.greedy else name for name in arguments.bot]
-
-
-def _one_each(names: list[str], game: Game) -> list[str]:
+def _bot_names(arguments: argparse.Namespace, game: Game) -> list[str]:
     """A bot for each other seat: those named, one for all, or the usual one."""
+    from openfelt.bots.registry import GREEDY
     from openfelt.play.lobby import usual_bot
 
-    others = game.players - 1
-    names = names or [usual_bot(game)]
+    others, names = game.players - 1, arguments.bot or [usual_bot(game)]
     if len(names) not in (1, others):
-        raise FeltError(
-            f"{game.name} has {others} other {'seat' if others == 1 else 'seats'}, not {len(names)}."
-        )
+        seats = "one other seat" if others == 1 else f"{others} other seats"
+        raise FeltError(f"{game.name} has {seats}, not {len(names)}.")
+    if arguments.greedy:
+        names = [f"{GREEDY}@{name}" for name in names]
     return names * others if len(names) == 1 else names
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from openfelt.histories.record import HandRecord
 from openfelt.play.bots import Bots
-from openfelt.play.losses import losses
+from openfelt.play.losses import Losses, losses
 from openfelt.play.review import hand_again, losses_shown
 from openfelt.play.session_store import HandRow
 
@@ -24,7 +24,13 @@ class Analyst:
         """What each action of the person in a finished hand was worth."""
         if row.link not in self._found:
             live = hand_again(row, record, self._bots.make)
-            found = losses(live.hand, row.seat, live.bots)
+            try:
+                found = losses(live.hand, row.seat, live.bots)
+            except (Exception, SystemExit) as error:
+                if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
+                    raise
+                why = f"A bot failed as it was asked about the hand ({type(error).__name__}: {error})."
+                found = Losses(why, False, ())
             if len(self._found) >= KEPT:
                 del self._found[next(iter(self._found))]
             self._found[row.link] = losses_shown(live.hand, row.seat, record.names, found)

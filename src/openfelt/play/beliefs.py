@@ -43,7 +43,7 @@ class Situation(NamedTuple):
 
 
 def situations(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> list[Situation] | None:
-    """All decisions of a seat in a hand; None if a bot does not say what it would have done."""
+    """All decisions of a seat in a hand; None if a bot does not say what it would have done, or learns."""
     game = hand.game
     assert isinstance(game, Holdem)
     hole = game.hole(hand.state, seat)
@@ -60,6 +60,8 @@ def situations(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> list[Situation
                 Situation(place, game, seat, hole, board, line, step.actions, beliefs, strayed or not sound)
             )
         else:
+            if bots[step.mover].learns:
+                return None
             likely = likelihood(bots[step.mover], step.mover, hole, board, line, step.number)
             if likely is None:
                 return None

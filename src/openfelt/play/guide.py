@@ -8,6 +8,7 @@ from typing import Any
 
 from openfelt.base.version import VERSION
 from openfelt.bots.bot import Bot
+from openfelt.bots.registry import BOTS
 from openfelt.play.bots import Bots
 from openfelt.play.lobby import TABLE_GAMES, bots_for, table_game, title
 from openfelt.play.luck import luck_free
@@ -38,11 +39,11 @@ class Guide:
         return {**facts, "players": game.players, "bots": bots}
 
     def prepare(self, game: object, bots: object) -> None:
-        """Have bots ready: some learn, and compile what they need, when they are first asked."""
+        """Have our own bots ready: some learn, and compile what they need, when they are first asked."""
         rules, names = self._bots.named(game, bots)
         for name in names:
             bot = self._bots.make(name, rules)
-            if (name, rules.name) not in self._ready and not bot.learns:
+            if name in BOTS and (name, rules.name) not in self._ready and not bot.learns:
                 _play_alone(bot, rules)
                 self._ready.add((name, rules.name))
 

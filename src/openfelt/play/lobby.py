@@ -15,7 +15,7 @@ from openfelt.base.errors import FeltError, unknown
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM
 from openfelt.bots.registry import BOTS, load_bot
-from openfelt.play.strength import REFERENCE, strength
+from openfelt.play.strength import REFERENCE, strength, weakness
 from openfelt.policy.any_policy import SHIPPED
 from openfelt.rules.game import Game
 from openfelt.rules.holdem import MOST_BETS, Holdem
@@ -90,11 +90,15 @@ def title(game: Game) -> str:
 
 
 def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
-    """The bots that can be chosen. `extra` are names that whoever started the server allows besides ours."""
+    """The bots that can be chosen, those added first and then ours, the strongest first.
+
+    `extra` are names that whoever started the server allows besides ours.
+    """
     usual = usual_bot(game)
+    names = sorted(_names(game, tuple(extra)), key=lambda name: (name in BOTS, weakness(name, game)))
     return [
         BotChoice(name, BOTS[name].summary if name in BOTS else ADDED, strength(name, game), name == usual)
-        for name in _names(game, tuple(extra))
+        for name in names
     ]
 
 

@@ -33,11 +33,14 @@ from openfelt.rules.holdem import MOST_BETS, Holdem
 
 ROLLOUTS = 100_000  # a decision, in kernels
 ASKED_ROLLOUTS: dict[type[Bot], int] = {Ace1: 6_000, Chen: 5_000}  # a hand, some two seconds
-FEW_ROLLOUTS = 1_000  # the same with other bots
+FEW_ROLLOUTS = 2_000  # the same with other bots
 SLIP = 1e-6  # how often a bot is taken to do anything, where it did what it never does
 HALF = 1.96  # standard errors in half of a 95% interval
 
-UNKNOWN = "What an action loses is not known here, as a bot does not tell how likely it takes which action."
+UNKNOWN = (
+    "What an action loses is not known here, as a bot learns from hand to hand, or does not tell how likely "
+    "it takes which action."
+)
 NO_DECISION = "You had nothing to decide in this hand."
 EXACT = "Exact: what each action wins in the mean against the bots, if you play on perfectly against them."
 ESTIMATED = (

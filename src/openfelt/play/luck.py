@@ -27,6 +27,8 @@ def luck_free(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> float | None:
     None if the probabilities of a bot are not known. In hold'em they are those of the hand's steps, in other
     games those that the bots tell when asked now.
     """
+    if any(step.thought is None for step in hand.steps if step.mover not in (seat, CHANCE)):
+        return None  # not known, or it failed and did something else
     if isinstance(hand.game, Holdem):
         return _HoldemLuck(hand, hand.game, seat).taken_out()
     tree = compile_game(hand.game)
@@ -62,8 +64,7 @@ class _HoldemLuck:
                 street += 1
             if step.mover == self.seat:
                 continue
-            if step.thought is None:
-                return None
+            assert step.thought is not None
             values = [self._value(bet(state.betting, word), street) for word in step.actions]
             shares = step.thought.probabilities
             mean = sum(share * value for share, value in zip(shares, values, strict=True))

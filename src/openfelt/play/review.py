@@ -9,6 +9,7 @@ from openfelt.bots.bot import Bot
 from openfelt.bots.view import view_of
 from openfelt.histories.record import HandRecord
 from openfelt.play.asking import thought_of
+from openfelt.play.chips import plain_word
 from openfelt.play.fair import commitment
 from openfelt.play.lobby import title
 from openfelt.play.losses import Losses
@@ -16,9 +17,10 @@ from openfelt.play.session import MakeBot
 from openfelt.play.session_store import HandRow
 from openfelt.play.showing import actions_of, table_of
 from openfelt.play.table_hand import TableHand
-from openfelt.play.words import account, action_label, ending, happenings, told_apart
+from openfelt.play.words import account, action_label, ending, happenings, hole_cards, told_apart
 from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.rules.hand import Hand, Thought
+from openfelt.rules.kuhn import Kuhn
 from openfelt.rules.registry import load_game
 
 
@@ -97,10 +99,14 @@ def _step(live: TableHand, number: int, text: str, names: Sequence[str]) -> dict
     if step.mover == CHANCE:
         return found
     if step.mover == live.seat:
-        asked = {bot: names[seat] for seat, bot in list(live.bots.items())[::-1]}  # two may be the same
-        thoughts = [_thought(name, _think(bot, hand), own=False) for bot, name in asked.items()]
+        asked = {id(bot): (bot, names[seat]) for seat, bot in live.bots.items() if not bot.learns}
+        shared = len(asked) < len(live.bots)  # two of the same
+        thoughts = [
+            _thought(hand, name.rpartition(" ")[0] if shared else name, _think(bot, hand), own=False)
+            for bot, name in asked.values()
+        ]
     else:
-        thoughts = [_thought(names[step.mover], step.thought, own=True)]
+        thoughts = [_thought(hand, names[step.mover], step.thought, own=True)]
     known = [thought for thought in thoughts if thought]
     return {**found, "actions": actions_of(hand), "chosen": step.number, "thoughts": known}
 
@@ -113,10 +119,14 @@ def _think(bot: Bot, hand: Hand) -> Thought | None:
         return None
 
 
-def _thought(name: str, thought: Thought | None, *, own: bool) -> dict[str, Any] | None:
+def _thought(hand: Hand, name: str, thought: Thought | None, *, own: bool) -> dict[str, Any] | None:
     if thought is None:
         return None
     knew, _, went_by = thought.knew.partition(" (")
+    if isinstance(hand.game, Kuhn):  # whose rules have only two words for what players do
+        steps = zip(hand.steps, hand.states, strict=True)
+        words = [plain_word(hand.game, state, step.action) for step, state in steps if step.mover != CHANCE]
+        knew = " ".join([*hole_cards(hand, hand.mover), *words])
     return {
         "by": name,
         "own": own,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Score:
         if not amounts:
             return {"won": 0.0, "rate": None, "interval": None}
         mean = estimate(Moments.of(np.array(amounts)[:, None]), 0).scaled(self._scale)
-        interval = mean.interval()
+        interval = mean.interval() if mean.error > 0 else math.inf  # equal winnings say nothing of luck
         return {
             "won": sum(amounts),
             "rate": mean.mean,

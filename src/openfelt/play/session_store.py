@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from openfelt.base.errors import FeltError, FileError
+from openfelt.base.errors import FeltError, FileError, MissingError
 from openfelt.histories.packed import new_sitting, pack
 from openfelt.histories.record import HandRecord
 from openfelt.histories.store import HandStore
@@ -103,7 +103,7 @@ class SessionStore(HandStore):
         with self._told():
             found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
         if found is None:
-            raise FeltError("There is no such session.")
+            raise MissingError("There is no such session.")
         name, game, bots, begun, seed = self._of_types(SESSION_TYPES, found)
         try:
             return SessionRow(name, game, tuple(map(str, json.loads(bots))), begun, seed)
@@ -157,7 +157,7 @@ class SessionStore(HandStore):
         """The finished hand of that link."""
         found = self._hand_rows("SELECT * FROM table_hands WHERE link = ?", link)
         if not found or found[0].status != FINISHED:
-            raise FeltError("There is no finished hand with this link.")
+            raise MissingError("There is no finished hand with this link.")
         return found[0]
 
     def record(self, row: HandRow) -> HandRecord:

@@ -14,6 +14,7 @@ from openfelt.play.chips import chips, furniture
 from openfelt.play.fair import commitment
 from openfelt.play.lobby import title
 from openfelt.play.session import Session
+from openfelt.play.table_hand import TableHand
 from openfelt.play.words import account, action_key, action_label, chance_steps, told_apart
 from openfelt.rules.game import TERMINAL
 from openfelt.rules.hand import Hand
@@ -59,7 +60,7 @@ def _hand(session: Session) -> dict[str, Any] | None:
         "seat": row.seat,
         **table_of(hand, row.seat, names, stacks, everything=over),
         "actions": actions_of(hand) if mine else [],
-        "account": [*account(hand, row.seat, names, row.number), *(live.faults if over else [])],
+        "account": [*account(hand, row.seat, names, row.number), *(_faults(live, names) if over else [])],
         "over": over,
         "won": hand.payoffs[row.seat] if over else None,
         "commitment": commitment(row.seed),
@@ -67,6 +68,10 @@ def _hand(session: Session) -> dict[str, Any] | None:
         "seed": row.seed if over else None,
         "link": row.link if over else None,
     }
+
+
+def _faults(live: TableHand, names: Sequence[str]) -> list[str]:
+    return [f"{names[seat]} {what}; it checked or folded." for seat, what in live.faults]
 
 
 def actions_of(hand: Hand) -> list[dict[str, str]]:

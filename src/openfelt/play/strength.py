@@ -6,6 +6,7 @@ What is measured once is kept in files beside this one (`strengths/`); a lobby m
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -45,6 +46,19 @@ def strength(name: str, game: Game) -> str:
     amount = "less than 0.0001" if lost < 1e-4 else f"{lost:.2g}" if lost < 0.1 else f"{lost:,.2f}"
     among = "" if game.players == 2 else ": what a best response wins from two of it"
     return f"exploitable for {amount} {game.unit} a hand (exact{among})"
+
+
+def weakness(name: str, game: Game) -> float:
+    """To put the bots of a game in order: the less, the stronger; without end where nothing is known."""
+    if not isinstance(game, Holdem):
+        return exact_results().get((game.name, name), math.inf)
+    if not _is_measured(game):
+        return math.inf
+    if game.players == 3:
+        won = three_handed_results().get(name)
+        return -won.mean if won else math.inf
+    results = heads_up_results().get(name)
+    return -mean_of([*results.values()]).mean if results else math.inf
 
 
 def exact(name: str, game: Game) -> float | None:

@@ -23,7 +23,7 @@ class TableHand:
         self.bots, self.seat = bots, seat  # by seat of the rules; the seat of the person
         self._deck = iter(shuffled(deck_of(game), seed, nonce))
         self._start = dice_start(seed, nonce)
-        self.faults: list[str] = []  # what bots did wrong
+        self.faults: list[tuple[int, str]] = []  # what bots did wrong, by seat
 
     @property
     def over(self) -> bool:
@@ -60,11 +60,14 @@ class TableHand:
             self._deal()
 
     def repeat_one(self, word: str) -> Step:
-        """Take the action that somebody is known to have taken, with what a bot thinks there."""
+        """Take the action that somebody is known to have taken, with what a bot thinks there.
+
+        A bot that learns may have thought otherwise then, and is not asked.
+        """
         if self.over or word not in self.hand.actions:
             raise FeltError(f"The hand cannot have gone on with '{word}'.")
-        mover = self.hand.mover
-        thought = None if mover == self.seat else self._think(mover)
+        bot = self.bots.get(self.hand.mover)
+        thought = None if bot is None or bot.learns else self._think(bot)
         return self.hand.act(self.hand.actions.index(word), thought)
 
     def record(self, number: int, names: tuple[str, ...]) -> HandRecord:
@@ -77,32 +80,44 @@ class TableHand:
         for seat, bot in self.bots.items():
             try:
                 bot.end_hand(view_of(self.hand, seat), self.hand.payoffs[seat])
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._fault(seat, f"failed as the hand ended ({type(error).__name__}: {error})")
+
+    def _think(self, bot: Bot) -> Thought | None:
+        try:
+            return thought_of(bot, view_of(self.hand))
+        except Exception:  # it was told as the hand was played
+            return None
 
     def _deal(self) -> None:
         self.hand.act(self.hand.actions.index(next(self._deck)))
 
     def _bot_acts(self) -> None:
-        """A bot that fails checks or folds, as in the arena."""
-        seat, actions = self.hand.mover, self.hand.actions
-        thought, dice, number = self._think(seat), Dice(self._start, len(self.actions)), 0
-        try:
-            word = self.bots[seat].act(view_of(self.hand), dice, Clock())
-            if word in actions:
-                number = actions.index(word)
-            else:
-                self._fault(seat, f"named '{word}'")
-        except Exception as error:
-            self._fault(seat, f"failed to act ({type(error).__name__}: {error})")
-        self.hand.act(number, thought)
-
-    def _think(self, seat: int) -> Thought | None:
-        try:
-            return thought_of(self.bots[seat], view_of(self.hand))
-        except Exception as error:
-            self._fault(seat, f"failed to say what it thinks ({type(error).__name__}: {error})")
-            return None
+        seat = self.hand.mover
+        _, fault = bot_acts(self.bots[seat], self.hand, Dice(self._start, len(self.actions)))
+        if fault:
+            self._fault(seat, fault)
 
     def _fault(self, seat: int, what: str) -> None:
-        self.faults.append(f"The bot in seat {seat} {what}.")
+        self.faults.append((seat, what))
+
+
+def bot_acts(bot: Bot, hand: Hand, dice: Dice) -> tuple[Step, str]:
+    """Let a bot move where it is its turn, with what it thought; and what it did wrong, if anything.
+
+    One that fails checks or folds, as in the arena; what it thought then says nothing of what was done.
+    """
+    actions, number, fault = hand.actions, 0, ""
+    try:
+        thought = thought_of(bot, view_of(hand))
+    except Exception as error:
+        thought, fault = None, f"failed to say what it thinks ({type(error).__name__}: {error})"
+    try:
+        word = bot.act(view_of(hand), dice, Clock())
+        if word in actions:
+            number = actions.index(word)
+        else:
+            thought, fault = None, f"named '{word}'"
+    except (Exception, SystemExit) as error:
+        thought, fault = None, f"failed to act ({type(error).__name__}: {error})"
+    return hand.act(number, thought), fault

@@ -37,6 +37,7 @@ class Tables:
     def __init__(self, store: SessionStore, bots: Bots) -> None:
         self._store, self._bots = store, bots
         self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._dropped: set[str] = set()  # which could not be kept as they were
 
     def begin(self, game: object, bots: object) -> str:
         """A new session; its id."""
@@ -104,7 +105,11 @@ class Tables:
 
     def _session(self, key: str) -> Session:
         if key not in self._sessions:
-            self._sessions[key] = Session(self._store, self._store.session(key), self._bots.make)
+            session = Session(self._store, self._store.session(key), self._bots.make)
+            if key in self._dropped:  # it is read again, but nothing was restarted
+                self._dropped.discard(key)
+                session.notice = None
+            self._sessions[key] = session
             self._forget()
         self._sessions.move_to_end(key)
         return self._sessions[key]
@@ -124,13 +129,15 @@ class Tables:
         except Exception as error:
             if isinstance(error, FileError) or not isinstance(error, FeltError):
                 self._sessions.pop(key, None)  # it may be half done: what is kept counts
+                self._dropped.add(key)
             raise
         return state_of(session)
 
     def _listed(self, row: HandRow) -> dict[str, Any]:
         facts = {"number": row.number, "link": row.link, "won": row.won, "luck_free": row.luck_free}
         if row.status == RETURNED:
-            return {**facts, "link": None, "cards": [], "board": [], "line": "", "returned": True}
+            seed = {"seed": row.seed, "nonce": row.nonce}  # told, as that of any hand that is over
+            return {**facts, **seed, "link": None, "cards": [], "board": [], "line": "", "returned": True}
         return {**facts, **_in_short(self._store.record(row), row.seat), "returned": False}
 
 

@@ -9,9 +9,11 @@ import numpy as np
 import scipy.stats
 
 from openfelt.base.random import Dice
-from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.view import view_of
+from openfelt.play.table_hand import bot_acts
+from openfelt.play.words import amount
 from openfelt.policy.any_policy import AnyPolicy
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 from openfelt.rules.hand import Hand, Step
@@ -63,7 +65,10 @@ class Terminal:
             if hand.mover == seat:
                 step = hand.act(self._choose(hand.actions))
             else:
-                step = bot_acts(bots[hand.mover], hand, self._generator)
+                mover, dice = hand.mover, Dice(int(self._generator.integers(1 << 63)))
+                step, fault = bot_acts(bots[mover], hand, dice)
+                if fault:
+                    self._tell(f"  player {mover} {fault}; it checks or folds")
             if line := _told(step, seat):
                 self._tell(f"  {line}")
         for other, bot in bots.items():
@@ -73,7 +78,7 @@ class Terminal:
         for line in thoughts(hand.steps):
             self._tell(f"  {line}")
         verb = "win" if won > 0 else "lose"
-        self._tell(f"  you {verb} {_amount(abs(won), self._game.unit)}" if won else "  you break even")
+        self._tell(f"  you {verb} {amount(abs(won), self._game.unit)}" if won else "  you break even")
         return won
 
     def _choose(self, actions: tuple[str, ...]) -> int:
@@ -93,18 +98,13 @@ class Terminal:
         count, total = len(self.winnings), sum(self.winnings)
         if not count:
             return "No hand was finished."
-        played, mean = _amount(count, "hands"), total / count
+        played, mean = amount(count, "hands"), total / count
         text = f"You are {total:+g} {self._game.unit} after {played} ({mean:+.2f} a hand"
         spread = float(np.std(self.winnings, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
         if spread:
             low, high = scipy.stats.t.interval(0.95, count - 1, loc=mean, scale=spread)
             text += f"; 95% interval {low:+.2f} to {high:+.2f}"
         return text + ")."
-
-
-def _amount(number: float, unit: str) -> str:
-    """1 chip, 2 chips."""
-    return f"{number:g} {unit.removesuffix('s') if number == 1 else unit}"
 
 
 def _told(step: Step, seat: int) -> str:
@@ -138,14 +138,6 @@ def thoughts(steps: list[Step]) -> list[str]:
     return lines
 
 
-def bot_acts(bot: Bot, hand: Hand, generator: np.random.Generator) -> Step:
-    """Let a bot move, where it is its turn, and note what it thought."""
-    view = view_of(hand)
-    thought = bot.think(view)
-    action = bot.act(view, Dice(int(generator.integers(1 << 63))), Clock())
-    return hand.act(hand.actions.index(action), thought)
-
-
 def watch(game: Game, policy: AnyPolicy, generator: np.random.Generator) -> list[str]:
     """A hand of the policy against itself, told in lines."""
     hand, bot = Hand(game), policy_bot(policy, game)
@@ -153,7 +145,7 @@ def watch(game: Game, policy: AnyPolicy, generator: np.random.Generator) -> list
         if hand.mover == CHANCE:
             hand.act_for_chance(generator)
         else:
-            bot_acts(bot, hand, generator)
+            bot_acts(bot, hand, Dice(int(generator.integers(1 << 63))))
     dealt = " ".join(step.action for step in hand.steps if step.mover == CHANCE)
     result = ", ".join(f"player {player} {value:+g}" for player, value in enumerate(hand.payoffs))
     return [f"dealt: {dealt}", *thoughts(hand.steps), f"result: {result} {game.unit}"]

@@ -91,9 +91,9 @@ def game_of(folder: str | Path) -> Game | None:
 
 def load_policy(folder: str | Path, game: AnyGame | None = None) -> AnyPolicy:
     """Read a saved policy, or that of a run; `game` is for one of your own, or a file that was moved."""
-    if str(folder) == SHIPPED and not Path(folder).exists():
-        folder = Path(__file__).parent / SHIPPED
-    folder = Path(folder)
+    shipped = str(folder) == SHIPPED and not Path(folder).exists()
+    told = str(folder)
+    folder = Path(__file__).parent / SHIPPED if shipped else Path(folder)
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
     if (folder / POLICY / MANIFEST).exists():
@@ -103,12 +103,12 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> AnyPolicy:
         raise FileError(f"{folder} is not a complete policy.")
     rules = load_game(str(facts["game"]) if game is None else game)
     if isinstance(rules, Holdem) != ("weights" in arrays):
-        raise FileError(f"{folder} holds a policy of {facts['game']}, which does not fit {rules.name}.")
+        raise FileError(f"{told} holds a policy of {facts['game']}, which does not fit {rules.name}.")
     if isinstance(rules, Holdem):
         saved = load_game(str(facts["game"]))  # the same game, whatever the buckets
         assert isinstance(saved, Holdem)
         if (saved.players, saved.bets) != (rules.players, rules.bets):
-            raise FileError(f"{folder} holds a policy of {saved.name}, which does not fit {rules.name}.")
+            raise FileError(f"{told} holds a policy of {saved.name}, which does not fit {rules.name}.")
         tree: Tree = holdem_policy.tree_of(saved, arrays)
     else:
         tree = compile_game(rules)

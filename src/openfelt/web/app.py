@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
-from openfelt.base.errors import FeltError, FileError
+from openfelt.base.errors import FeltError, FileError, MissingError
 from openfelt.play.analyst import Analyst
 from openfelt.play.bots import Bots
 from openfelt.play.guide import Guide
@@ -42,8 +42,6 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         yield
         first_lobby.cancel()
         await tables(Tables.close)
-        for desk in (tables, guide, analyst):
-            desk.close()
 
     routes = [
         *(Route(path, _page(STATIC / name)) for path, name in PAGES.items()),
@@ -61,7 +59,7 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         WebSocketRoute("/ws/{key}", sockets.serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    faults: Any = {FeltError: _told, 404: _not_found, 405: _not_found, 500: _broken}
+    faults: Any = {FeltError: _told, 404: _not_found, 405: _not_so, 500: _broken}
     app = Starlette(routes=routes, exception_handlers=faults, lifespan=lifespan)
     return Guard(app, token=token, ask=STATIC / "token.html")
 
@@ -147,14 +145,18 @@ def _download(text: str, name: str) -> Response:
 
 
 async def _told(_: Request, error: Exception) -> Response:
-    missing = str(error).startswith("There is no")
-    status = 500 if isinstance(error, FileError) else 404 if missing else 400
+    status = 500 if isinstance(error, FileError) else 404 if isinstance(error, MissingError) else 400
     sentence = str(error).encode("utf-8", "replace").decode()  # halves of characters may be in a request
     return JSONResponse({"error": sentence}, status_code=status)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
     return JSONResponse({"error": f"There is nothing at {request.url.path}."}, status_code=404)
+
+
+async def _not_so(request: Request, _: Exception) -> Response:
+    sentence = f"{request.url.path} cannot be asked for by {request.method}."
+    return JSONResponse({"error": sentence}, status_code=405)
 
 
 async def _broken(_: Request, error: Exception) -> Response:

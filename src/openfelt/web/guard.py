@@ -70,6 +70,9 @@ class Guard:
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE
         if changes and origin is not None and _split(origin).netloc != host:
             return _forbidden("A page of another site may not do this.")
+        foreign_link = scope["path"] == "/" and headers.get("sec-fetch-site") == "cross-site"
+        if foreign_link and b"game=" in scope["query_string"] and b"token=" not in scope["query_string"]:
+            return RedirectResponse("/", status_code=303)  # it sits nobody down
         if self._token is None or scope["path"].startswith(OPEN):
             return None
         return self._without_token(scope, headers)

@@ -10,11 +10,11 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from openfelt.base.errors import FeltError
+from openfelt.base.errors import FeltError, MissingError
 from openfelt.play.tables import Tables
 from openfelt.web.desk import Desk
 
-GONE = 4404  # the code with which a socket to no session is closed
+GONE, BROKEN = 4404, 1011  # with which a socket is closed: to no session, to one that cannot be opened
 IS_GONE = (WebSocketDisconnect, RuntimeError, OSError)  # what it means to talk to such a window
 PATIENCE = 5.0  # seconds that a window may take to read, before it is dropped
 
@@ -35,14 +35,14 @@ class Sockets:
             state = await self._ask(lambda tables: tables.state(key))
         except FeltError as error:
             await _send(socket, {"type": "error", "error": str(error), "request": None})
-            await socket.close(GONE)
+            await socket.close(GONE if isinstance(error, MissingError) else BROKEN)
             return
         self._windows[key].add(socket)
         try:
             await _send(socket, {**state, "request": None})
             while True:
                 await self._answer(socket, key, await _text(socket))
-        except IS_GONE:
+        except WebSocketDisconnect:
             pass
         finally:
             self._windows[key].discard(socket)
@@ -103,7 +103,10 @@ def _echo(request: object) -> object:
 
 async def _text(socket: WebSocket) -> str:
     """The next message; one of bytes is taken as an empty one."""
-    message = await socket.receive()
+    try:
+        message = await socket.receive()
+    except (RuntimeError, OSError):  # it was closed meanwhile
+        raise WebSocketDisconnect from None
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))
     return message.get("text") or ""

@@ -45,7 +45,8 @@ function axes(xs, ys, x, y, unit) {
 }
 
 /** Draws points [hand, won, luck_free or null] into `node`, an svg element. */
-export function drawChart(node, points, unit) {
+export function drawChart(node, all, unit) {
+  const points = all.filter(([hand]) => hand > 0); // every line starts at zero
   const won = [[0, 0], ...points.map(([hand, value]) => [hand, value])];
   const known = points.filter((point) => point[2] !== null && point[2] !== undefined);
   const luckFree = known.length ? [[0, 0], ...known.map(([hand, , value]) => [hand, value])] : [];

@@ -2,7 +2,8 @@
 
 import { barList } from "./bars.js";
 import { el } from "./dom.js";
-import { counted, number, signed } from "./text.js";
+import { costAt, costText } from "./losses.js";
+import { number, signed, spread } from "./text.js";
 
 function thoughtView(thought, step) {
   const title = thought.own ? `What ${thought.by} thought` : `What ${thought.by} would have done in your place`;
@@ -16,7 +17,7 @@ function thoughtView(thought, step) {
 
 function lossText(action) {
   if (action.loss < 0.005) return "0";
-  return action.interval ? `${number(action.loss)} ± ${number(action.interval)}` : number(action.loss);
+  return number(action.loss) + spread(action.interval);
 }
 
 function lossTable(decision, step, unit) {
@@ -32,17 +33,13 @@ function lossTable(decision, step, unit) {
   return el("table", { class: "loss-table" }, caption, el("thead", {}, head), el("tbody", {}, rows));
 }
 
-function costText(decision, step, unit) {
-  const loss = decision.actions[step.chosen]?.loss ?? 0;
-  if (loss < 0.005) return "What you did was best: it cost nothing.";
-  return `What you did cost ${counted(loss, unit)} in expectation.`;
-}
-
-function lossView(index, step, unit, losses) {
+function lossView(index, review, losses) {
   if (!losses) return [el("p", { class: "quiet busy" }, "Working out what each action is worth …")];
   const decision = losses.decisions.find((each) => each.step === index);
   if (!decision) return [];
-  return [el("p", { class: "cost" }, costText(decision, step, unit)), lossTable(decision, step, unit)];
+  const found = costAt(losses, review, index);
+  const told = found ? [el("p", { class: "cost" }, costText(found, losses, review.unit))] : [];
+  return [...told, lossTable(decision, review.steps[index], review.unit)];
 }
 
 /** Draws step `index` of a review into `node`. With `hide`, nothing that the bots' cards show through. */
@@ -54,7 +51,7 @@ export function drawDecision(node, review, index, { hide, losses }) {
   }
   const mine = step.mover === review.seat;
   const parts = [el("p", { class: "step-said" }, step.text)];
-  if (mine) parts.push(...lossView(index, step, review.unit, losses));
+  if (mine) parts.push(...lossView(index, review, losses));
   if (!mine && hide) parts.push(el("p", { class: "quiet" }, "What it thought is hidden, as its cards are."));
   else if (!step.thoughts.length && !mine) parts.push(el("p", { class: "quiet" }, "What it thought is not known."));
   else parts.push(...step.thoughts.map((thought) => thoughtView(thought, step)));
@@ -67,7 +64,7 @@ export function drawEnd(node, review) {
     el("tr", {}, el("th", { scope: "row" }, seat === review.seat ? "You" : name), el("td", {}, signed(review.won[seat]))),
   );
   const known = review.luck_free !== null && review.luck_free !== undefined;
-  const luck = known ? el("p", { class: "quiet" }, `Luck-free, you won ${signed(review.luck_free)} ${review.unit}.`) : "";
+  const luck = known ? el("p", { class: "quiet" }, `Without luck: ${signed(review.luck_free)} ${review.unit}.`) : "";
   const caption = el("caption", {}, `Won, in ${review.unit}`);
   const table = el("table", { class: "loss-table" }, caption, el("tbody", {}, rows));
   node.replaceChildren(el("p", { class: "step-said" }, review.result), table, luck);

@@ -2,8 +2,9 @@
 
 import { get, post } from "./api.js";
 import { byId, el, say } from "./dom.js";
-import { forgetSession, rememberSession, sessions } from "./storage.js";
+import { rememberSession, sessions } from "./storage.js";
 import { counted, list, sentence } from "./text.js";
+import { MBB, unitNote } from "./units.js";
 
 const PLACES = ["Opponent on your left", "Opponent on your right"];
 let games = [];
@@ -73,10 +74,11 @@ function drawOpponents(wanted = []) {
   const game = chosenGame();
   if (!game) return;
   const known = (place) => (game.bots.some((bot) => bot.name === wanted[place]) ? wanted[place] : usual(game));
-  if (game.players === 2) return byId("opponents").replaceChildren(botCards(game, known(0)));
+  const note = game.name.startsWith("holdem") ? [el("p", { class: "unit-note" }, unitNote(MBB))] : [];
+  if (game.players === 2) return byId("opponents").replaceChildren(botCards(game, known(0)), ...note);
   const selects = Array.from({ length: game.players - 1 }, (_, place) => botSelect(game, place, known(place)));
   const box = el("div", { class: "seats-choice" }, selects);
-  byId("opponents").replaceChildren(el("fieldset", {}, el("legend", {}, "Opponents"), box));
+  byId("opponents").replaceChildren(el("fieldset", {}, el("legend", {}, "Opponents"), box), ...note);
 }
 
 /** Asks for a session and goes to its table; an error is told on this page. */
@@ -105,15 +107,20 @@ function sessionRow(id, session) {
   return el("li", { "data-session": id }, facts, el("a", link, "Go on"));
 }
 
-/** Lists this browser's sessions; those that the server does not know are forgotten. */
+/** A session that is there but cannot be opened this time, with the sentence on why. */
+function closedRow(id, text) {
+  const facts = el("div", {}, el("strong", {}, "A table that cannot be opened now"), el("span", { class: "quiet" }, text));
+  return el("li", { "data-session": id }, facts);
+}
+
+/** Lists this browser's sessions. Those that are not in this server's file may be in another: they are kept. */
 async function drawSessions() {
   const rows = await Promise.all(
     sessions().map(async (id) => {
       try {
         return sessionRow(id, await get(`/api/sessions/${encodeURIComponent(id)}`));
       } catch (error) {
-        if (error.status === 404) forgetSession(id);
-        return null;
+        return error.status && error.status !== 404 ? closedRow(id, error.message) : null;
       }
     }),
   );

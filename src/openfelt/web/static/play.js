@@ -7,7 +7,7 @@ import { Witness, drawFairness } from "./fairness.js";
 import { HandList } from "./hands.js";
 import { drawScore } from "./score.js";
 import { openSocket } from "./socket.js";
-import { forgetSession, rememberSession } from "./storage.js";
+import { rememberSession } from "./storage.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
@@ -35,7 +35,7 @@ function busy() {
 function request(message) {
   if (busy() || !state) return;
   requests += 1;
-  pending = { id: `${windowName}.${requests}`, place: place(state), message };
+  pending = { id: `${windowName}.${requests}`, place: place(state) };
   say(byId("error"), "");
   if (!socket.send({ ...message, request: pending.id })) pending = null;
   draw();
@@ -58,8 +58,6 @@ function receive(message) {
 function takeError(message) {
   say(byId("error"), message.error);
   if (!pending || message.request !== pending.id) return;
-  const { message: sent } = pending;
-  if (sent.do === "deal") witness.refused(sent.hand, sent.nonce);
   pending = null;
   socket.send({ do: "state", request: AFTER_ERROR });
   draw();
@@ -121,9 +119,10 @@ function emptySeats() {
 
 let judged = null;
 function drawFairnessOnce(hand) {
-  const name = `${hand.number}:${hand.link}`;
-  if (judged !== name) drawFairness(byId("fairness"), witness.judge(state.game, hand), hand);
-  judged = name;
+  const judgement = witness.judge(state.game, hand);
+  const shown = JSON.stringify([judgement, hand.number, hand.commitment, hand.seed, hand.nonce]);
+  if (judged !== shown) drawFairness(byId("fairness"), judgement, hand);
+  judged = shown;
   byId("fairness").hidden = false;
 }
 
@@ -138,17 +137,17 @@ function drawAccount(lines) {
   log.scrollTop = log.scrollHeight;
 }
 
-function lost() {
+/** The connection is lost, or the server has closed it with a sentence; it is tried again. */
+function lost({ refused }) {
   pending = null;
   connected = false;
-  say(byId("connection"), "Connection lost, trying again …");
+  say(byId("connection"), refused ? "The table cannot be opened now, trying again …" : "Connection lost, trying again …");
   byId("main").dataset.connected = "false";
   drawControls(state, { busy: busy(), doing });
 }
 
-/** There is no such session; the server has said so. */
+/** There is no such session in this server's file; it may be in another one, so it is not forgotten. */
 function gone() {
-  forgetSession(session);
   say(byId("connection"), "");
   byId("main").dataset.connected = "false";
   byId("prompt").replaceChildren(el("a", { href: "/" }, "Go to the lobby"));
@@ -156,6 +155,7 @@ function gone() {
 
 function found() {
   connected = true;
+  say(byId("error"), ""); // what it said before is over
   say(byId("connection"), "");
   byId("main").dataset.connected = "true";
 }

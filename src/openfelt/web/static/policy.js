@@ -6,6 +6,7 @@ import { byId, el, say } from "./dom.js";
 import { drawGrid } from "./policy_grid.js";
 import { drawMatrix } from "./policy_matrix.js";
 import { sentence } from "./text.js";
+import { MBB, unitNote } from "./units.js";
 
 let games = [];
 let asked = 0; // the latest question; answers to earlier ones come too late
@@ -70,7 +71,9 @@ function drawPolicy(policy, go) {
   const bot = games.find((game) => game.name === query().get("game"))?.bots.find((each) => each.name === name);
   document.title = `${name} - ${policy.title} - OpenFelt`;
   byId("title").textContent = `How ${name} plays ${policy.title}`;
-  say(byId("strength"), sentence(policy.strength ?? bot?.strength));
+  const strength = sentence(policy.strength ?? bot?.strength);
+  say(byId("strength"), strength);
+  byId("strength-note").replaceChildren(...(strength.includes(MBB) ? unitNote(MBB) : []));
   drawLegend();
   if (isHoldem(policy.game)) drawMatrix(byId("policy"), policy, go);
   else drawGrid(byId("policy"), policy);
@@ -81,6 +84,7 @@ function drawNothing(text) {
   byId("policy").replaceChildren();
   byId("legend").hidden = true;
   say(byId("strength"), "");
+  byId("strength-note").replaceChildren();
   byId("title").textContent = "Policies";
   say(byId("error"), text);
 }

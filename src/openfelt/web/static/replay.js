@@ -3,15 +3,14 @@
 import { get, lastOfPath } from "./api.js";
 import { drawDecision, drawEnd } from "./decision.js";
 import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
-import { drawFairness } from "./fairness.js";
-import { lossAt, lossSummary } from "./losses.js";
+import { drawFairness, judgeReview } from "./fairness.js";
+import { costAt, lossSummary, shortCost } from "./losses.js";
 import { drawTable } from "./table_view.js";
-import { list, number } from "./text.js";
-import { verify } from "./verify.js";
+import { list } from "./text.js";
 
 const address = `/api/hands/${encodeURIComponent(decodeURIComponent(lastOfPath()))}`;
 const PATIENCE = 4000; // milliseconds
-const FIRST_TIME = "The first time in hold'em, tables of all hands are made and kept, which takes about a minute.";
+const FIRST_TIME = "The first time, tables of all hands are made and kept, which takes about a minute.";
 
 let review = null;
 let losses = null; // null until they are there
@@ -72,8 +71,8 @@ function keepInView(button) {
 }
 
 function stepButton(text, index, kind) {
-  const cost = lossAt(losses, review, index);
-  const told = cost > 0.005 ? el("span", { class: "step-cost" }, `cost ${number(cost)}`) : null;
+  const cost = shortCost(costAt(losses, review, index));
+  const told = cost ? el("span", { class: "step-cost" }, cost) : null;
   const attributes = { type: "button", class: `step step-${kind}`, "data-step": index, on: { click: () => go(index) } };
   return el("li", {}, el("button", attributes, el("span", {}, text), told));
 }
@@ -89,7 +88,8 @@ function drawSteps() {
 async function loadLosses() {
   const busy = "Working out what your decisions cost …";
   say(byId("losses"), busy);
-  const slow = setTimeout(() => say(byId("losses"), `${busy} ${FIRST_TIME}`), PATIENCE);
+  const long = review.game.startsWith("holdem") ? `${busy} ${FIRST_TIME}` : busy;
+  const slow = setTimeout(() => say(byId("losses"), long), PATIENCE);
   byId("losses").setAttribute("aria-busy", "true");
   try {
     losses = await get(`${address}/losses`);
@@ -120,7 +120,8 @@ async function copyLink() {
 }
 
 function drawFrame() {
-  const others = review.names.filter((_, seat) => seat !== review.seat);
+  const { names, seat } = review;
+  const others = names.slice(1).map((_, after) => names[(seat + 1 + after) % names.length]); // clockwise, as they sit
   const title = el("span", { class: "nowrap" }, review.title);
   byId("title").replaceChildren(`Hand ${review.number}: `, title, ` against ${list(others)}`);
   document.title = `Hand ${review.number} - ${review.title} - OpenFelt`;
@@ -130,10 +131,7 @@ function drawFrame() {
     byId("phh").href = `${address}/hand.phh`;
     byId("phh").hidden = false;
   }
-  const hands = review.end.seats.map((seat) => seat.cards);
-  if (!review.seed) return;
-  const faults = verify({ ...review, hands, board: review.end.board });
-  drawFairness(byId("fairness"), { kind: faults.length ? "foul" : "unseen", faults }, review);
+  drawFairness(byId("fairness"), judgeReview(review), review);
 }
 
 function offerTheWayBack() {

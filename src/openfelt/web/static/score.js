@@ -3,6 +3,7 @@
 import { drawChart } from "./chart.js";
 import { byId } from "./dom.js";
 import { capital, number, rate, signed } from "./text.js";
+import { unitName, unitNote } from "./units.js";
 
 let points = [];
 
@@ -12,7 +13,8 @@ export function drawScore(score, unit) {
   const { hands, rate_unit: rateUnit, luck_free: luckFree } = score;
   byId("score-hands").textContent = number(hands);
   byId("won-name").textContent = `${capital(unit)} in all`;
-  byId("rate-name").textContent = `${rateUnit}, ± 95%`;
+  byId("rate-name").replaceChildren(unitName(rateUnit), ", ± 95%");
+  byId("rate-note").replaceChildren(...unitNote(rateUnit));
   drawFigures("score-won", "score-rate", hands ? score : null, rateUnit);
   drawFigures("score-luck-free", "score-luck-free-rate", hands ? luckFree : null, rateUnit);
   byId("luck-free-why").textContent = score.luck_free_why;

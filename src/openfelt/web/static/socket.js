@@ -2,11 +2,14 @@
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
-const NO_SESSION = 4404; // the code with which the server closes a socket to no session
+// The codes with which the server closes a socket: to no session, and to one that cannot be opened this time.
+const NO_SESSION = 4404;
+const REFUSED = 1011;
 
 /**
- * Opens the socket of a session. `on` has message(object), up(), down() when the connection is lost, and gone()
- * when there is no such session. Returns {send}, which tells whether the message went out.
+ * Opens the socket of a session. `on` has message(object), up() before the first state, down({refused}) when the
+ * connection is lost, and gone() when there is no such session. Returns {send}, which tells whether the message
+ * went out.
  */
 export function openSocket(session, on) {
   let socket = null;
@@ -19,27 +22,31 @@ export function openSocket(session, on) {
     timer = null;
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const mine = new WebSocket(`${scheme}://${location.host}/ws/${encodeURIComponent(session)}`);
+    let served = false;
     socket = mine;
-    mine.addEventListener("open", () => {
-      attempts = 0;
-      on.up();
-    });
     mine.addEventListener("message", (event) => {
-      if (mine === socket) on.message(JSON.parse(event.data));
+      if (mine !== socket) return;
+      const message = JSON.parse(event.data);
+      if (!served && message.type === "state") {
+        served = true;
+        attempts = 0; // not before: a socket that only opens to be closed must not be tried ever so fast
+        on.up();
+      }
+      on.message(message);
     });
     mine.addEventListener("close", (event) => {
       if (mine !== socket) return;
       if (event.code === NO_SESSION) gone = true;
       if (gone) on.gone();
-      else later();
+      else later(event.code === REFUSED);
     });
   }
 
-  function later() {
+  function later(refused) {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 1.7 ** attempts) * (0.8 + 0.4 * Math.random());
     attempts += 1;
     timer = setTimeout(connect, pause);
-    on.down();
+    on.down({ refused });
   }
 
   function soon() {

@@ -32,11 +32,16 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
+/** " ± 0.31"; "" where the interval is not known or too small for the digits: "± 0" would say that it is exact. */
+export function spread(interval, digits = 2) {
+  const text = number(interval ?? 0, digits);
+  return text === "0" ? "" : ` ± ${text}`;
+}
+
 /** A rate with its interval, without the unit: "+583 ± 1,021". */
 export function rate(value, interval, unit) {
   const digits = unit === "mbb/h" ? 0 : 3;
-  const spread = interval === null || interval === undefined ? "" : ` ± ${number(interval, digits)}`;
-  return signed(value, digits) + spread;
+  return signed(value, digits) + spread(interval, digits);
 }
 
 /** "one", "one and two", "one, two and three". */

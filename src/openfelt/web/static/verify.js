@@ -68,16 +68,18 @@ export function sha256(bytes) {
     .join("");
 }
 
-/** The bytes that hex digits stand for; null if they are none. */
-export function fromHex(hex) {
-  if (typeof hex !== "string" || hex.length % 2 || !/^[0-9a-f]*$/i.test(hex)) return null;
-  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+/**
+ * Whether a text is so many hex digits in lower case. The commitment is of a seed's bytes and the shuffle by its
+ * text: with capitals allowed, one commitment would stand for many decks.
+ */
+function isHex(text, digits) {
+  return typeof text === "string" && text.length === digits && /^[0-9a-f]*$/.test(text);
 }
 
-/** The commitment to a seed: sha256 of its bytes. */
+/** The commitment to a seed: sha256 of its bytes; null if it is none. */
 export function commitmentOf(seed) {
-  const bytes = fromHex(seed);
-  return bytes ? sha256(bytes) : null;
+  if (!isHex(seed, 64)) return null;
+  return sha256(Uint8Array.from(seed.match(/../g), (pair) => parseInt(pair, 16)));
 }
 
 /** 32 hex digits that only this browser knows before it sends them. */
@@ -94,6 +96,13 @@ export function deckOf(game, players) {
   const count = Number(/ranks=(\d+)/.exec(game)?.[1] ?? 3);
   const used = count <= 4 ? "JQKA".slice(0, count) : ranks.slice(-count);
   return [...used].flatMap((rank) => [rank, rank]);
+}
+
+/** How many play a game, and how many cards each of them and the board have. */
+export function sizesOf(game) {
+  const players = Number(/players=(\d+)/.exec(game)?.[1] ?? 2);
+  if (game.startsWith("holdem")) return { players, hole: 2, board: 5 };
+  return { players, hole: 1, board: game.startsWith("leduc") ? 1 : 0 };
 }
 
 /** A function draw(n) that gives the numbers of seed and nonce, one after the other, each below n. */
@@ -129,27 +138,52 @@ export function shuffled(deck, seed, nonce) {
 /** What the shuffle deals: {hands: cards by seat, board: the cards after them}. */
 export function dealt(game, players, seed, nonce) {
   const cards = shuffled(deckOf(game, players), seed, nonce);
-  const each = game.startsWith("holdem") ? 2 : 1;
+  const each = sizesOf(game).hole;
   const hands = Array.from({ length: players }, (_, seat) => cards.slice(each * seat, each * (seat + 1)));
   return { hands, board: cards.slice(each * players) };
 }
 
+function misspelt({ seed, nonce, commitment }) {
+  return [
+    isHex(seed, 64) ? "" : "The server has not revealed a seed of 64 hex digits in lower case.",
+    isHex(nonce, 32) ? "" : "The nonce is not 32 hex digits in lower case.",
+    isHex(commitment, 64) ? "" : "The commitment is not 64 hex digits in lower case.",
+  ].filter(Boolean);
+}
+
+/** What is wrong with who sits where and how many cards lie there, whatever they are. */
+function miscounted({ game, number, seat, hands, board, folded }) {
+  const { players, hole, board: most } = sizesOf(game);
+  const faults = [];
+  if (hands.length !== players) faults.push("There are not as many seats as the game has players.");
+  const turn = Number.isInteger(number) && number >= 1 ? (number - 1) % players : null;
+  if (seat !== turn) faults.push("You did not have the seat that was yours in this hand.");
+  hands.forEach((cards, place) => {
+    if (cards.length !== hole || cards.includes("??")) faults.push(`Seat ${place + 1} does not show all its cards.`);
+  });
+  const showdown = folded.filter((out) => !out).length > 1;
+  if (board.length > most || (showdown && board.length < most)) faults.push("The board does not have its cards.");
+  return faults;
+}
+
 function agree(seen, expected) {
-  return seen.every((card, place) => card === "??" || card === expected[place]);
+  return seen.every((card, place) => card === expected?.[place]);
 }
 
 /**
- * Checks a finished hand. `hands` are cards by seat and `board` the board, as they were seen ("??" if hidden).
- * Returns a list of faults, each a sentence; an empty list means that the deal was fair.
+ * Checks a finished hand. `hands` are the cards by seat, `folded` tells who is out, `seat` is the person's, and
+ * `number` that of the hand. Returns a list of faults, each a sentence; an empty list means that all fits.
  */
-export function verify({ game, seed, nonce, commitment, hands, board }) {
-  const made = commitmentOf(seed);
-  if (made === null) return ["The seed that the server revealed is not in hex."];
-  const faults = [];
-  if (made !== String(commitment).toLowerCase()) faults.push("The seed does not match the commitment.");
-  const deal = dealt(game, hands.length, seed, nonce);
+export function verify(hand) {
+  const { game, seed, nonce, commitment, hands, board } = hand;
+  const faults = misspelt(hand);
+  if (faults.length) return faults;
+  if (commitmentOf(seed) !== commitment) faults.push("The seed does not match the commitment.");
+  faults.push(...miscounted(hand));
+  const deal = dealt(game, sizesOf(game).players, seed, nonce);
   hands.forEach((cards, seat) => {
-    if (!agree(cards, deal.hands[seat])) faults.push(`The cards of seat ${seat + 1} are not those of the shuffle.`);
+    const open = cards.map((card, place) => (card === "??" ? deal.hands[seat]?.[place] : card));
+    if (!agree(open, deal.hands[seat])) faults.push(`The cards of seat ${seat + 1} are not those of the shuffle.`);
   });
   if (!agree(board, deal.board)) faults.push("The board is not that of the shuffle.");
   return faults;
