@@ -25,8 +25,8 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from openfelt.analysis.asking import thought_of
 from openfelt.bots.view import view_of
-from openfelt.play.asking import thought_of
 from openfelt.play.bots import Bots
 from openfelt.play.session import Session
 from openfelt.play.session_store import SessionStore

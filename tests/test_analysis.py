@@ -11,6 +11,12 @@ from phevaluator import evaluate_cards
 from slow_twin import SlowGame
 
 import openfelt as felt
+from openfelt.analysis import losses as losses_module
+from openfelt.analysis import rollouts
+from openfelt.analysis.asking import policy_table
+from openfelt.analysis.beliefs import situations
+from openfelt.analysis.losses import _summed, losses
+from openfelt.analysis.luck_free import luck_free
 from openfelt.arena.aivat import holdem_aivat, parents
 from openfelt.arena.hands import Played, deal_block, luck
 from openfelt.base.errors import FeltError
@@ -26,12 +32,6 @@ from openfelt.cards.strength import hand_strength
 from openfelt.compile.betting_tree import PLACE
 from openfelt.compile.compiler import compile_any
 from openfelt.evaluate.action_values import action_values
-from openfelt.play import losses as losses_module
-from openfelt.play import rollouts
-from openfelt.play.asking import policy_table
-from openfelt.play.beliefs import situations
-from openfelt.play.losses import _summed, losses
-from openfelt.play.luck import luck_free
 from openfelt.play.policy_views import policy_grid, preflop_matrix
 from openfelt.policy.holdem_policy import quantised
 from openfelt.rules.game import CHANCE, TERMINAL

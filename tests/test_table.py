@@ -20,6 +20,7 @@ import pytest
 import scipy.stats
 from table_player import HIDDEN, fair_cards, plain_commitment, plain_deck, plain_shuffle, secrets_of
 
+from openfelt.analysis.luck_free import luck_free
 from openfelt.base.errors import FeltError, FileError
 from openfelt.bots.bot import Bot
 from openfelt.histories.check import check_record
@@ -29,7 +30,6 @@ from openfelt.play import fair
 from openfelt.play.bots import Bots
 from openfelt.play.fair import commitment, deck_of, new_nonce, require_nonce, shuffled
 from openfelt.play.lobby import TABLE_GAMES, bots_for, table_bot, table_game
-from openfelt.play.luck import luck_free
 from openfelt.play.score import POINTS, Score
 from openfelt.play.session import BUY_IN, Session
 from openfelt.play.session_store import SessionStore

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from openfelt.analysis.losses import Losses, losses
 from openfelt.histories.record import HandRecord
 from openfelt.play.bots import Bots
-from openfelt.play.losses import Losses, losses
 from openfelt.play.review import hand_again, losses_shown
 from openfelt.play.session_store import HandRow
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from openfelt.analysis.luck_free import luck_free
 from openfelt.base.version import VERSION
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import BOTS
 from openfelt.play.bots import Bots
 from openfelt.play.lobby import TABLE_GAMES, bots_for, table_game, title
-from openfelt.play.luck import luck_free
 from openfelt.play.policy_views import policy_grid, preflop_matrix
 from openfelt.play.strength import strength
 from openfelt.play.table_hand import TableHand

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.analysis.asking import policy_table, probabilities
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
 from openfelt.bots.bot import Bot
@@ -14,7 +15,6 @@ from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import PAIR_CARDS, PREFLOP, RANKS, pair_class
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
-from openfelt.play.asking import policy_table, probabilities
 from openfelt.play.chips import furniture
 from openfelt.play.lobby import title
 from openfelt.play.words import action_label

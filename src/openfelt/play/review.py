@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from openfelt.analysis.asking import thought_of
+from openfelt.analysis.losses import Losses
 from openfelt.bots.bot import Bot
 from openfelt.bots.view import view_of
 from openfelt.histories.record import HandRecord
-from openfelt.play.asking import thought_of
 from openfelt.play.chips import plain_word
 from openfelt.play.fair import commitment
 from openfelt.play.lobby import title
-from openfelt.play.losses import Losses
 from openfelt.play.session import MakeBot
 from openfelt.play.session_store import HandRow
 from openfelt.play.showing import actions_of, table_of

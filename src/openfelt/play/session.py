@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from openfelt.analysis.luck_free import luck_free
 from openfelt.base.errors import FeltError
 from openfelt.bots.bot import Bot
 from openfelt.play.chips import furniture
 from openfelt.play.fair import commitment, new_seed, require_nonce
-from openfelt.play.luck import luck_free
 from openfelt.play.score import Score
 from openfelt.play.session_store import FINISHED, ON, RETURNED, HandRow, SessionRow, SessionStore
 from openfelt.play.table_hand import TableHand

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from openfelt.analysis.asking import thought_of
 from openfelt.base.errors import FeltError
 from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import view_of
 from openfelt.histories.record import HandRecord
-from openfelt.play.asking import thought_of
 from openfelt.play.fair import deck_of, dice_start, shuffled
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 from openfelt.rules.hand import Hand, Step, Thought

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from openfelt.analysis.beliefs import Situation
 from openfelt.arena.hands import Deals, Luck, choose, luck, place_block
 from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.base.memory import scratch
@@ -34,7 +35,6 @@ from openfelt.compile.betting_tree import (
     WAYS_BITS,
     Leaves,
 )
-from openfelt.play.beliefs import Situation
 from openfelt.policy.holdem_policy import rule_spots, rule_weights
 from openfelt.rules.game import TERMINAL
 from openfelt.rules.holdem import Betting, HoldemState, bet, betting_actions, is_over, players_in

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from openfelt.analysis.asking import probabilities
 from openfelt.arena.contest import plays_by_numbers
 from openfelt.base.jit import Floats
 from openfelt.bots.bot import Bot
@@ -19,7 +20,6 @@ from openfelt.bots.rule_bot import RuleBot
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.boards import PAIR_AS, find_board
 from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, pair_number
-from openfelt.play.asking import probabilities
 from openfelt.policy.holdem_policy import WHOLE
 from openfelt.rules.game import CHANCE
 from openfelt.rules.hand import Hand

@@ -14,6 +14,9 @@ from functools import cache
 
 import numpy as np
 
+from openfelt.analysis.asking import nodes_of, policy_table
+from openfelt.analysis.beliefs import situations
+from openfelt.analysis.rollouts import by_asking, by_numbers
 from openfelt.arena.contest import plays_by_numbers
 from openfelt.base.jit import Floats
 from openfelt.bots.ace1 import Ace1
@@ -22,9 +25,6 @@ from openfelt.bots.chen import Chen
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.compile.compiler import compile_game
 from openfelt.evaluate.action_values import action_values
-from openfelt.play.asking import nodes_of, policy_table
-from openfelt.play.beliefs import situations
-from openfelt.play.rollouts import by_asking, by_numbers
 from openfelt.policy.any_policy import SHIPPED, load_policy
 from openfelt.policy.holdem_policy import HoldemPolicy
 from openfelt.policy.policy import uniform_policy

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from openfelt.analysis.asking import nodes_of, policy_table
 from openfelt.arena.aivat import tree_aivat
 from openfelt.bots.bot import Bot
 from openfelt.cards.deck import BOARD_CARDS, PREFLOP
 from openfelt.cards.equity import equity
 from openfelt.cards.shares import Shares, three_way_shares
 from openfelt.compile.compiler import compile_game
-from openfelt.play.asking import nodes_of, policy_table
 from openfelt.rules.game import CHANCE
 from openfelt.rules.hand import Hand
 from openfelt.rules.holdem import Betting, Holdem, bet, first_betting, players_in
