@@ -24,6 +24,7 @@ from openfelt.policy.holdem_policy import WHOLE
 from openfelt.rules.game import CHANCE
 from openfelt.rules.hand import Hand
 from openfelt.rules.holdem import Holdem
+from openfelt.traverse.known_cards import pairs_without
 
 LEAST_APART = 1e-3  # the chance that hands drawn from two beliefs share no card, below which they are dropped
 
@@ -66,7 +67,7 @@ def situations(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> list[Situation
             if likely is None:
                 return None
             possible = weights[step.mover] * likely
-            if (possible * without((*hole, *board))).any():
+            if (possible * pairs_without((*hole, *board))).any():
                 weights[step.mover] = possible
             else:
                 strayed = True
@@ -96,7 +97,7 @@ def likelihood(
         return np.full(PAIRS, bot.weights(view)[number] / bot.whole)
     first = holdem_view(game, seat, (), board, line)
     found = np.zeros(PAIRS)
-    for pair in np.flatnonzero(without((*dead, *board))):
+    for pair in np.flatnonzero(pairs_without((*dead, *board))):
         view = HoldemView(
             game, seat, first.actions, tuple(PAIR_CARDS[pair].tolist()), tuple(board), tuple(line)
         )
@@ -107,16 +108,9 @@ def likelihood(
     return found
 
 
-def without(cards: Sequence[int]) -> Floats:
-    """[1326] 1 for pairs that hold none of the cards, else 0."""
-    free = np.ones(CARDS)
-    free[list(cards)] = 0.0
-    return np.asarray(free[PAIR_CARDS[:, 0]] * free[PAIR_CARDS[:, 1]])
-
-
 def _believed(weights: Floats, seat: int, hole: Sequence[int], board: Sequence[int]) -> tuple[Floats, bool]:
     """Weights that sum to 1, of pairs that can be. False if no two hands can be: then any may be."""
-    possible = without((*hole, *board))
+    possible = pairs_without((*hole, *board))
     beliefs = weights * possible
     others = [player for player in range(len(weights)) if player != seat]
     sound = bool((beliefs[others].sum(axis=1) > 0).all())

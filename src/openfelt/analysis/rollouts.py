@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 
 from openfelt.analysis.beliefs import Situation
-from openfelt.arena.hands import Deals, Luck, choose, luck, place_block
-from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, part
+from openfelt.arena.hands import Deals, Luck, luck, place_block
+from openfelt.base.jit import Floats, Ints, Longs, episode_kernel
 from openfelt.base.memory import scratch
 from openfelt.base.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
 from openfelt.bots.bot import Bot, Clock
@@ -24,7 +24,7 @@ from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.bots.view import HoldemView
 from openfelt.cards.boards import SAME, Boards, boards, step
-from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, STREETS, Bytes
+from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
 from openfelt.compile.betting_tree import (
     CHILD,
     FACING_SHIFT,
@@ -35,20 +35,18 @@ from openfelt.compile.betting_tree import (
     WAYS_BITS,
     Leaves,
 )
-from openfelt.policy.holdem_policy import rule_spots, rule_weights
+from openfelt.policy.holdem_policy import choose, rule_spots, rule_weights
 from openfelt.rules.game import TERMINAL
 from openfelt.rules.holdem import Betting, HoldemState, bet, betting_actions, is_over, players_in
 from openfelt.traverse.betting import (
-    DRAWN,
-    OUT,
     Deal,
-    clear,
     draw_cards,
     holdem_tree,
     new_deal,
     share_pot,
     show_hands,
 )
+from openfelt.traverse.known_cards import draw_hands
 
 
 def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
@@ -175,8 +173,7 @@ def _draw(
     players = len(deal.value)
     for number in range(len(deals.cards)):
         go_to(stream, start, number * ITERATION_DRAWS)
-        while not _draw_hands(summed, known, deal, stream):
-            pass
+        draw_hands(summed, known, deal, stream)
         draw_cards(deal, 5 - len(known), stream)
         show_hands(deal)
         for place in range(2 * players + 5):
@@ -194,39 +191,6 @@ def _draw(
         deals.board[number, 2], deals.permutation[number, 2] = board, permutation
         board, permutation = step(canonical.to_5, board, permutation, cards[4])
         deals.board[number, 3], deals.permutation[number, 3] = board, permutation
-
-
-@part
-def _draw_hands(summed: Floats, known: Ints, deal: Deal, stream: Stream) -> bool:
-    """A pair for each player by the weights, and the known board; False if two players have the same card."""
-    clear(deal)
-    players = len(deal.value)
-    for player in range(players):
-        pair = _pick(summed[player], uniform(stream))
-        for place in range(2):
-            card = int(PAIR_CARDS[pair, place])
-            if deal.at[OUT] >> card & 1:
-                return False
-            deal.cards[2 * player + place] = card
-            deal.at[OUT] |= 1 << card
-    for place in range(len(known)):
-        deal.cards[2 * players + place] = known[place]
-        deal.at[OUT] |= 1 << known[place]
-    deal.at[DRAWN] = 2 * players + len(known)
-    return True
-
-
-@part
-def _pick(summed: Floats, place: float) -> int:
-    """The first of the sums that exceeds a number below 1."""
-    low, high = 0, len(summed) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if summed[middle] > place:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 @episode_kernel

@@ -27,7 +27,7 @@ from openfelt.compile.betting_tree import (
     BettingTree,
     Leaves,
 )
-from openfelt.policy.holdem_policy import WHOLE
+from openfelt.policy.holdem_policy import choose
 from openfelt.traverse.betting import (
     BOARD,
     PERMUTATION,
@@ -219,15 +219,6 @@ def pay_block(node: Ints, leaves: Leaves, value: Ints, played: Played) -> None:
             ending = node[played.leaf[number, time], PLACE]
             for player in range(value.shape[1]):
                 played.won[number, time, player] = share_pot(leaves, ending, value[number], player)
-
-
-@part
-def choose(weights: Bytes, first: int, ways: int, place: float) -> int:
-    chance, action = int(place * WHOLE), 0
-    for slot in range(first, first + ways - 1):
-        chance -= weights[slot]
-        action += chance >= 0
-    return action
 
 
 def count_action(style: Longs, bot: int, street: int, facing: int, action: int) -> None:

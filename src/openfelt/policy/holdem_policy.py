@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from openfelt.abstraction.abstraction import Abstraction
 from openfelt.abstraction.spec import parse_spec
 from openfelt.base.errors import FeltError, FileError
-from openfelt.base.jit import Floats, Longs, kernel
+from openfelt.base.jit import Floats, Longs, kernel, part
 from openfelt.cards.deck import STREETS, Bytes
 from openfelt.compile.betting_tree import (
     FACING_SHIFT,
@@ -160,6 +160,16 @@ RULES: dict[str, Callable[[int, int], list[float]]] = {
     "random": _even,
     "probe": _probe,  # HS14: raise or call with equal chance
 }
+
+
+@part
+def choose(weights: Bytes, first: int, ways: int, place: float) -> int:
+    """The action that a number from 0 to 1 draws from weights in 255ths."""
+    chance, action = int(place * WHOLE), 0
+    for slot in range(first, first + ways - 1):
+        chance -= weights[slot]
+        action += chance >= 0
+    return action
 
 
 def _spread(tree: BettingTree, single: Bytes) -> Bytes:

@@ -254,7 +254,7 @@ def _play(how: Search, tree: Any, tables: Counts, own: Worker, number: int) -> N
                 visits += counts[slot, VISITS]
             if visits > 0.0:
                 c = exploration(tree, node, setup.c)
-                slot = _select(how.selection, counts, first, last, visits, c, stream)
+                slot = select(how.selection, counts, first, last, visits, c, stream)
             else:
                 slot = _roll_out(tree, node, setup, first, last, stream)
                 outside |= setup.leaves_tree << player
@@ -279,7 +279,7 @@ def _roll_out(tree: Any, node: int, setup: Setup, first: int, last: int, stream:
 
 
 @part
-def _select(
+def select(
     selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
 ) -> int:
     """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
@@ -288,14 +288,14 @@ def _select(
         if slot == last:
             slot = _draw_average(counts, first, last, visits, stream)
     elif selection.gamma >= 1.0 or _is_ucb(selection, counts, first, last, visits, uniform(stream)):
-        slot = _highest_bound(counts, first, last, visits, c)
+        slot = highest_bound(counts, first, last, visits, c)
     else:
         slot = _draw_average(counts, first, last, visits, stream)
     return slot
 
 
 @part
-def _highest_bound(counts: Floats, first: int, last: int, visits: float, c: float) -> int:
+def highest_bound(counts: Floats, first: int, last: int, visits: float, c: float) -> int:
     """UCB: the action of highest value plus bonus; one that was never tried has an infinite bonus."""
     log_visits = math.log(visits)
     best, highest = first, -math.inf

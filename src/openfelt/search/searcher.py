@@ -1,0 +1,193 @@
+"""Searching for the one who is to act: from what he knows to a position; the tree is kept in a hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats, Ints, Longs, kernel
+from openfelt.compile.betting_tree import compile_holdem
+from openfelt.compile.compiler import compile_game
+from openfelt.compile.game_tree import GameTree
+from openfelt.policy.any_policy import require_game
+from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.policy.policy import Policy, uniform_policy
+from openfelt.rules.game import CHANCE, AnyGame
+from openfelt.rules.holdem import Holdem
+from openfelt.rules.registry import load_game
+from openfelt.search.mcts import ROWS, Found, Mcts, MctsSettings, ProbabilityModel, TableModel
+from openfelt.search.position import holdem_position, tree_position
+from openfelt.traverse.open_tree import open_tree
+
+
+class HoldemSearcher:
+    """Searches in hold'em, for any seat; the rows are those of the game's abstraction."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        settings: MctsSettings | None = None,
+        *,
+        policy: HoldemPolicy | None = None,
+    ) -> None:
+        """`policy` is what rollouts follow, if the settings say so."""
+        rules = load_game(game)
+        if not isinstance(rules, Holdem):
+            raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
+        self.tree = compile_holdem(rules)
+        opened = open_tree(self.tree)
+        self.opened = opened.tree
+        if policy is not None:
+            require_game(policy, self.tree)
+        self._mcts = Mcts(
+            opened.depth,
+            rules.players,
+            opened.most_actions,
+            settings=settings,
+            policy=None if policy is None else policy.weights,
+        )
+        self._known: tuple[Any, ...] = ()
+
+    def forget(self) -> None:
+        """Start anew, as for another hand."""
+        self._mcts.forget()
+
+    def search(
+        self,
+        seat: int,
+        hole: Sequence[int],
+        board: Sequence[int],
+        line: Sequence[str],
+        *,
+        beliefs: Floats | None = None,
+        model: TableModel | None = None,
+        iterations: int | None = None,
+        seconds: float = math.inf,
+        seed: int = 0,
+    ) -> Found:
+        """Search for a seat that holds `hole` after a line of actions; `beliefs` as in `holdem_position`."""
+        node = self.tree.find_node(line)
+        here = seat, tuple(hole), tuple(board), tuple(line)
+        if not _goes_on(self._known, here):
+            self._mcts.forget()
+        self._known = here
+        self._mcts.seed(seed)
+        position = holdem_position(self.opened, node, seat, hole, board, beliefs)
+        return self._mcts.search(position, model, iterations=iterations, seconds=seconds)
+
+
+def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    """Whether it is a later decision of the same seat in the same hand: what was learned still applies."""
+    if not before or before[:2] != after[:2]:
+        return False
+    boards, lines = (before[2], after[2]), (before[3], after[3])
+    return (
+        all(later[: len(earlier)] == earlier for earlier, later in (boards, lines)) and lines[0] != lines[1]
+    )
+
+
+class TreeSearcher:
+    """Searches in an enumerated game; `opponent` is the policy of the others, if it is known."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        settings: MctsSettings | None = None,
+        *,
+        opponent: Policy | None = None,
+        rows: int = ROWS,
+    ) -> None:
+        self.tree = compile_game(game)
+        opened = open_tree(self.tree)
+        self._opened = opened.tree
+        self._opponent = opponent
+        if opponent is not None:
+            require_game(opponent, self.tree)
+        table = (opponent or uniform_policy(self.tree)).probabilities
+        self._model = None if opponent is None else ProbabilityModel(np.ascontiguousarray(table)[None])
+        self._reach = _others_reach(self.tree, table)
+        passive = self.tree.betting.passive[: self.tree.num_rows]
+        calls = np.zeros(self.tree.num_slots, np.int8)
+        calls[self.tree.rows.first_slot[:-1]] = np.maximum(passive, 0)
+        self._mcts = Mcts(
+            opened.depth,
+            self.tree.players,
+            opened.most_actions,
+            settings=settings,
+            passive=calls,
+            rows=rows,
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows the tree of the search has."""
+        return self._mcts.rows
+
+    def forget(self) -> None:
+        """Start anew, as for another hand."""
+        self._mcts.forget()
+
+    def picks(self) -> Longs:
+        """What it would do now in each row of the game; -1 where it has never been."""
+        return self._mcts.picks(np.ascontiguousarray(self.tree.rows.first_slot[:-1]))
+
+    def likely(self, row: int) -> Floats:
+        """How likely each node of a row is, as far as chance and the others bring it about."""
+        likely = self._reach[self._nodes(row), self.tree.row_player(row)]
+        return likely if likely.sum() > 0 else np.ones(len(likely))  # else they never let him get there
+
+    def _nodes(self, row: int) -> Ints:
+        nodes = self.tree.nodes
+        here = np.flatnonzero((nodes.row == row) & (nodes.player == self.tree.row_player(row)))
+        return here.astype(np.int32)
+
+    def search(
+        self, row: int, *, iterations: int | None = None, seconds: float = math.inf, seed: int = 0
+    ) -> Found:
+        """Search for the one whose row it is."""
+        self._mcts.seed(seed)
+        seat = self.tree.row_player(row)
+        position = tree_position(self._opened, seat, self._nodes(row), self.likely(row))
+        return self._mcts.search(position, self._model, iterations=iterations, seconds=seconds)
+
+
+def _others_reach(tree: GameTree, table: Floats) -> Floats:
+    """[nodes, players] how likely chance and the others get to a node, whatever the player does."""
+    nodes = tree.nodes
+    reach = np.ones((tree.num_nodes, tree.players))
+    _spread(
+        nodes.player,
+        nodes.first_child,
+        nodes.num_children,
+        nodes.row,
+        nodes.chance,
+        tree.rows.first_slot,
+        table,
+        reach,
+    )
+    return reach
+
+
+@kernel
+def _spread(
+    player: NDArray[np.int8],
+    first_child: NDArray[np.int32],
+    num_children: NDArray[np.int32],
+    row: NDArray[np.int32],
+    chance: Floats,
+    first_slot: Longs,
+    table: Floats,
+    reach: Floats,
+) -> None:
+    for here in range(len(player)):
+        for way in range(num_children[here]):
+            by_chance = player[here] == CHANCE
+            share = chance[row[here] + way] if by_chance else table[first_slot[row[here]] + way]
+            for seat in range(reach.shape[1]):
+                own = player[here] == seat
+                reach[first_child[here] + way, seat] = reach[here, seat] * (1.0 if own else share)
