@@ -83,7 +83,8 @@ class Guard:
         if _same(given, self._token or "") and scope["type"] == "http":
             rest, path = urlencode(query, doseq=True), "/" + scope["path"].lstrip("/\\")  # not to //elsewhere
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
-            answer.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict", max_age=30 * 24 * 3600)
+            # "strict" would keep the cookie back where the link was clicked on a page of another site.
+            answer.set_cookie(COOKIE, self._mark, httponly=True, samesite="lax", max_age=30 * 24 * 3600)
             return answer
         if _same(_cookie(headers), self._mark):
             return None
