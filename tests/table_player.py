@@ -34,6 +34,11 @@ SIGNS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 # Fair dealing in the words of the documentation; shares no code with the product.
 
 
+def new_nonce():
+    """What a browser draws."""
+    return secrets.token_hex(16)
+
+
 def plain_deck(game: str) -> list[str]:
     """Of the games with the usual cards."""
     if game.startswith("holdem"):
@@ -251,7 +256,7 @@ class Window:
     def deal(self, nonce: str | None = None) -> dict[str, Any]:
         """The next hand."""
         number = self.state["next"]["number"]
-        return self.ask(do="deal", hand=number, nonce=nonce or secrets.token_hex(16))
+        return self.ask(do="deal", hand=number, nonce=nonce or new_nonce())
 
     def act(self, word: str) -> dict[str, Any]:
         return self.ask(do="act", hand=self.hand["number"], step=self.hand["step"], action=word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numba
 import numpy as np
@@ -16,18 +17,21 @@ from openfelt.bots.mcts import MctsBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import PAIR, parse_cards
+from openfelt.cards.evaluator import hand_value
 from openfelt.compile.compiler import compile_game
 from openfelt.evaluate.exploitability import best_response, exploitability
 from openfelt.policy.any_policy import rule_table
+from openfelt.policy.holdem_policy import rule_policy
 from openfelt.policy.policy import Policy
 from openfelt.rules.game import CHANCE
-from openfelt.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings
+from openfelt.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
 from openfelt.search.memory import FULL, find, forget, new_memory, take
 from openfelt.search.position import OTHERS, OWN, begin_at, holdem_position
 from openfelt.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.traverse.betting import new_deal
 from openfelt.traverse.enumerated import episode_tree
 
+SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck
 
 
@@ -184,7 +188,7 @@ def worth(name, opponent, seat, iterations):
 
 @pytest.fixture(scope="module")
 def searcher(strengths):
-    return HoldemSearcher("holdem(buckets='ehs2:169/20/20/20')", MctsSettings(c=8.0))
+    return HoldemSearcher(SMALL, MctsSettings(c=8.0))
 
 
 @numba.njit
@@ -228,6 +232,23 @@ def test_it_folds_what_is_beaten_and_raises_what_beats_all(searcher):
     beaten = searcher.search(1, parse_cards("3s3d"), board, line, beliefs=sure, iterations=20_000)
     assert actions[beaten.picked] == "fold"
     assert beaten.values[0] == -4.0
+
+
+def test_values_against_one_who_always_calls_are_exact(searcher):
+    """On the river, last to act: a check shows down for the pot, a bet for the pot and two bets."""
+    hole, board = parse_cards("9s8s"), parse_cards("9h7h2sKdAc")
+    line = ["call", "check", *["check"] * 5]
+    others = list(combinations(set(range(52)) - {*hole, *board}, 2))
+    own = hand_value((*hole, *board))
+    values = np.array([hand_value((*pair, *board)) for pair in others])
+    share = np.mean((values < own) + 0.5 * (values == own))
+    calls = rule_policy(searcher.tree, "always-call")
+    player = HoldemSearcher(SMALL, MctsSettings(c=1000.0, rollout="policy"), policy=calls)
+    found = player.search(1, hole, board, line, model=TableModel(calls.weights), iterations=40_000)
+    assert searcher.tree.actions(searcher.tree.find_node(line)) == ("check", "bet")
+    assert found.visits.min() > 15_000
+    for value, paid in zip(found.values, (2, 6), strict=True):
+        assert value == pytest.approx(2 * paid * share - paid, abs=4 * paid / math.sqrt(15_000))
 
 
 def test_the_tree_is_kept_within_a_hand(searcher):
@@ -280,7 +301,7 @@ def test_the_bot_plays_every_kind_of_game_and_wins_from_random():
 
 
 def test_the_bot_keeps_its_clock(searcher):
-    game = felt.load_game("holdem(buckets='ehs2:169/20/20/20')")
+    game = felt.load_game(SMALL)
     bot = MctsBot(game)
     view = holdem_view(game, 1, parse_cards("JsTs"), (), [])
     bot.search(view, seconds=5.0)  # compiles

@@ -24,6 +24,7 @@ from table_player import (
     Window,
     fair_cards,
     felt_play,
+    new_nonce,
     plain_commitment,
     plain_deck,
     plain_shuffle,
@@ -39,7 +40,6 @@ from openfelt.cli.app import main
 from openfelt.histories.check import check_record
 from openfelt.histories.record import HandRecord
 from openfelt.play.bots import Bots
-from openfelt.play.fair import new_nonce
 from openfelt.play.guide import Guide
 from openfelt.play.session_store import SessionStore
 from openfelt.play.tables import Tables

@@ -29,11 +29,6 @@ def new_seed() -> str:
     return secrets.token_hex(SEED_BYTES)
 
 
-def new_nonce() -> str:
-    """What the browser draws, for those who play without one."""
-    return secrets.token_hex(NONCE_BYTES)
-
-
 def require_nonce(nonce: object) -> str:
     """Refuse what is none."""
     if not isinstance(nonce, str) or not re.fullmatch(f"[0-9a-f]{{{2 * NONCE_BYTES}}}", nonce):
