@@ -8,10 +8,11 @@ from itertools import combinations
 import numba
 import numpy as np
 import pytest
+from slow_search import SlowSearch, SlowTree
 
 import openfelt as felt
 from openfelt.base.errors import FeltError
-from openfelt.base.random import ITERATION_DRAWS, Dice, Numbers, starts
+from openfelt.base.random import Dice
 from openfelt.bots.bot import Clock
 from openfelt.bots.mcts import MctsBot
 from openfelt.bots.registry import load_bot
@@ -23,13 +24,12 @@ from openfelt.evaluate.exploitability import best_response, exploitability
 from openfelt.policy.any_policy import rule_table
 from openfelt.policy.holdem_policy import rule_policy
 from openfelt.policy.policy import Policy
-from openfelt.rules.game import CHANCE
+from openfelt.search.late import late_deal
 from openfelt.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
-from openfelt.search.memory import FULL, find, forget, new_memory, take
+from openfelt.search.memory import FULL, USED, find, forget, new_memory, take
 from openfelt.search.position import OTHERS, OWN, begin_at, holdem_position
 from openfelt.search.searcher import HoldemSearcher, TreeSearcher
-from openfelt.traverse.betting import new_deal
-from openfelt.traverse.enumerated import episode_tree
+from openfelt.solvers.uct import Selection
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck
@@ -41,18 +41,29 @@ C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of 
 def test_memory_is_a_dictionary():
     memory, twin = new_memory(500, 3), {}
     generator = np.random.default_rng(1)
-    for slot in generator.integers(0, 1 << 40, 2_000).tolist():
-        place = find(memory, slot)
-        assert (place >= 0) == (slot in twin)
-        if place < 0 and take(memory, slot, -1 - place):
-            twin[slot] = -1 - place
-            memory.counts[3 * twin[slot]] = slot, 1
-    assert len(twin) == memory.used[0] == int(len(memory.key) * FULL)
-    for slot, place in twin.items():
-        assert find(memory, slot) == place
-        assert memory.counts[3 * place].tolist() == [slot, 1]
-    forget(memory)
-    assert all(find(memory, slot) < 0 for slot in twin)
+    for _ in range(3):  # ages
+        for slot in generator.integers(0, 1 << 40, 2_000).tolist():
+            at = find(memory, slot)
+            assert (at >= 0) == (slot in twin)
+            if at < 0 and take(memory, slot, -1 - at):
+                twin[slot] = -1 - at
+                assert (memory.counts[twin[slot] + 1 : twin[slot] + 4] == 0).all()
+                memory.counts[twin[slot] + 3] = slot, 1
+        assert len(twin) == memory.state[USED] == int(memory.places * FULL)
+        for slot, at in twin.items():
+            assert find(memory, slot) == at
+            assert memory.counts[at + 3].tolist() == [slot, 1]
+        forget(memory)
+        assert all(find(memory, slot) < 0 for slot in twin)
+        twin.clear()
+
+
+@pytest.mark.parametrize("ways", [1, 3, 4, 20])
+def test_a_row_begins_a_line_of_the_cache(ways):
+    memory = new_memory(100, ways)
+    assert memory.counts.ctypes.data % 64 == 0
+    assert memory.entries * 16 % 64 == 0
+    assert ways + 1 <= memory.entries <= ways + 4
 
 
 def test_a_full_tree_grows_no_more():
@@ -65,93 +76,35 @@ def test_a_full_tree_grows_no_more():
 # The algorithm
 
 
-class SlowSearch:
-    """Algorithm 1 of PGC10 on a tree of objects, with the same random numbers."""
-
-    def __init__(self, tree, seat, row, policy, c, seed):
-        self.tree, self.seat, self.c = tree, seat, c
-        self.policy = policy
-        self.first = [n for n in range(tree.num_nodes) if self._row(n) == row]
-        self.counts: dict[int, list[list[float]]] = {}
-        self.start = int(starts(seed, 1)[0])
-        self.alias = episode_tree(tree)
-
-    def _row(self, node):
-        return int(self.tree.nodes.row[node]) if self.tree.nodes.player[node] >= 0 else -1
-
-    def run(self, iterations, likely):
-        summed = np.cumsum(likely) / np.sum(likely)
-        for number in range(iterations):
-            luck = Numbers(self.start, number * ITERATION_DRAWS)
-            place = luck.uniform()
-            self.play(self.first[next(k for k, total in enumerate(summed) if total > place)], luck, OWN)
-            if self.policy is None:
-                self.play(self.settle(0, luck), luck, OTHERS)
-
-    def settle(self, node, luck):
-        nodes = self.tree.nodes
-        while nodes.player[node] == CHANCE:
-            column = luck.uniform() * nodes.num_children[node]
-            way = int(column)
-            entry = nodes.row[node] + way
-            if column - way >= self.alias.share[entry]:
-                way = int(self.alias.other[entry])
-            node = int(nodes.first_child[node]) + way
-        return node
-
-    def play(self, node, luck, view):
-        nodes, outside, path = self.tree.nodes, set(), []
-        while nodes.player[node] >= 0:
-            player, row = int(nodes.player[node]), self._row(node)
-            ways = int(nodes.num_children[node])
-            if player != self.seat and self.policy is not None:
-                place, action = luck.uniform(), 0
-                for share in self.policy.row(row)[:-1]:
-                    place -= share
-                    action += place >= 0
-            elif player in outside:
-                action = int(luck.uniform() * ways)
-            else:
-                learns = view == OTHERS or player == self.seat
-                if row in self.counts:
-                    action = self.bandit(self.counts[row])
-                else:
-                    action = int(luck.uniform() * ways)
-                    outside.add(player)
-                    if learns:
-                        self.counts[row] = [[0, 0.0] for _ in range(ways)]
-                if learns:
-                    path.append((row, action, player))
-            node = self.settle(int(nodes.first_child[node]) + action, luck)
-        for row, action, player in path:
-            self.counts[row][action][0] += 1
-            self.counts[row][action][1] += float(nodes.payoffs[nodes.row[node], player])
-
-    def bandit(self, arms):
-        total = sum(visits for visits, _ in arms)
-        bounds = [
-            math.inf if not visits else (won + self.c * math.sqrt(math.log(total) * visits)) / visits
-            for visits, won in arms
-        ]
-        return bounds.index(max(bounds))
+SMOOTH_SLOWLY = Selection(False, 0.1, 0.9, 0.1, 0.0)
+WAYS = {
+    "plain": MctsSettings(c=4.0, rollout=UNIFORM),
+    "random": MctsSettings(c=4.0, rollout=UNIFORM, expand="random"),
+    "smooth": MctsSettings(c=4.0, rollout=UNIFORM, selection=SMOOTH_SLOWLY),
+    "warm": MctsSettings(c=4.0, rollout="policy", selection=SMOOTH_SLOWLY, warmth=7.0),
+}
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)"])
+def check_rows(found, searcher, twin, row):
+    assert found.visits.tolist() == [visits for visits, _ in twin.counts[row]]
+    won = [total for _, total in twin.counts[row]]
+    assert np.nan_to_num(found.values * found.visits).tolist() == pytest.approx(won)
+    assert searcher.rows == len(twin.counts)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
 @pytest.mark.parametrize("known", [False, True])
-def test_the_kernel_is_the_plain_twin(name, known):
-    tree = compile_game(name)
-    policy = Policy(tree, rule_table(tree, "probe")) if known else None
+@pytest.mark.parametrize("way", WAYS)
+def test_the_kernel_is_the_plain_twin(name, known, way):
+    tree, settings = compile_game(name), WAYS[way]
+    model = Policy(tree, rule_table(tree, "probe")) if known else None
+    policy = Policy(tree, rule_table(tree, "random"))
     for row in (0, tree.num_rows // 3, tree.num_rows - 1):
-        seat = tree.row_player(row)
-        searcher = TreeSearcher(name, MctsSettings(c=4.0, rollout=UNIFORM), opponent=policy)
-        twin = SlowSearch(tree, seat, row, policy, 4.0, seed=7)
+        searcher = TreeSearcher(name, settings, opponent=model, policy=policy)
+        slow = SlowTree(tree, row, searcher.likely(row))
+        twin = SlowSearch(slow, tree.row_player(row), settings, model=model, policy=policy, seed=7)
         found = searcher.search(row, iterations=400, seed=7)
-        likely = searcher.likely(row)
-        twin.run(400, likely)
-        assert found.visits.tolist() == [visits for visits, _ in twin.counts[row]]
-        won = [total for _, total in twin.counts[row]]
-        assert np.nan_to_num(found.values * found.visits).tolist() == pytest.approx(won)
-        assert searcher.rows == len(twin.counts)
+        check_rows(found, searcher, twin.run(400), row)
 
 
 @pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), ("leduc", "random"), ("leduc", "probe")])
@@ -207,17 +160,17 @@ def test_deals_go_on_from_what_is_known(searcher):
     seen = {OWN: [], OTHERS: []}
     for number in range(3_000):
         for view, found in seen.items():
-            deal, stream = new_deal(2), np.array([number * 7919 + view], np.uint64)
+            deal, stream = late_deal(2), np.array([number * 7919 + view], np.uint64)
             assert begun(position, view, deal, stream) == node
-            found.append(deal.cards[:7].tolist())
+            found.append(deal.cards.tolist())
     own = np.array(seen[OWN])
     assert (own[:, :2] == sorted(hole)).all()
-    assert (own[:, 4:] == board).all()
+    assert (own[:, 4:7] == board).all()
     share = np.mean((own[:, 2:4] == sorted(parse_cards("7c7d"))).all(axis=1))
     assert share == pytest.approx(0.75, abs=4 * math.sqrt(0.75 * 0.25 / 3_000))
     others = np.array(seen[OTHERS])
     assert len({tuple(pair) for pair in others[:, :2].tolist()}) > 800
-    assert all(len(set(cards)) == 7 for cards in others.tolist())
+    assert all(len(set(cards)) == 9 for cards in own.tolist() + others.tolist())
 
 
 def test_it_folds_what_is_beaten_and_raises_what_beats_all(searcher):
@@ -275,7 +228,7 @@ def test_bad_input():
         MctsSettings(c=0)
     with pytest.raises(FeltError, match="There is no rollout 'best'"):
         MctsSettings(rollout="best")
-    with pytest.raises(FeltError, match="by value or by visits"):
+    with pytest.raises(FeltError, match="by value or by visits or by average, not by 'luck'"):
         MctsSettings(pick="luck")
     with pytest.raises(FeltError, match="need a policy"):
         Mcts(8, 2, 3, settings=MctsSettings(rollout="policy"))

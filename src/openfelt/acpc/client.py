@@ -111,7 +111,10 @@ def view_of_state(game: Game, state: MatchState, line: BettingLine) -> View:
         return HoldemView(game, seat, actions, hole[seat], board, line.words, shown)
     tree = compile_game(game)
     seen = " ".join([card_words(game)[state.hole[seat][0]], *line.words])
-    return TreeView(game, seat, actions, tree, tree.find_row(seat, seen) if actions else -1)
+    dealt = dealt_words(game, state.hole, state.board)
+    return TreeView(
+        game, seat, actions, tree, tree.find_row(seat, seen) if actions else -1, dealt, line.words
+    )
 
 
 def join(host: str, port: int, player: Player, *, joined: Callable[[], None] = lambda: None) -> Session:

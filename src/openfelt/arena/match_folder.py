@@ -15,6 +15,7 @@ from openfelt.arena.journal import Journal
 from openfelt.base.errors import FileError
 from openfelt.base.files import file_checksum
 from openfelt.bots.bot import Bot
+from openfelt.bots.mcts import ModelBot
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 
 KIND = "match"
@@ -47,14 +48,14 @@ class MatchFolder:
 
 
 def mark(name: str, bot: Bot) -> str:
-    """Tells a policy that was trained on, or a file that was changed, from what it was."""
+    """Tells a policy or model that was trained on, or a file that was changed, from what it was."""
     path = Path(name.rpartition(":")[0])
     if path.suffix == ".py" and path.is_file():
         return file_checksum(path)[:12]
     if isinstance(bot, HoldemBot | TreeBot):
         table = bot.policy.weights if isinstance(bot, HoldemBot) else bot.policy.probabilities
         return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
-    return ""
+    return bot.model.fingerprint if isinstance(bot, ModelBot) else ""
 
 
 def _plain(setup: Setup) -> dict[str, Any]:

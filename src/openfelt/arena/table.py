@@ -27,14 +27,15 @@ from openfelt.arena.hands import (
     room,
 )
 from openfelt.arena.lineup import Lineup
-from openfelt.base.jit import Longs
+from openfelt.base.jit import Floats, Longs
 from openfelt.base.random import Dice, Numbers
 from openfelt.bots.bot import Bot, Clock
-from openfelt.bots.view import HoldemView, TreeView, View
+from openfelt.bots.view import HoldemView, TreeView, View, view_of
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
 from openfelt.compile.game_tree import GameTree
 from openfelt.rules.game import CHANCE, Game
+from openfelt.rules.hand import Hand
 from openfelt.rules.holdem import Holdem, bet, betting_actions, is_over, passive
 from openfelt.traverse.enumerated import EpisodeTree, episode_tree
 
@@ -244,29 +245,45 @@ class TreeTable(Table):
             for column, time in enumerate(times):
                 seating = order[(first + number + time) % len(order)]
                 cards = Numbers(int(luck.cards), (first + number) * CARD_DRAWS)
-                leaf = self._play(seating, cards, int(luck.actions), (first + number) * ACTION_DRAWS)
+                way = self._play(seating, cards, int(luck.actions), (first + number) * ACTION_DRAWS)
+                leaf = self._leaf(way)
                 won = self._tree.nodes.payoffs[self._tree.nodes.row[leaf]]
                 played.leaf[number, column], played.won[number, column] = leaf, won
-                for seat, place in enumerate(seating):
-                    if self._watchers[place]:
-                        view = TreeView(self.game, seat, (), self._tree, -1)
-                        self.tell(place, view, float(won[seat]))
+                if any(self._watchers):
+                    self._end(seating, way, won)
         return played
 
-    def _play(self, seating: list[int], cards: Numbers, start: int, decision: int) -> int:
+    def _leaf(self, way: list[int]) -> int:
+        here = 0
+        for action in way:
+            here = int(self._tree.nodes.first_child[here]) + action
+        return here
+
+    def _end(self, seating: list[int], way: list[int], won: Floats) -> None:
+        hand = Hand(self.game)
+        for action in way:
+            hand.act(action)
+        for seat, place in enumerate(seating):
+            if self._watchers[place]:
+                self.tell(place, view_of(hand, seat), float(won[seat]))
+
+    def _play(self, seating: list[int], cards: Numbers, start: int, decision: int) -> list[int]:
+        """All actions from the start to the end, those of chance too."""
         nodes, here = self._tree.nodes, 0
+        way: list[int] = []
         while True:
             player, row, child = int(nodes.player[here]), int(nodes.row[here]), int(nodes.first_child[here])
             if player == CHANCE:
-                here = child + self._draw(row, int(nodes.num_children[here]), cards)
+                way.append(self._draw(row, int(nodes.num_children[here]), cards))
             elif player < 0:
-                return here
+                return way
             else:
                 if row not in self._words:
                     self._words[row] = self._tree.actions(row)
                 view = TreeView(self.game, player, self._words[row], self._tree, row)
-                here = child + self.ask(seating[player], view, Dice(start, decision))
+                way.append(self.ask(seating[player], view, Dice(start, decision)))
                 decision += 1
+            here = child + way[-1]
 
     def _draw(self, first: int, ways: int, cards: Numbers) -> int:
         """By the alias method, as `settle` in traverse/enumerated.py draws."""

@@ -1,13 +1,33 @@
-"""`mcts`: thinks at the table by tree search (PGC10; TAU), without a model of the others."""
+"""`mcts` thinks at the table by tree search (PGC10; TAU); with a model of the others, it answers their play.
+
+`mcts-tally` (TAU's Taurus) and `mcts-relational` (PGC10's) learn a model of the others from the hands of a
+match, or start from one that was saved. The model says what they may hold by what they did, and what
+they will do with it. With two opponents it is one model of both, as a seat does not see who sits where.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
 from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View
+from openfelt.cards.deck import PAIRS, pair_number
+from openfelt.compile.compiler import compile_game
+from openfelt.models.files import load_model, new_model
+from openfelt.models.ground import UNKNOWN, ground_of
+from openfelt.models.model import OpponentModel
+from openfelt.models.seen import SeenHand
 from openfelt.rules.game import Game
 from openfelt.rules.holdem import Holdem
 from openfelt.search.mcts import Found, MctsSettings
@@ -16,16 +36,26 @@ from openfelt.search.searcher import HoldemSearcher, TreeSearcher
 ITERATIONS = 1_000  # a decision without a clock, as in PGC10
 SHARE = 0.9  # of the clock that is left, for the search itself
 SEEDS = 1 << 53
+_WORDS = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "True or False"}
 
 
 class MctsBot(Bot):
-    """Plays hold'em and games small enough to be compiled."""
+    """Plays hold'em and games small enough to be compiled, without a model of the others."""
 
     def __init__(
         self, game: Game, settings: MctsSettings | None = None, *, iterations: int = ITERATIONS
     ) -> None:
         super().__init__(game)
+        self.require(game)
+        if iterations < 1:
+            raise FeltError(f"A search needs at least one iteration, not {iterations}.")
         self.settings, self.iterations = settings, iterations
+
+    @classmethod
+    def require(cls, game: Game) -> None:
+        """Refuse a game that cannot be searched."""
+        if not isinstance(game, Holdem):
+            compile_game(game)
 
     @cached_property
     def _holdem(self) -> HoldemSearcher:
@@ -42,17 +72,140 @@ class MctsBot(Bot):
         """What it finds: for so many iterations, or for so long where there is a clock."""
         iterations = self.iterations if seconds == math.inf else None
         seconds *= SHARE
-        if isinstance(self.game, Holdem):
-            assert isinstance(view, HoldemView)
-            return self._holdem.search(
-                view.seat,
-                view.hole,
-                view.board,
-                view.line,
-                iterations=iterations,
-                seconds=seconds,
-                seed=seed,
-            )
+        if isinstance(view, HoldemView):
+            return self._search_holdem(view, iterations, seconds, seed)
         assert isinstance(view, TreeView)
         self._tree.forget()
         return self._tree.search(view.row, iterations=iterations, seconds=seconds, seed=seed)
+
+    def _search_holdem(self, view: HoldemView, iterations: int | None, seconds: float, seed: int) -> Found:
+        return self._holdem.search(
+            view.seat,
+            view.hole,
+            view.board,
+            view.line,
+            iterations=iterations,
+            seconds=seconds,
+            seed=seed,
+        )
+
+
+class ModelBot(MctsBot):
+    """The same with a model, from a saved one or from nothing."""
+
+    kind: str
+
+    @classmethod
+    def require(cls, game: Game) -> None:
+        ground_of(game)
+
+    def __init__(
+        self,
+        game: Game,
+        settings: MctsSettings | None = None,
+        *,
+        iterations: int = ITERATIONS,
+        model: OpponentModel | None = None,
+        learn: bool = True,
+    ) -> None:
+        """`model` is one to start from; `learn` whether it goes on learning."""
+        super().__init__(game, settings, iterations=iterations)
+        self.model = model or new_model(self.kind, game)
+        self.learns = learn
+        self._asked = self.model.for_search() if isinstance(game, Holdem) else None
+
+    def _search_holdem(self, view: HoldemView, iterations: int | None, seconds: float, seed: int) -> Found:
+        return self._holdem.search(
+            view.seat,
+            view.hole,
+            view.board,
+            view.line,
+            beliefs=self.beliefs(view),
+            model=self._asked,
+            iterations=iterations,
+            seconds=seconds,
+            seed=seed,
+        )
+
+    def beliefs(self, view: HoldemView) -> Floats:
+        """[players, 1326] what each of the others may hold; of the bot itself all pairs alike."""
+        line = self.model.ground.line(view.line)
+        found = np.ones((self.game.players, PAIRS))
+        for seat in self._others(view):
+            found[seat] = self.model.cards(SeenHand(seat, line, tuple(view.board), UNKNOWN, tuple(view.hole)))
+        return found
+
+    def _others(self, view: View) -> list[int]:
+        return [seat for seat in range(self.game.players) if seat != view.seat]
+
+    @cached_property
+    def _tree(self) -> TreeSearcher:
+        return TreeSearcher(self.game, self.settings, opponent=self.model.policy())
+
+    def end_hand(self, view: View, won: float) -> None:
+        if not self.learns:
+            return
+        for hand in self.seen(view):
+            self.model.learn(hand)
+        if isinstance(view, HoldemView):
+            self._asked = self.model.for_search()
+        else:
+            self.__dict__.pop("_tree", None)  # it is made anew with what was learned
+
+    def seen(self, view: View) -> list[SeenHand]:
+        """The hand that is over, as it was seen of each of the others."""
+        if isinstance(view, HoldemView):
+            line, board, own = self.model.ground.line(view.line), tuple(view.board), tuple(view.hole)
+            held = {seat: pair_number(cards) for seat, cards in view.shown.items()}
+        else:
+            assert isinstance(view, TreeView)
+            holdings, cards, board = self.model.ground.read(view.dealt)
+            line, own = self.model.ground.line(view.line), cards[view.seat]
+            held = {seat: holding for seat, holding in enumerate(holdings) if holding != UNKNOWN}
+        return [SeenHand(seat, line, board, held.get(seat, UNKNOWN), own) for seat in self._others(view)]
+
+
+class TallyBot(ModelBot):
+    """Taurus (TAU)."""
+
+    kind = "tally"
+
+
+class RelationalBot(ModelBot):
+    """PGC10's player with its Bayes-relational model."""
+
+    kind = "relational"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What can be written in brackets after the name of such a bot, as in mcts(c=2,iterations=1000)."""
+
+    iterations: int = ITERATIONS
+    c: float = MctsSettings.c
+    rollout: str = MctsSettings.rollout
+    pick: str = MctsSettings.pick
+    model: str = ""  # the folder of a saved model
+    learn: bool = True
+
+
+def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> MctsBot:
+    """A bot with parameters that somebody wrote."""
+    chosen = _parameters(given)
+    settings = MctsSettings(c=chosen.c, rollout=chosen.rollout, pick=chosen.pick)
+    if not issubclass(kind, ModelBot):
+        if not {"model", "learn"}.isdisjoint(given):
+            raise FeltError("mcts has no model; take mcts-tally or mcts-relational.")
+        return kind(game, settings, iterations=chosen.iterations)
+    model = load_model(Path(chosen.model), game) if chosen.model else None
+    return kind(game, settings, iterations=chosen.iterations, model=model, learn=chosen.learn)
+
+
+def _parameters(given: Mapping[str, Any]) -> Parameters:
+    kinds = {field.name: type(field.default) for field in dataclasses.fields(Parameters)}
+    for key, value in given.items():
+        if key not in kinds:
+            raise FeltError(f"A search has no parameter '{key}' (known: {', '.join(kinds)}).")
+        if type(value) is not kinds[key] and (kinds[key], type(value)) != (float, int):
+            raise FeltError(f"{key} must be {_WORDS[kinds[key]]}, not {value!r}.")
+    return Parameters(**given)

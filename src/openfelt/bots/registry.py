@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from openfelt.base.calls import parse_call
 from openfelt.base.errors import FeltError, unknown
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
@@ -31,6 +33,7 @@ class BotKind:
     summary: str
     make: Callable[[Game], Bot]  # raises FeltError for a game that it does not play
     require: Callable[[Game], object] | None = None  # raises it too, but sooner, where making one takes long
+    make_with: Callable[[Game, Mapping[str, Any]], Bot] | None = None  # with parameters, if it has some
 
     def plays(self, game: Game) -> bool:
         """Whether it can be made for a game."""
@@ -63,6 +66,21 @@ def _learned(name: str, summary: str) -> BotKind:
     return BotKind(summary, lambda game: learned_bot(name, game), lambda game: require_small(name, game))
 
 
+def _searching(name: str, summary: str) -> BotKind:
+    """A class of `mcts.py`, which has parameters."""
+
+    def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
+        mcts = importlib.import_module("openfelt.bots.mcts")
+        found: Bot = mcts.searching_bot(getattr(mcts, name), game, given or {})
+        return found
+
+    def require(game: Game) -> None:
+        mcts = importlib.import_module("openfelt.bots.mcts")
+        getattr(mcts, name).require(game)
+
+    return BotKind(summary, make, require, make)
+
+
 BOTS: dict[str, BotKind] = {
     "always-fold": BotKind("folds to every bet", _rule("always-fold")),
     "always-call": BotKind("checks and calls", _rule("always-call")),
@@ -82,6 +100,11 @@ BOTS: dict[str, BotKind] = {
     EQUILIBRIUM: _learned(
         EQUILIBRIUM, "small games, solved on the spot by PCFR+ (no guarantee with three players)"
     ),
+    "mcts": _searching("MctsBot", "thinks by tree search, without a model of the others (PGC10)"),
+    "mcts-tally": _searching("TallyBot", "tree search; counts what the others do: Taurus (TAU)"),
+    "mcts-relational": _searching(
+        "RelationalBot", "tree search; learns relational trees of how they play (PGC10)"
+    ),
     SmoothUCT.name: _learned(SmoothUCT.name, "small games, learned on the spot by Smooth UCT (HS14)"),
     UCT.name: _learned(UCT.name, "small games, learned on the spot by UCT, off equilibrium (HS14)"),
 }
@@ -91,11 +114,14 @@ assert set(RULES) | set(LEARNERS) <= set(BOTS)
 def load_bot(name: str, game: Game) -> Bot:
     """A bot by its name, for a game.
 
-    A name of BOTS, the folder of a run or policy, `greedy@` before either for the policy of single actions
-    (`average@` says the default), or `FILE.py:CLASS` for one of your own, a subclass of Bot.
+    A name of BOTS (bots that think by search have parameters, as in mcts(c=2)), the folder of a run or
+    policy, `greedy@` before either for the policy of single actions (`average@` says the default), or
+    `FILE.py:CLASS` for one of your own, a subclass of Bot.
     """
     if name in BOTS:
         return BOTS[name].make(game)
+    if "(" in name and (made := _with_parameters(name, game)):
+        return made
     kind, at, rest = name.partition("@")
     if at and kind in (GREEDY, AVERAGE):
         return _of_kind(rest, game, greedy=kind == GREEDY)
@@ -105,6 +131,21 @@ def load_bot(name: str, game: Game) -> Bot:
     if Path(name).exists():
         return _policy(name)(game)
     raise FeltError(f"{unknown('bot', name, BOTS)} It may also be the folder of a run, or FILE.py:CLASS.")
+
+
+def _with_parameters(name: str, game: Game) -> Bot | None:
+    try:
+        call = parse_call(name)
+    except ValueError:
+        raise FeltError(f"The parameters of '{name}' cannot be read; write them like mcts(c=2).") from None
+    if call is None or call.word not in BOTS:
+        return None
+    make = BOTS[call.word].make_with
+    if make is None:
+        raise FeltError(f"{call.word} has no parameters.")
+    if call.positional:
+        raise FeltError(f"The parameters of {call.word} have names; write them like mcts(c=2).")
+    return make(game, call.keywords)
 
 
 def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:

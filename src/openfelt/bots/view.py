@@ -11,6 +11,7 @@ from typing import NamedTuple
 from openfelt.cards.deck import BOARD_CARDS, cards_text
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
+from openfelt.histories.record import HIDDEN
 from openfelt.rules.game import CHANCE, TERMINAL, Game
 from openfelt.rules.hand import Hand
 from openfelt.rules.holdem import (
@@ -20,7 +21,6 @@ from openfelt.rules.holdem import (
     betting_actions,
     first_betting,
     is_over,
-    players_in,
 )
 
 
@@ -47,11 +47,22 @@ class View:
 class TreeView(View):
     """Of an enumerated game: the information state, as a row of its tree."""
 
-    __slots__ = ("row", "tree")
+    __slots__ = ("dealt", "line", "row", "tree")
 
-    def __init__(self, game: Game, seat: int, actions: Sequence[str], tree: GameTree, row: int) -> None:
+    def __init__(
+        self,
+        game: Game,
+        seat: int,
+        actions: Sequence[str],
+        tree: GameTree,
+        row: int,
+        dealt: Sequence[str] = (),
+        line: Sequence[str] = (),
+    ) -> None:
         super().__init__(game, seat, actions)
-        self.tree, self.row = tree, row
+        self.tree, self.row = tree, row  # -1 when the hand is over; then also:
+        self.dealt = dealt  # chance's words, HIDDEN where this seat did not see them and they were not shown
+        self.line = line  # the words of all actions
 
     @property
     def knew(self) -> str:
@@ -156,14 +167,25 @@ def view_of(hand: Hand, seat: int | None = None) -> View:
     game = hand.game
     if isinstance(game, Holdem):
         line = [step.action for step in hand.steps if step.mover != CHANCE]
-        betting = hand.state.betting
-        inside = players_in(betting)
-        showdown = mover == TERMINAL and len(inside) > 1
-        shown = {other: game.hole(hand.state, other) for other in inside} if showdown else {}
+        seats = game.shown(hand.state) if mover == TERMINAL else ()
+        shown = {other: game.hole(hand.state, other) for other in seats}
         return HoldemView(
             game, seat, actions, game.hole(hand.state, seat), game.board(hand.state), line, shown
         )
     tree, node = compile_game(game), 0
     for step in hand.steps:
         node = int(tree.nodes.first_child[node]) + step.number
+    if mover == TERMINAL:
+        return TreeView(game, seat, (), tree, -1, *_seen_in_the_end(hand, seat))
     return TreeView(game, seat, actions, tree, int(tree.nodes.row[node]) if mover == seat else -1)
+
+
+def _seen_in_the_end(hand: Hand, seat: int) -> tuple[list[str], list[str]]:
+    """What was dealt and done, as far as a seat knows when a hand of an enumerated game is over."""
+    eyes = [seat, *hand.game.shown(hand.state)]
+    dealt = [
+        step.action if any(step.seen[each] for each in eyes) else HIDDEN
+        for step in hand.steps
+        if step.mover == CHANCE
+    ]
+    return dealt, [step.action for step in hand.steps if step.mover != CHANCE]

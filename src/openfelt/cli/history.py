@@ -69,7 +69,7 @@ class _Hands:
     def __init__(self, path: Path, match: str | None, number: int | None) -> None:
         self.match = match or ""
         self.fault: FileError | None = None
-        self._hands, self._number = _read(path, match), number
+        self._hands, self._number = read_hands(path, match), number
 
     def __iter__(self) -> Iterator[HandRecord]:
         try:
@@ -80,7 +80,8 @@ class _Hands:
             self.fault = error
 
 
-def _read(path: Path, match: str | None) -> Iterator[HandRecord]:
+def read_hands(path: Path, match: str | None = None) -> Iterator[HandRecord]:
+    """The hands of a file of any of the ENDINGS."""
     if path.suffix == STORE:
         from openfelt.histories.store import HandStore
 

@@ -120,10 +120,7 @@ class BettingTree:
 
     def actions(self, node: int) -> tuple[str, ...]:
         """The words for what can be done at a decision."""
-        kind = int(self.node[node, KIND])
-        facing, preflop = kind >> FACING_SHIFT & 1, self.street(node) == PREFLOP
-        words = FACING_ACTIONS if facing else OPTION_ACTIONS if preflop else FREE_ACTIONS
-        return words[: kind & WAYS_BITS]
+        return betting_words(int(self.node[node, KIND]))
 
     def child(self, node: int, action: int) -> int:
         """Where an action leads."""
@@ -149,6 +146,13 @@ class BettingTree:
         kinds = self.node[self.node[:, PLAYER] >= 0, KIND]
         counts = np.bincount(kinds >> STREET_SHIFT & 3, minlength=len(STREETS))
         return [int(count) for count in counts]
+
+
+def betting_words(kind: int) -> tuple[str, ...]:
+    """The words for what can be done at a decision of that kind."""
+    facing, preflop = kind >> FACING_SHIFT & 1, kind >> STREET_SHIFT & 3 == PREFLOP
+    words = FACING_ACTIONS if facing else OPTION_ACTIONS if preflop else FREE_ACTIONS
+    return words[: kind & WAYS_BITS]
 
 
 @lru_cache(maxsize=4)

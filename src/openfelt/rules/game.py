@@ -82,6 +82,10 @@ class Game(ABC):
         """In poker: the action that checks or calls."""
         return None
 
+    def shown(self, state: Any) -> Sequence[int]:
+        """In poker: the seats whose cards all see when it is over, those of a showdown."""
+        return ()
+
     @abstractmethod
     def payoffs(self, state: Any) -> Sequence[float]:
         """What each player has won (in `unit`) at a terminal state."""

@@ -98,6 +98,10 @@ class Holdem(Game):
     def passive(self, state: HoldemState) -> str:
         return passive(state.betting)
 
+    def shown(self, state: HoldemState) -> Sequence[int]:
+        inside = players_in(state.betting)
+        return inside if len(inside) > 1 else ()
+
     def payoffs(self, state: HoldemState) -> Sequence[float]:
         betting, board = state.betting, state.cards[2 * self.players :]
         inside = players_in(betting)

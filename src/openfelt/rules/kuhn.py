@@ -63,12 +63,19 @@ class OneCardBetting(Game):
     def passive(self, state: KuhnState) -> str:
         return "bet" if "b" in state.bets else "pass"
 
+    def shown(self, state: KuhnState) -> Sequence[int]:
+        bettors = self._bettors(state) or range(self.players)
+        return sorted(bettors) if len(bettors) > 1 else ()
+
     def payoffs(self, state: KuhnState) -> Sequence[float]:
         everyone = range(self.players)
-        bettors = {place % self.players for place, bet in enumerate(state.bets) if bet == "b"}
+        bettors = self._bettors(state)
         paid = [self.ante + (player in bettors) for player in everyone]
         winner = max(bettors or everyone, key=lambda player: state.cards[player])
         return [sum(paid) - paid[player] if player == winner else -paid[player] for player in everyone]
+
+    def _bettors(self, state: KuhnState) -> set[int]:
+        return {place % self.players for place, bet in enumerate(state.bets) if bet == "b"}
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,10 @@ class Leduc(Game):
     def passive(self, state: LeducState) -> str:
         return "call" if "call" in self.actions(state) else "check"
 
+    def shown(self, state: LeducState) -> Sequence[int]:
+        inside = [player for player in range(self.players) if not state.folded[player]]
+        return inside if len(inside) > 1 else ()
+
     def payoffs(self, state: LeducState) -> Sequence[float]:
         strength = [
             -1 if state.folded[player] else RANKS.index(card) + len(RANKS) * (card == state.board)

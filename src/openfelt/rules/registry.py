@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import re
 from pathlib import Path
-from typing import Any
 
+from openfelt.base.calls import Call, parse_call
 from openfelt.base.errors import GameError, unknown
 from openfelt.rules.bluff import Bluff
 from openfelt.rules.efg import read_efg
@@ -63,18 +61,14 @@ def usage(rules: type[Game]) -> str:
     return f"{rules.key}({', '.join(words)})"
 
 
-def _parse(name: str) -> tuple[str, list[Any], dict[str, Any]]:
-    match = re.fullmatch(r"\s*(\w+)\s*(\(.*\))?\s*", name)
-    if not match:
-        raise GameError(f"'{name}' is not a game's name; write it like leduc, kuhn(pot=8) or goofspiel(4).")
+def _parse(name: str) -> Call:
     try:
-        call = ast.parse(f"f{match[2] or '()'}", mode="eval").body
-        assert isinstance(call, ast.Call)
-        positional = [ast.literal_eval(value) for value in call.args]
-        keywords = {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
-    except (SyntaxError, ValueError, AssertionError, MemoryError, RecursionError):
+        call = parse_call(name)
+    except ValueError:
         raise GameError(f"The parameters of '{name}' cannot be read; write them like kuhn(pot=8).") from None
-    return match[1].lower(), positional, keywords
+    if call is None:
+        raise GameError(f"'{name}' is not a game's name; write it like leduc, kuhn(pot=8) or goofspiel(4).")
+    return call
 
 
 def _value(word: str, key: str, value: object, kind: str) -> int | float | str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Ints, Longs, kernel
-from openfelt.compile.betting_tree import compile_holdem
+from openfelt.compile.betting_tree import PLAYER, compile_holdem
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.policy.any_policy import require_game
@@ -20,9 +21,11 @@ from openfelt.policy.policy import Policy, uniform_policy
 from openfelt.rules.game import CHANCE, AnyGame
 from openfelt.rules.holdem import Holdem
 from openfelt.rules.registry import load_game
-from openfelt.search.mcts import ROWS, Found, Mcts, MctsSettings, ProbabilityModel, TableModel
+from openfelt.search.late import late_tree
+from openfelt.search.mcts import ROWS, Found, Mcts, MctsSettings, TableModel
 from openfelt.search.position import holdem_position, tree_position
 from openfelt.traverse.open_tree import open_tree
+from openfelt.traverse.others import ProbabilityModel
 
 
 class HoldemSearcher:
@@ -34,14 +37,16 @@ class HoldemSearcher:
         settings: MctsSettings | None = None,
         *,
         policy: HoldemPolicy | None = None,
+        expander: Any = None,
+        now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`policy` is what rollouts follow, if the settings say so."""
+        """`policy`: what rollouts and warm rows follow; `expander` answers `prefer`; where needed."""
         rules = load_game(game)
         if not isinstance(rules, Holdem):
             raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
         self.tree = compile_holdem(rules)
         opened = open_tree(self.tree)
-        self.opened = opened.tree
+        self.opened = late_tree(opened.tree)
         if policy is not None:
             require_game(policy, self.tree)
         self._mcts = Mcts(
@@ -49,13 +54,26 @@ class HoldemSearcher:
             rules.players,
             opened.most_actions,
             settings=settings,
-            policy=None if policy is None else policy.weights,
+            policy=None if policy is None else TableModel(policy.weights),
+            expander=expander,
+            now=now,
         )
         self._known: tuple[Any, ...] = ()
+
+    def prepare(self, model: Any = None) -> None:
+        """Compile what is not compiled yet, so that the first decision is not late for that."""
+        self.search(int(self.tree.node[0, PLAYER]), (0, 1), (), (), model=model, iterations=100)
+        self.forget()
 
     def forget(self) -> None:
         """Start anew, as for another hand."""
         self._mcts.forget()
+        self._known = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the tree of the search has."""
+        return self._mcts.rows
 
     def search(
         self,
@@ -65,20 +83,20 @@ class HoldemSearcher:
         line: Sequence[str],
         *,
         beliefs: Floats | None = None,
-        model: TableModel | None = None,
+        model: Any = None,
         iterations: int | None = None,
         seconds: float = math.inf,
         seed: int = 0,
     ) -> Found:
         """Search for a seat that holds `hole` after a line of actions; `beliefs` as in `holdem_position`."""
-        node = self.tree.find_node(line)
+        begun, node = self._mcts.now(), self.tree.find_node(line)
         here = seat, tuple(hole), tuple(board), tuple(line)
         if not _goes_on(self._known, here):
             self._mcts.forget()
         self._known = here
         self._mcts.seed(seed)
         position = holdem_position(self.opened, node, seat, hole, board, beliefs)
-        return self._mcts.search(position, model, iterations=iterations, seconds=seconds)
+        return self._mcts.search(position, model, iterations=iterations, seconds=seconds, begun=begun)
 
 
 def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
@@ -92,7 +110,10 @@ def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
 
 
 class TreeSearcher:
-    """Searches in an enumerated game; `opponent` is the policy of the others, if it is known."""
+    """Searches in an enumerated game; `opponent` is the policy of the others, if it is known.
+
+    `policy` and `expander` are as in `HoldemSearcher`.
+    """
 
     def __init__(
         self,
@@ -100,16 +121,20 @@ class TreeSearcher:
         settings: MctsSettings | None = None,
         *,
         opponent: Policy | None = None,
+        policy: Policy | None = None,
         rows: int = ROWS,
+        expander: Any = None,
+        now: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.tree = compile_game(game)
         opened = open_tree(self.tree)
         self._opened = opened.tree
         self._opponent = opponent
-        if opponent is not None:
-            require_game(opponent, self.tree)
+        for given in (opponent, policy):
+            if given is not None:
+                require_game(given, self.tree)
         table = (opponent or uniform_policy(self.tree)).probabilities
-        self._model = None if opponent is None else ProbabilityModel(np.ascontiguousarray(table)[None])
+        self._model = _model(opponent)
         self._reach = _others_reach(self.tree, table)
         passive = self.tree.betting.passive[: self.tree.num_rows]
         calls = np.zeros(self.tree.num_slots, np.int8)
@@ -120,13 +145,21 @@ class TreeSearcher:
             opened.most_actions,
             settings=settings,
             passive=calls,
+            policy=_model(policy),
             rows=rows,
+            expander=expander,
+            now=now,
         )
 
     @property
     def rows(self) -> int:
         """How many rows the tree of the search has."""
         return self._mcts.rows
+
+    def prepare(self) -> None:
+        """Compile what is not compiled yet, so that the first decision is not late for that."""
+        self.search(0, iterations=100)
+        self.forget()
 
     def forget(self) -> None:
         """Start anew, as for another hand."""
@@ -150,10 +183,14 @@ class TreeSearcher:
         self, row: int, *, iterations: int | None = None, seconds: float = math.inf, seed: int = 0
     ) -> Found:
         """Search for the one whose row it is."""
+        begun, seat = self._mcts.now(), self.tree.row_player(row)
         self._mcts.seed(seed)
-        seat = self.tree.row_player(row)
         position = tree_position(self._opened, seat, self._nodes(row), self.likely(row))
-        return self._mcts.search(position, self._model, iterations=iterations, seconds=seconds)
+        return self._mcts.search(position, self._model, iterations=iterations, seconds=seconds, begun=begun)
+
+
+def _model(policy: Policy | None) -> ProbabilityModel | None:
+    return None if policy is None else ProbabilityModel(np.ascontiguousarray(policy.probabilities)[None])
 
 
 def _others_reach(tree: GameTree, table: Floats) -> Floats:

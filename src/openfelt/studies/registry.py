@@ -10,9 +10,14 @@ from openfelt.studies.hs14_holdem import TABLE_2, TABLE_3
 from openfelt.studies.hs14_kuhn import FIGURE_1, FIGURE_2
 from openfelt.studies.match_study import MatchStudy
 from openfelt.studies.mm19_leduc import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
+from openfelt.studies.models_truth import MODELS_TRUTH
+from openfelt.studies.pgc10_match import PGC10_TABLE_1
+from openfelt.studies.pgc10_tree import PGC10_FIGURE_2
 from openfelt.studies.pjl11_holdem import FIGURE_4_HOLDEM, TABLE_1
 from openfelt.studies.pjl11_kuhn import FIGURE_4_KUHN
 from openfelt.studies.study import Study
+from openfelt.studies.tau_matches import TAU_MATCHES
+from openfelt.studies.tau_network import FIGURES_5_TO_7
 from openfelt.studies.three_handed import THREE_HANDED
 
 STUDIES: dict[str, Study | MatchStudy] = {
@@ -20,7 +25,9 @@ STUDIES: dict[str, Study | MatchStudy] = {
     for study in (
         *(FIGURE_1, FIGURE_2, FIGURE_4_KUHN, EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
         *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
-        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE, THREE_HANDED),
+        *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE, THREE_HANDED, FIGURES_5_TO_7),
+        MODELS_TRUTH,
+        *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),
     )
 }
 

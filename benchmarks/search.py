@@ -1,0 +1,157 @@
+"""Search at the table: iterations in 200 ms on each street, beside open_spiel's ISMCTSBot; is it in time?
+
+An iteration of ours without a model plays twice; one of open_spiel's, and one of ours with a model, once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from holdem import PEER, RULES
+from timing import Result, peer
+
+from openfelt.cards.deck import parse_cards
+from openfelt.policy.holdem_policy import rule_policy
+from openfelt.search.mcts import MctsSettings, TableModel
+from openfelt.search.searcher import HoldemSearcher, TreeSearcher
+
+CLOCK = 0.2  # seconds, those of TAU's competition
+WANTED = 100_000  # iterations in that time
+ROUNDS = 9
+HOLE, BOARD = parse_cards("AhKd"), parse_cards("Qh7h2s9cJd")
+SPOTS = {
+    "preflop": (1, HOLE, (), []),
+    "flop": (0, HOLE, BOARD[:3], ["raise", "call"]),
+    "turn": (0, HOLE, BOARD[:4], ["raise", "call", "check", "check"]),
+    "river": (0, HOLE, BOARD, ["raise", "call", "check", "check", "check", "check"]),
+}
+CLOCKS = {0.005: 10_000, 0.2: 1_000}  # seconds a decision, and how many decisions
+UNIT = "iterations in 200 ms"
+
+
+def models(searcher: HoldemSearcher) -> dict[str, Any]:
+    """What the others do, by a name for the row; each answers the questions of `traverse/others.py`."""
+    return {
+        "no model": None,
+        "a known policy": TableModel(rule_policy(searcher.tree, "random").weights),
+    }
+
+
+def run() -> Iterator[Result]:
+    """One result after another."""
+    searcher = HoldemSearcher("holdem", MctsSettings(c=8.0))
+    theirs = _spiel_holdem()
+    for name, model in models(searcher).items():
+        searcher.prepare(model)
+        for street, spot in SPOTS.items():
+            yield _iterations(searcher, f"{street}, {name}", spot, model, theirs.get(street))
+    yield _leduc()
+    yield _positions(searcher)
+    for seconds, decisions in CLOCKS.items():
+        yield _in_time(searcher, seconds, decisions)
+
+
+def _iterations(
+    searcher: HoldemSearcher, what: str, spot: Any, model: Any, theirs: Callable[[], float] | None
+) -> Result:
+    ours, others = [], []
+    for seed in range(ROUNDS):
+        searcher.forget()
+        ours.append(searcher.search(*spot, model=model, seconds=CLOCK, seed=seed).iterations)
+        if theirs is not None:
+            others.append(theirs())
+    goals = {"goal": 1.0} if model is None else {}
+    peers = {"goal": float(WANTED)} if goals else {}
+    if others:
+        peers["open_spiel"] = float(np.median(others))
+    return Result(what, UNIT, float(np.median(ours)), peers, goals)
+
+
+def _spiel_holdem() -> dict[str, Callable[[], float]]:
+    """By street, a function that measures a decision of theirs."""
+    if (pyspiel := peer("pyspiel")) is None:
+        return {}
+    game = pyspiel.load_game(PEER.format(players=2, rules=RULES[2]))
+    found = {}
+    # Their cards are numbered as ours; their actions are fold, call, raise.
+    for street, (_, hole, board, line) in SPOTS.items():
+        state, cards, words = game.new_initial_state(), list(board), list(line)
+        hidden = [card for card in range(52) if card not in (*hole, *BOARD)][:2]
+        dealt = [*hidden, *hole] if street == "preflop" else [*hole, *hidden]
+        while state.is_chance_node() or words:
+            if state.is_chance_node():
+                state.apply_action(dealt.pop(0) if dealt else cards.pop(0))
+            else:
+                state.apply_action({"fold": 0, "call": 1, "check": 1}.get(words.pop(0), 2))
+        found[street] = _spiel_decision(pyspiel, state, 10)
+    return found
+
+
+def _spiel_decision(pyspiel: Any, state: Any, some: int) -> Callable[[], float]:
+    """How many iterations their bot does in 200 ms, from how long some take."""
+
+    def measure() -> float:
+        bot = pyspiel.ISMCTSBot(
+            1,  # seed
+            pyspiel.RandomRolloutEvaluator(1, 1),
+            8.0,
+            some,
+            -1,  # worlds without limit
+            pyspiel.ISMCTSFinalPolicyType.MAX_VISIT_COUNT,
+            False,
+            False,
+        )
+        begun = time.perf_counter()
+        bot.step(state)
+        return some * CLOCK / (time.perf_counter() - begun)
+
+    return measure
+
+
+def _leduc() -> Result:
+    searcher = TreeSearcher("leduc", MctsSettings(c=20.0, rollout="uniform"))
+    searcher.prepare()
+    theirs = None
+    if (pyspiel := peer("pyspiel")) is not None:
+        game = pyspiel.load_game("leduc_poker")
+        state = game.new_initial_state()
+        for action in (2, 4):
+            state.apply_action(action)
+        theirs = _spiel_decision(pyspiel, state, 2_000)
+    ours, others = [], []
+    for seed in range(ROUNDS):
+        searcher.forget()
+        ours.append(searcher.search(0, seconds=CLOCK, seed=seed).iterations)
+        if theirs is not None:
+            others.append(theirs())
+    peers = {"open_spiel": float(np.median(others))} if others else {}
+    return Result("Leduc, first decision, no model", UNIT, float(np.median(ours)), peers)
+
+
+def _positions(searcher: HoldemSearcher) -> Result:
+    """All that a decision takes besides its iterations, with beliefs about the others."""
+    beliefs, taken = np.random.default_rng(1).random((2, 1326)), []
+    for number in range(1_000):
+        spot = SPOTS["flop" if number % 2 else "turn"]
+        begun = time.perf_counter()
+        searcher.search(*spot, beliefs=beliefs, iterations=1, seed=number)
+        taken.append(time.perf_counter() - begun)
+    return Result("decisions of one iteration", "decisions/s", float(1 / np.median(taken)), {})
+
+
+def _in_time(searcher: HoldemSearcher, seconds: float, decisions: int) -> Result:
+    """How long decisions take by a clock, from the call to the answer."""
+    spots, taken = list(SPOTS.values()), np.empty(decisions)
+    for number in range(decisions):
+        begun = time.perf_counter()
+        searcher.search(*spots[number % len(spots)], seconds=seconds, seed=number)
+        taken[number] = time.perf_counter() - begun
+    worst, late = float(taken.max()), float(np.mean(taken > seconds))
+    note = (
+        f"of {decisions:,} decisions: median {np.median(taken) * 1e3:.2f} ms, 99.9th percentile "
+        f"{np.quantile(taken, 0.999) * 1e3:.2f} ms, worst {worst * 1e3:.2f} ms, late {late:.3%}"
+    )
+    return Result(f"decisions with {seconds * 1e3:.0f} ms each", "in time, of all", 1.0 - late, {}, {}, note)

@@ -1,0 +1,33 @@
+"""Names with parameters, as people write them: kuhn(pot=8), mcts(c=2,iterations=1000)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, NamedTuple
+
+
+class Call(NamedTuple):
+    """What was written."""
+
+    word: str  # in small letters
+    positional: list[Any]
+    keywords: dict[str, Any]
+
+
+def parse_call(name: str) -> Call | None:
+    """The word and its parameters, which are numbers and texts in quotes; None if there is no word in front.
+
+    A ValueError where the parameters cannot be read.
+    """
+    match = re.fullmatch(r"\s*([\w-]+)\s*(\(.*\))?\s*", name)
+    if not match:
+        return None
+    try:
+        call = ast.parse(f"f{match[2] or '()'}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        positional = [ast.literal_eval(value) for value in call.args]
+        keywords = {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
+    except (SyntaxError, ValueError, AssertionError, MemoryError, RecursionError):
+        raise ValueError(name) from None
+    return Call(match[1].lower(), positional, keywords)

@@ -1,0 +1,289 @@
+"""`felt model`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openfelt.base.errors import FeltError, FileError, unknown
+from openfelt.cli.options import busy, count, positive, print_json, progress_bar, seed
+
+if TYPE_CHECKING:
+    from openfelt.histories.record import HandRecord
+    from openfelt.models.frequencies import FrequencyModel
+    from openfelt.models.model import OpponentModel
+    from openfelt.models.score import Calibration, Score
+    from openfelt.models.seen import SeenHand
+
+HELP = (
+    "Models of players, learned from hands that were played: what a player does with which cards, and so\n"
+    "what cards he may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a\n"
+    "folder of such files. `fit` learns a model and writes it to a folder, `show` tells what it has\n"
+    "learned, and `score` says how well it predicts hands that it has not seen: a saved model, or with\n"
+    "--kind one that is learned from the first hands and scored on the rest. Kinds: tally (TAU), trees\n"
+    "(PJL11), relational (PGC10), and frequencies, which do not look at cards."
+)
+EXAMPLES = [
+    "felt model fit hands.db --player poki-like --kind tally --out poki",
+    "felt model show poki",
+    "felt model score poki later.phhs --player poki-like",
+    "felt model score --kind trees hands.db --player ace1 --held-out 0.2 --plot calibration.png",
+    "felt model fit games --player Ann --kind relational --cards shown --game 'holdem(players=3)' --out ann",
+]
+FIT, SHOW, SCORE = "fit", "show", "score"
+HELD_OUT = 0.2
+GAME = "holdem"
+FEW = 10  # chances of a bin without which it is not drawn
+
+
+def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    parser.add_argument("what", choices=(FIT, SHOW, SCORE))
+    parser.add_argument("paths", type=Path, nargs="+", metavar="MODEL|HISTORIES", help="as the examples show")
+    parser.add_argument("--player", help="whose hands, by name (default for a saved model: its player)")
+    parser.add_argument("--kind", help="tally, trees, relational or frequencies")
+    parser.add_argument("--out", type=Path, help="fit: the folder to write")
+    parser.add_argument("--game", help=f"the game (default: {GAME}, or the model's)")
+    parser.add_argument(
+        "--cards",
+        choices=("known", "shown"),
+        default="known",
+        help="learn from all cards that the history tells (known), or those of showdowns only (shown)",
+    )
+    parser.add_argument("--hands", type=count, metavar="N", help="only the player's first N hands")
+    parser.add_argument("--held-out", type=positive, metavar="SHARE", help="score --kind: (default: 0.2)")
+    parser.add_argument("--seed", type=seed, default=0, help="for cards that are not known (default: 0)")
+    parser.add_argument("--plot", type=Path, help="a .png file: show the model, or score's calibration")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.plot:
+        from openfelt.studies.report import prepare_folder, require_plots
+
+        if arguments.plot.suffix != ".png":
+            raise FeltError(f"--plot writes a .png file, not {arguments.plot.name}.")
+        require_plots()
+        prepare_folder(arguments.plot.parent)
+    {FIT: _fit, SHOW: _show, SCORE: _score}[arguments.what](arguments)
+
+
+def _fit(arguments: argparse.Namespace) -> None:
+    from openfelt.models.files import save_model
+
+    histories = _paths(arguments, "`felt model fit` needs HISTORIES", 1)[0]
+    for name in ("player", "kind", "out"):
+        if getattr(arguments, name) is None:
+            raise FeltError(f"`felt model fit` needs --{name} (see felt model --help).")
+    if arguments.plot or arguments.held_out:
+        raise FeltError("--plot and --held-out are not for `felt model fit`.")
+    game = arguments.game or GAME
+    model = _new(arguments.kind, game)
+    _check_folder(arguments.out)
+    hands = _hands(histories, arguments, arguments.player, game, arguments.cards)
+    _learn(model, hands, arguments)
+    save_model(model, arguments.out, player=arguments.player)
+    shown = sum(hand.holding >= 0 for hand in hands)
+    facts = {"model": str(arguments.out), "kind": model.kind, "game": model.ground.game.name}
+    facts |= {"player": arguments.player}
+    if arguments.json:
+        print_json({**facts, "hands": len(hands), "with_cards": shown})
+        return
+    print(f"{model.kind} of {arguments.player}: {len(hands):,} hands, {shown:,} with his cards known")
+    print(f"saved in {arguments.out}")
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    from openfelt.models.files import open_model
+
+    folder = _paths(arguments, "`felt model show` needs a MODEL", 1)[0]
+    with busy(f"reading {folder}"):
+        saved = open_model(folder)
+        text = saved.model.describe()
+    if arguments.plot:
+        draw = getattr(saved.model, "draw", None)
+        if draw is None:
+            raise FeltError(f"There is no picture of a model of kind {saved.model.kind}.")
+        draw(arguments.plot)
+    if arguments.json:
+        print_json({**saved.about, "text": text})
+        return
+    about = saved.about
+    player = f" of {about['player']}" if about["player"] else ""
+    print(f"{about['kind']}{player} in {about['game']}, learned from {about['learned']:,} hands\n\n{text}")
+    if arguments.plot:
+        print(f"drawn in {arguments.plot}")
+
+
+def _score(arguments: argparse.Namespace) -> None:
+    from openfelt.models.frequencies import FrequencyModel
+    from openfelt.models.score import compare, split
+
+    habits: FrequencyModel
+    if arguments.kind is None:
+        if arguments.held_out is not None:
+            raise FeltError("--held-out goes with --kind; a saved model is scored on all hands.")
+        model, habits, player, hands = _saved_and_hands(arguments)
+        learned = None
+    else:
+        histories = _paths(arguments, "`felt model score --kind K` needs HISTORIES", 1)[0]
+        if arguments.player is None:
+            raise FeltError("`felt model score --kind K` needs --player.")
+        game, player = arguments.game or GAME, arguments.player
+        model, habits = _new(arguments.kind, game), FrequencyModel(game)
+        first, hands = split(
+            _hands(histories, arguments, player, game, "known"), arguments.held_out or HELD_OUT
+        )
+        if arguments.cards == "shown":
+            told = _hands(histories, arguments, player, game, "shown")
+            first = told[: len(first)]
+        _learn(model, first, arguments)
+        habits.fit(first)
+        learned = len(first)
+    with progress_bar(not arguments.json) as bar:
+        scores = compare(model.kind, model, habits, hands, bar(f"scoring {len(hands):,} hands"))
+    if arguments.plot:
+        if scores[0].calibration is None:
+            raise FeltError("There is nothing to draw: none of the hands tells the player's cards.")
+        plot_calibration(f"{model.kind} of {player}", scores[0].calibration, arguments.plot)
+    _tell(arguments, player, learned, scores)
+
+
+def _saved_and_hands(
+    arguments: argparse.Namespace,
+) -> tuple[OpponentModel, FrequencyModel, str, list[SeenHand]]:
+    from openfelt.models.files import load_model, open_model
+
+    folder, histories = _paths(arguments, "`felt model score` needs a MODEL and HISTORIES, or --kind", 2)
+    with busy(f"reading {folder}"):
+        if arguments.game:
+            load_model(folder, arguments.game)  # which says if it is of another game
+        saved = open_model(folder)
+    player = arguments.player or str(saved.about["player"])
+    if not player:
+        raise FeltError(f"{folder} does not say whose model it is; name the player with --player.")
+    hands = _hands(histories, arguments, player, saved.model.ground.game.name, arguments.cards)
+    return saved.model, saved.habits, player, hands
+
+
+def _tell(arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[Score]) -> None:
+    from openfelt.models.score import table
+
+    if arguments.json:
+        facts: dict[str, Any] = {"player": player, "learned": learned, "scored": scores[0].hands}
+        print_json({**facts, "unit": "nats", "scores": [score.to_json() for score in scores]})
+        return
+    before = f", learned from the {learned:,} before" if learned is not None else ""
+    print(f"{player}: {scores[0].hands:,} hands, {scores[0].decisions:,} decisions with known cards{before}")
+    print(table(scores))
+    print("nats with standard errors; cards: above all possible ones alike")
+    if scores[0].gain:
+        print(f"{scores[0].name} loses {scores[0].gain} less a decision than the frequencies")
+    if arguments.plot:
+        print(f"drawn in {arguments.plot}")
+
+
+def _paths(arguments: argparse.Namespace, needed: str, wanted: int) -> list[Path]:
+    if len(arguments.paths) != wanted:
+        raise FeltError(f"{needed}, not {len(arguments.paths)} paths (see felt model --help).")
+    return list(arguments.paths)
+
+
+def _new(kind: str, game: str) -> OpponentModel:
+    from openfelt.models.files import new_model
+
+    return new_model(kind, game)
+
+
+def _check_folder(folder: Path) -> None:
+    """Find out before the work whether the model can be written there."""
+    from openfelt.base.files import MANIFEST, read_manifest
+    from openfelt.models.files import FOLDER
+
+    if folder.is_file():
+        raise FileError(f"{folder} is a file, where a folder for the model is needed.")
+    if (folder / MANIFEST).exists():
+        read_manifest(folder, FOLDER)
+    elif folder.exists() and any(folder.iterdir()):
+        raise FileError(f"{folder} holds other files; name an empty or new folder for the model.")
+
+
+def _learn(model: OpponentModel, hands: Sequence[SeenHand], arguments: argparse.Namespace) -> None:
+    with busy(f"learning from {len(hands):,} hands"):
+        if all(hand.holding < 0 for hand in hands) and model.kind != "frequencies":
+            raise FeltError(
+                "None of the player's hands tells his cards: a model needs some that were shown"
+                " (only frequencies do without)."
+            )
+        model.fit(hands, seed=arguments.seed)
+
+
+def _hands(
+    histories: Path, arguments: argparse.Namespace, player: str, game: str, cards: str
+) -> list[SeenHand]:
+    """The player's hands, as far as they are asked for."""
+    from openfelt.models.seen import seen_hands
+
+    names: set[str] = set()
+
+    def noted() -> Iterator[HandRecord]:
+        for record in all_records(histories):
+            names.update(record.names)
+            yield record
+
+    with busy(f"reading {histories}"):
+        try:
+            found = seen_hands(noted(), player, game, cards)
+        except FeltError:
+            if names and player not in names:
+                raise FeltError(unknown("player", player, names)) from None
+            raise
+    return found[: arguments.hands]
+
+
+def all_records(path: Path) -> Iterator[HandRecord]:
+    """The hands of a file that `felt history` reads, or of all such files in a folder."""
+    from openfelt.cli.history import ENDINGS, read_hands
+
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
+        if not files:
+            raise FileError(f"{path} holds no histories: files that end in {', '.join(ENDINGS)}.")
+    elif not path.exists():
+        raise FileError(f"There is no file {path}.")
+    elif path.suffix not in ENDINGS:
+        raise FeltError(f"Hands are in files that end in {', '.join(ENDINGS)}, and {path} does not.")
+    else:
+        files = [path]
+    for file in files:
+        if file.stat().st_size == 0:
+            raise FileError(f"{file} is empty.")
+        yield from read_hands(file)
+
+
+def plot_calibration(title: str, calibration: Calibration, path: Path) -> None:
+    """How often actions came, over the chance that was given to them."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from openfelt.base.files import not_written
+    from openfelt.models.public_tree import CLASSES
+    from openfelt.studies.report import COLOURS
+
+    figure = Figure(figsize=(5.2, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle=":")
+    for colour, name, chances, predicted, observed in zip(COLOURS, CLASSES, *calibration, strict=False):
+        some = chances >= FEW
+        label = f"{name} ({int(chances.sum()):,} decisions)"
+        axes.plot(predicted[some], observed[some], "o-", color=colour, label=label)
+    axes.set_xlabel("chance that was given to an action")
+    axes.set_ylabel("how often it came")
+    axes.set_title(f"{title}: calibration error {calibration.error:.3f}", fontsize=10)
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8, frameon=False)
+    try:
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+    except OSError as error:
+        raise not_written(path, error) from error

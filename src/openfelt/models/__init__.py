@@ -1,0 +1,1 @@
+"""Opponent models: what a player holds and does, learned from hands that were seen."""

@@ -1,0 +1,83 @@
+"""Models in folders: what kinds there are, how they are saved and found again."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from openfelt.base.errors import FeltError, FileError, unknown
+from openfelt.base.files import load_folder, save_folder
+from openfelt.models.frequencies import FrequencyModel
+from openfelt.models.ground import ground_of
+from openfelt.models.model import OpponentModel
+from openfelt.rules.game import AnyGame
+
+# By kind: the module of this folder, and its class.
+KINDS = {
+    "tally": ("tally", "TallyModel"),
+    "relational": ("relational", "RelationalModel"),
+    "trees": ("trees", "TreesModel"),
+    "frequencies": ("frequencies", "FrequencyModel"),
+}
+FOLDER = "model"
+HABITS = "habits"  # the counts of FrequencyModel of the same hands: what `score` sets it beside
+
+
+def new_model(kind: str, game: AnyGame) -> OpponentModel:
+    """A model that has seen nothing yet."""
+    if kind not in KINDS:
+        raise FeltError(unknown("kind of model", kind, KINDS))
+    module, name = KINDS[kind]
+    made: OpponentModel = getattr(importlib.import_module(f"openfelt.models.{module}"), name)(game)
+    return made
+
+
+def save_model(model: OpponentModel, folder: Path, *, player: str = "") -> None:
+    """Write what it has learned; the hands themselves are not kept, but how often he did what."""
+    arrays, facts = model.to_save()
+    habits = FrequencyModel(model.ground.game)
+    for hand in model.hands:
+        habits.count(hand)
+    about = {
+        "kind": model.kind,
+        "game": model.ground.game.name,
+        "player": player,
+        "learned": len(model.hands),
+    }
+    save_folder(folder, FOLDER, {**arrays, HABITS: habits.counts}, {**about, "model": facts})
+
+
+def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
+    """Read it again; with a game, it must be of that game."""
+    arrays, manifest = load_folder(folder, FOLDER)
+    try:
+        kind, name, facts = str(manifest["kind"]), str(manifest["game"]), dict(manifest["model"])
+        model = new_model(kind, name)
+        model.restore(arrays, facts)
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise FileError(f"{folder} is damaged: its model cannot be read.") from None
+    if game is not None and ground_of(game) is not model.ground:
+        raise FeltError(f"{folder} is a model of a player of {name}, not of {ground_of(game).game.name}.")
+    return model
+
+
+class Saved(NamedTuple):
+    """What a folder holds."""
+
+    model: OpponentModel
+    habits: FrequencyModel
+    about: dict[str, Any]  # kind, game, player, learned
+
+
+def open_model(folder: Path) -> Saved:
+    """The model with all that was written beside it."""
+    model = load_model(folder)
+    arrays, manifest = load_folder(folder, FOLDER)
+    habits = FrequencyModel(model.ground.game)
+    try:
+        habits.restore({"counts": arrays[HABITS]}, {})
+        about = {key: manifest[key] for key in ("kind", "game", "player", "learned")}
+    except (KeyError, ValueError):
+        raise FileError(f"{folder} is damaged: its model cannot be read.") from None
+    return Saved(model, habits, about)

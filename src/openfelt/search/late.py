@@ -1,0 +1,125 @@
+"""Hold'em's tree as a search walks it: with as little waiting for memory as can be.
+
+The boards and buckets of later streets are in tables of many megabytes, and most of the time of a play went
+by waiting for them. So the whole board is drawn at the start, and the processor told to fetch what stands
+there of the hands; and buckets are looked up late, when somebody asks for a row, which whoever has left the
+tree does not. Rows are those of `traverse/betting.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Ints, part
+from openfelt.base.memory import scratch
+from openfelt.base.random import Stream
+from openfelt.cards.boards import CARD_AS, Boards, step
+from openfelt.cards.deck import PAIR, STREETS
+from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, Layout, Leaves
+from openfelt.search.fetch import fetch
+from openfelt.traverse import episode
+from openfelt.traverse.betting import BOARD, PERMUTATION, SHOWN, STREET, Deal, HoldemTree, new_deal
+from openfelt.traverse.episode import ANSWERS, implements
+
+# Further places of Deal.at: by street the numbers of the boards, and their permutations; and a bit for each
+# shift that stands.
+BOARDS, PERMUTATIONS, PLACED = SHOWN + 1, SHOWN + 1 + len(STREETS), SHOWN + 1 + 2 * len(STREETS)
+
+
+class LateTree(NamedTuple):
+    """As HoldemTree."""
+
+    node: Ints
+    leaves: Leaves
+    layout: Layout
+    boards: Boards
+    preflop: NDArray[Any]
+    flop: NDArray[Any]
+    turn: NDArray[Any]
+    river: NDArray[Any]
+
+
+def late_tree(tree: HoldemTree) -> LateTree:
+    """The same tree, walked in the other way."""
+    return LateTree(*tree)
+
+
+def late_deal(players: int) -> Deal:
+    """For one thread to write to."""
+    return new_deal(players)._replace(at=scratch(PLACED + 1, np.int64))
+
+
+for _alike in (episode.num_actions, episode.payoff, episode.num_players, episode.passive):
+    implements(_alike, LateTree)(ANSWERS[_alike, HoldemTree])
+
+
+@part
+def place_boards(tree: LateTree, deal: Deal, board: int, permutation: int) -> None:
+    """Once all cards are drawn: find the boards to come from the one that is out, and fetch the buckets."""
+    first, street = 2 * len(deal.value), deal.at[STREET]
+    _place_board(tree.preflop, deal, street, board, permutation)
+    if street < 1:
+        board, permutation = step(tree.boards.to_1, board, permutation, deal.cards[first])
+        board, permutation = step(tree.boards.to_2, board, permutation, deal.cards[first + 1])
+        board, permutation = step(tree.boards.to_3, board, permutation, deal.cards[first + 2])
+        _place_board(tree.flop, deal, 1, board, permutation)
+    if street < 2:
+        board, permutation = step(tree.boards.to_4, board, permutation, deal.cards[first + 3])
+        _place_board(tree.turn, deal, 2, board, permutation)
+    if street < 3:
+        board, permutation = step(tree.boards.to_5, board, permutation, deal.cards[first + 4])
+        _place_board(tree.river, deal, 3, board, permutation)
+    deal.at[BOARD], deal.at[PERMUTATION] = deal.at[BOARDS + street], deal.at[PERMUTATIONS + street]
+
+
+@part
+def _place_board(table: NDArray[Any], deal: Deal, street: int, board: int, permutation: int) -> None:
+    deal.at[BOARDS + street], deal.at[PERMUTATIONS + street] = board, permutation
+    if street > deal.at[STREET]:
+        for player in range(len(deal.value)):
+            fetch(table, board, _pair(deal, player, permutation))
+
+
+@part
+def _pair(deal: Deal, player: int, permutation: int) -> int:
+    low = CARD_AS[permutation, deal.cards[2 * player]]
+    return int(PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]])
+
+
+@implements(episode.follow, LateTree)
+def _follow(tree: LateTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
+    node = tree.node[node, CHILD] + action
+    street = tree.node[node, KIND] >> STREET_SHIFT & 3
+    if street > deal.at[STREET]:
+        deal.at[STREET] = street
+        deal.at[BOARD], deal.at[PERMUTATION] = deal.at[BOARDS + street], deal.at[PERMUTATIONS + street]
+    return node
+
+
+@implements(episode.first_slot, LateTree)
+def _first_slot(tree: LateTree, deal: Deal, node: int) -> int:
+    street, player = tree.node[node, KIND] >> STREET_SHIFT & 3, tree.node[node, PLAYER]
+    place = street * len(deal.value) + player
+    if not deal.at[PLACED] >> place & 1:
+        _place_hand(tree, deal, street, player, place)
+        deal.at[PLACED] |= 1 << place
+    return int(tree.node[node, PLACE] + deal.shift[place])
+
+
+@part
+def _place_hand(tree: LateTree, deal: Deal, street: int, player: int, place: int) -> None:
+    """As `place_hands`, of one player."""
+    board, pair = deal.at[BOARDS + street], _pair(deal, player, deal.at[PERMUTATIONS + street])
+    if street == 0:
+        bucket = np.int64(tree.preflop[0, pair])
+    elif street == 1:
+        bucket = np.int64(tree.flop[board, pair])
+    elif street == 2:
+        bucket = np.int64(tree.turn[board, pair])
+    else:
+        bucket = np.int64(tree.river[board, pair])
+    base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
+    deal.shift[place] = base + bucket * tree.layout.spots[street, player]
