@@ -27,6 +27,7 @@ from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.rules.hand import Hand
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
+SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
 RULE_BOTS = ("always-fold", "always-call", "always-raise", "random", "probe")
 
 
@@ -114,6 +115,9 @@ def test_strengths_in_holdem_are_the_studies():
     with (STUDIES / "bots-cross-table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     for choice in bots_for(game):
+        if choice.name in SEARCHERS:
+            assert choice.strength == NOT_MEASURED
+            continue
         own = [float(row["won"]) for row in rows if row["bot"] == choice.name]
         mean = sum(own) / len(own)
         verb = "wins" if mean > 0 else "loses"
@@ -128,7 +132,7 @@ def test_strengths_with_three_players_are_the_studies():
     game = felt.load_game("holdem(players=3)")
     with (STUDIES / "bots-three-handed.csv").open(newline="") as file:
         rows = {row["row"]: row for row in csv.DictReader(file)}
-    choices = bots_for(game)
+    choices = [choice for choice in bots_for(game) if choice.name not in SEARCHERS]
     assert {choice.name for choice in choices} == set(rows)
     for choice in choices:
         won, half = float(rows[choice.name]["won"]), float(rows[choice.name]["half_95"])
@@ -149,7 +153,7 @@ def test_results_in_the_package_are_those_of_the_studies(copy, study):
 def test_exact_results_in_the_package_are_what_they_are_now(name):
     game = felt.load_game(name)
     kept = {bot: lost for (played, bot), lost in exact_results().items() if played == name}
-    assert kept.keys() == {choice.name for choice in bots_for(game)}
+    assert kept.keys() == {choice.name for choice in bots_for(game)} - set(SEARCHERS)
     for bot, lost in kept.items():
         assert exact(bot, game) == pytest.approx(lost, rel=0.05 if bot in LEARNERS else 1e-9)
 

@@ -18,9 +18,7 @@ from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.bots.view import HoldemView, holdem_view
-from openfelt.cards.boards import PAIR_AS, find_board
 from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, pair_number
-from openfelt.policy.holdem_policy import WHOLE
 from openfelt.rules.game import CHANCE
 from openfelt.rules.hand import Hand
 from openfelt.rules.holdem import Holdem
@@ -85,13 +83,7 @@ def likelihood(
     game = bot.game
     assert isinstance(game, Holdem)
     if plays_by_numbers(bot) and isinstance(bot, HoldemBot):
-        tree = bot.policy.tree
-        node = tree.find_node(line)
-        street = tree.street(node)
-        canonical, permutation = find_board(board)
-        bucket = tree.abstraction.tables()[street][canonical][PAIR_AS[permutation]].astype(np.int64)
-        slots = tree.slots(node, 0).start + bucket * tree.layout.spots[street, seat] + number
-        return np.asarray(bot.policy.weights[slots] / WHOLE)
+        return bot.policy.of_all_pairs(bot.policy.tree.find_node(line), board)[:, number]
     if plays_by_numbers(bot) and isinstance(bot, RuleBot):  # whatever the cards
         view = holdem_view(game, seat, (), board, line)
         return np.full(PAIRS, bot.weights(view)[number] / bot.whole)

@@ -44,6 +44,7 @@ LATE, ERROR, ILLEGAL = "late", "error", "illegal"
 FEW_NODES = 100_000  # a tree is turned into Python's own numbers, which are quicker there, up to this size
 KIND_BITS = (1 << STREET_SHIFT + 2) - 1  # number of actions, whether there is a bet, street
 WARM_UP = 60.0  # seconds for a decision before the clock counts
+LEARNING = 60.0  # seconds after a hand, for a bot that learns
 
 
 @dataclass
@@ -81,16 +82,21 @@ class Table(ABC):
         self._watchers = [type(bot).end_hand is not Bot.end_hand for bot in bots]
 
     def tell(self, place: int, view: View, won: float) -> None:
-        """Let a bot see how a hand ended; a bot that fails at that is counted too."""
-        clock = Clock(self.limit)
-        fault, _ = self._guarded(place, lambda: self.bots[place].end_hand(view, won))
-        if fault or clock.used > self.limit:
+        """Let a bot see how a hand ended; a bot that fails at that is counted too.
+
+        The clock is for decisions: a bot that learns from hands has more time for that.
+        """
+        bot = self.bots[place]
+        limit = max(self.limit, LEARNING) if bot.learns else self.limit
+        clock = Clock(limit)
+        fault, _ = self._guarded(place, lambda: bot.end_hand(view, won), limit)
+        if fault or clock.used > limit:
             self.conduct[place].faults[fault or LATE] += 1
 
-    def _guarded(self, place: int, act: Callable[[], object]) -> tuple[str, object]:
+    def _guarded(self, place: int, act: Callable[[], object], limit: float) -> tuple[str, object]:
         """The fault of a bot, if it has one, and what it said."""
         try:
-            with alarm(self.limit):
+            with alarm(limit):
                 return "", act()
         except TooLateError:
             return LATE, None
@@ -106,7 +112,7 @@ class Table(ABC):
     def ask(self, place: int, view: View, dice: Dice) -> int:
         """The place of the action that a bot names, or 0 for one that fails to name any in time."""
         conduct, clock, actions = self.conduct[place], Clock(self.limit), view.actions
-        fault, named = self._guarded(place, lambda: self.bots[place].act(view, dice, clock))
+        fault, named = self._guarded(place, lambda: self.bots[place].act(view, dice, clock), self.limit)
         used = clock.used
         conduct.decisions += 1
         conduct.seconds += used

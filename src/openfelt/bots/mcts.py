@@ -22,34 +22,52 @@ from openfelt.base.jit import Floats
 from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View
-from openfelt.cards.deck import PAIRS, pair_number
+from openfelt.cards.deck import BOARD_CARDS, PAIRS, pair_number
 from openfelt.compile.compiler import compile_game
 from openfelt.models.files import load_model, new_model
 from openfelt.models.ground import UNKNOWN, ground_of
 from openfelt.models.model import OpponentModel
 from openfelt.models.seen import SeenHand
+from openfelt.policy.any_policy import AnyPolicy
+from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.policy.policy import Policy
 from openfelt.rules.game import Game
 from openfelt.rules.holdem import Holdem
-from openfelt.search.mcts import Found, MctsSettings
+from openfelt.search.mcts import BY_AVERAGE, POLICY, SMOOTH, Found, MctsSettings
 from openfelt.search.searcher import HoldemSearcher, TreeSearcher
+from openfelt.solvers.run_folder import open_policy
 
 ITERATIONS = 1_000  # a decision without a clock, as in PGC10
 SHARE = 0.9  # of the clock that is left, for the search itself
+LEAST = 1e-3  # seconds of a search, however late it is
+UNLIKELY = 1e-4  # that somebody departs from the policy that he is taken to play
 SEEDS = 1 << 53
 _WORDS = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "True or False"}
 
 
 class MctsBot(Bot):
-    """Plays hold'em and games small enough to be compiled, without a model of the others."""
+    """Plays hold'em and games small enough to be compiled, without a model of the others.
+
+    With a policy it is Smooth UCT from the decision at hand (HS14), which starts from that policy; what
+    others may hold follows from it too.
+    """
 
     def __init__(
-        self, game: Game, settings: MctsSettings | None = None, *, iterations: int = ITERATIONS
+        self,
+        game: Game,
+        settings: MctsSettings | None = None,
+        *,
+        iterations: int = ITERATIONS,
+        policy: AnyPolicy | None = None,
+        expander: Any = None,
     ) -> None:
+        """`policy` and `expander` as in `HoldemSearcher`, where the settings need them."""
         super().__init__(game)
         self.require(game)
         if iterations < 1:
             raise FeltError(f"A search needs at least one iteration, not {iterations}.")
         self.settings, self.iterations = settings, iterations
+        self.policy, self.expander = policy, expander
 
     @classmethod
     def require(cls, game: Game) -> None:
@@ -59,11 +77,13 @@ class MctsBot(Bot):
 
     @cached_property
     def _holdem(self) -> HoldemSearcher:
-        return HoldemSearcher(self.game, self.settings)
+        policy = self.policy if isinstance(self.policy, HoldemPolicy) else None
+        return HoldemSearcher(self.game, self.settings, policy=policy, expander=self.expander)
 
     @cached_property
     def _tree(self) -> TreeSearcher:
-        return TreeSearcher(self.game, self.settings)
+        policy = self.policy if isinstance(self.policy, Policy) else None
+        return TreeSearcher(self.game, self.settings, policy=policy, expander=self.expander)
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
         return view.actions[self.search(view, int(dice.uniform() * SEEDS), clock.left).picked]
@@ -71,23 +91,37 @@ class MctsBot(Bot):
     def search(self, view: View, seed: int = 0, seconds: float = math.inf) -> Found:
         """What it finds: for so many iterations, or for so long where there is a clock."""
         iterations = self.iterations if seconds == math.inf else None
-        seconds *= SHARE
+        seconds = max(SHARE * seconds, LEAST)
         if isinstance(view, HoldemView):
-            return self._search_holdem(view, iterations, seconds, seed)
+            return self._holdem.search(
+                view.seat,
+                view.hole,
+                view.board,
+                view.line,
+                beliefs=self.beliefs(view),
+                model=self._model,
+                iterations=iterations,
+                seconds=seconds,
+                seed=seed,
+            )
         assert isinstance(view, TreeView)
         self._tree.forget()
         return self._tree.search(view.row, iterations=iterations, seconds=seconds, seed=seed)
 
-    def _search_holdem(self, view: HoldemView, iterations: int | None, seconds: float, seed: int) -> Found:
-        return self._holdem.search(
-            view.seat,
-            view.hole,
-            view.board,
-            view.line,
-            iterations=iterations,
-            seconds=seconds,
-            seed=seed,
-        )
+    _model: Any = None  # of the others, for the search
+
+    def beliefs(self, view: HoldemView) -> Floats | None:
+        """[players, 1326] what each may hold, of the bot itself as the others see it; None: anything."""
+        if not isinstance(self.policy, HoldemPolicy):
+            return None
+        found, tree, node = np.ones((self.game.players, PAIRS)), self.policy.tree, 0
+        for move in view.moves:
+            shares = self.policy.of_all_pairs(node, view.board[: BOARD_CARDS[move.street]])
+            number = tree.actions(node).index(move.action)
+            likely = found[move.seat] * np.maximum(shares[:, number], UNLIKELY)
+            found[move.seat] = likely / likely.max()
+            node = tree.child(node, number)
+        return found
 
 
 class ModelBot(MctsBot):
@@ -112,20 +146,10 @@ class ModelBot(MctsBot):
         super().__init__(game, settings, iterations=iterations)
         self.model = model or new_model(self.kind, game)
         self.learns = learn
-        self._asked = self.model.for_search() if isinstance(game, Holdem) else None
 
-    def _search_holdem(self, view: HoldemView, iterations: int | None, seconds: float, seed: int) -> Found:
-        return self._holdem.search(
-            view.seat,
-            view.hole,
-            view.board,
-            view.line,
-            beliefs=self.beliefs(view),
-            model=self._asked,
-            iterations=iterations,
-            seconds=seconds,
-            seed=seed,
-        )
+    @property
+    def _model(self) -> Any:
+        return self.model.for_search()
 
     def beliefs(self, view: HoldemView) -> Floats:
         """[players, 1326] what each of the others may hold; of the bot itself all pairs alike."""
@@ -147,10 +171,7 @@ class ModelBot(MctsBot):
             return
         for hand in self.seen(view):
             self.model.learn(hand)
-        if isinstance(view, HoldemView):
-            self._asked = self.model.for_search()
-        else:
-            self.__dict__.pop("_tree", None)  # it is made anew with what was learned
+        self.__dict__.pop("_tree", None)  # it is made anew with what was learned
 
     def seen(self, view: View) -> list[SeenHand]:
         """The hand that is over, as it was seen of each of the others."""
@@ -185,18 +206,30 @@ class Parameters:
     c: float = MctsSettings.c
     rollout: str = MctsSettings.rollout
     pick: str = MctsSettings.pick
+    policy: str = ""  # the folder of a run or policy, for Smooth UCT that starts from it
+    warmth: float = 50.0  # how firmly it holds to that policy
     model: str = ""  # the folder of a saved model
     learn: bool = True
+
+    def settings(self, given: Mapping[str, Any]) -> MctsSettings:
+        """Of the search; with a policy, rollouts follow it, and actions are drawn from the average."""
+        if not self.policy:
+            return MctsSettings(c=self.c, rollout=self.rollout, pick=self.pick)
+        rollout, pick = given.get("rollout", POLICY), given.get("pick", BY_AVERAGE)
+        return MctsSettings(c=self.c, rollout=rollout, pick=pick, selection=SMOOTH, warmth=self.warmth)
 
 
 def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> MctsBot:
     """A bot with parameters that somebody wrote."""
     chosen = _parameters(given)
-    settings = MctsSettings(c=chosen.c, rollout=chosen.rollout, pick=chosen.pick)
+    settings = chosen.settings(given)
     if not issubclass(kind, ModelBot):
         if not {"model", "learn"}.isdisjoint(given):
             raise FeltError("mcts has no model; take mcts-tally or mcts-relational.")
-        return kind(game, settings, iterations=chosen.iterations)
+        policy = open_policy(chosen.policy, game) if chosen.policy else None
+        return kind(game, settings, iterations=chosen.iterations, policy=policy)
+    if not {"policy", "warmth"}.isdisjoint(given):
+        raise FeltError("A search with a model starts from no policy; take mcts.")
     model = load_model(Path(chosen.model), game) if chosen.model else None
     return kind(game, settings, iterations=chosen.iterations, model=model, learn=chosen.learn)
 

@@ -52,7 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         help="learn from all cards that the history tells (known), or those of showdowns only (shown)",
     )
     parser.add_argument("--hands", type=count, metavar="N", help="only the player's first N hands")
-    parser.add_argument("--held-out", type=positive, metavar="SHARE", help="score --kind: (default: 0.2)")
+    parser.add_argument(
+        "--held-out",
+        type=positive,
+        metavar="SHARE",
+        help="score --kind: of the hands, the last that are scored (default: 0.2)",
+    )
     parser.add_argument("--seed", type=seed, default=0, help="for cards that are not known (default: 0)")
     parser.add_argument("--plot", type=Path, help="a .png file: show the model, or score's calibration")
 

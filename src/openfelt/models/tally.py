@@ -8,7 +8,9 @@ the counts tell what he does with given cards; read along the buckets, what card
 A cell of few hands is filled up from coarser counts: with PRIOR of what he does with that bucket in any
 context, which again has PRIOR of what he does with any cards. With a hundred hands most cells are empty, and
 the coarser counts speak; with a thousand the cells do. In trials with 100 to 5,000 hands of ace1 and of
-poki-like, 2 predicted as well as or better than 1, 4 and 8, and than PRIOR counts of each action alike.
+poki-like (on whose held-out hands it was chosen), 2 cost at most 0.005 nats a decision more than the best of
+1, 2, 4 and 8; 1 and 4 cost up to 0.022 and 0.024 more. Two counts shared by all actions alike, without
+coarser ones, cost up to 0.05 more than these, and at best 0.002 less.
 """
 
 from __future__ import annotations

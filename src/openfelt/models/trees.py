@@ -4,8 +4,9 @@ The paper's J48 learns from five features: the seat relative to the button, the 
 of the street and of the player himself, and the bucket of his hand. Here scikit-learn grows the trees by the
 same measure, information gain, and prunes them by what a leaf must save (cost-complexity): at least two nats,
 one for each free chance that it adds (AIC; J48 prunes by bounds on a leaf's errors instead). In trials with
-100 to 5,000 hands of ace1 and of poki-like this predicted better than BIC's price, and than no pruning. A
-leaf's chances begin with one count for each action (Laplace).
+100 to 5,000 hands of ace1 and of poki-like (on whose held-out hands it was chosen) this predicted better than
+BIC's price in 8 cases of 12 and worse in 2, better than no pruning in 10 and worse in 1. A leaf's chances
+begin with one count for each action (Laplace).
 
 A grown tree is kept as arrays, so that a model at play, or one that was saved, needs no scikit-learn.
 """

@@ -75,7 +75,9 @@ def write_exact(games: Sequence[str]) -> None:
     lines = ["game,bot,exploitability"]
     for game in map(load_game, games):
         for name in (name for name, kind in BOTS.items() if kind.plays(game)):
-            lines.append(f'"{game.name}",{name},{exact(name, game)!r}')
+            lost = exact(name, game)
+            if lost is not None:
+                lines.append(f'"{game.name}",{name},{lost!r}')
     write_text(RESULTS / EXACT, "\n".join(lines) + "\n")
 
 

@@ -7,7 +7,7 @@ policy goes the recipe of its abstraction, so that it can play without tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from openfelt.abstraction.abstraction import Abstraction
 from openfelt.abstraction.spec import parse_spec
 from openfelt.base.errors import FeltError, FileError
 from openfelt.base.jit import Floats, Longs, kernel, part
+from openfelt.cards.boards import PAIR_AS, find_board
 from openfelt.cards.deck import STREETS, Bytes
 from openfelt.compile.betting_tree import (
     FACING_SHIFT,
@@ -55,6 +56,15 @@ class HoldemPolicy:
         """By words: the probability of each action."""
         table = self.weights[self.tree.slots(node, bucket)] / WHOLE
         return dict(zip(self.tree.actions(node), map(float, table), strict=True))
+
+    def of_all_pairs(self, node: int, board: Sequence[int]) -> Floats:
+        """[1326, actions] what it does at a node with each pair; where a card is on the board, anything."""
+        tree, street = self.tree, self.tree.street(node)
+        number, permutation = find_board(board)
+        bucket = tree.abstraction.tables()[street][number][PAIR_AS[permutation]].astype(np.int64)
+        slots = tree.slots(node, 0)
+        first = slots.start + bucket * tree.layout.spots[street, tree.node[node, PLAYER]]
+        return np.asarray(self.weights[first[:, None] + np.arange(slots.stop - slots.start)] / WHOLE)
 
     def sample(self, slots: slice, generator: np.random.Generator) -> int:
         """The place of an action, drawn with its probability."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Ints, Longs, kernel
-from openfelt.compile.betting_tree import PLAYER, compile_holdem
+from openfelt.compile.betting_tree import PLAYER, BettingTree, compile_holdem
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.policy.any_policy import require_game
@@ -29,7 +29,7 @@ from openfelt.traverse.others import ProbabilityModel
 
 
 class HoldemSearcher:
-    """Searches in hold'em, for any seat; the rows are those of the game's abstraction."""
+    """Searches in hold'em, for any seat; the rows are those of the game's abstraction, or of the policy's."""
 
     def __init__(
         self,
@@ -44,11 +44,9 @@ class HoldemSearcher:
         rules = load_game(game)
         if not isinstance(rules, Holdem):
             raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
-        self.tree = compile_holdem(rules)
+        self.tree = compile_holdem(rules) if policy is None else _tree_of(policy, rules)
         opened = open_tree(self.tree)
         self.opened = late_tree(opened.tree)
-        if policy is not None:
-            require_game(policy, self.tree)
         self._mcts = Mcts(
             opened.depth,
             rules.players,
@@ -97,6 +95,13 @@ class HoldemSearcher:
         self._mcts.seed(seed)
         position = holdem_position(self.opened, node, seat, hole, board, beliefs)
         return self._mcts.search(position, model, iterations=iterations, seconds=seconds, begun=begun)
+
+
+def _tree_of(policy: HoldemPolicy, rules: Holdem) -> BettingTree:
+    tree = policy.tree
+    if (tree.players, tree.most_bets) != (rules.players, rules.bets):
+        raise FeltError(f"The policy was made for {tree.game}, not for {rules.name}.")
+    return tree
 
 
 def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,6 @@ from openfelt.models.network import Features, Network, Weights, features_of, new
 from openfelt.rules.game import Game
 from openfelt.rules.holdem import Holdem
 from openfelt.search.mcts import AT_RANDOM, NETWORK, MctsSettings
-from openfelt.search.searcher import HoldemSearcher
 from openfelt.studies.match_table import Measured
 
 ITERATIONS, TIME = "iterations", "time"  # what can be equal
@@ -31,14 +29,10 @@ class ExpandBot(MctsBot):
     """Searches in hold'em; which action of a row it tries first is the network's say, or chance's."""
 
     def __init__(self, game: Game, network: Network | None, iterations: int) -> None:
-        super().__init__(game, MctsSettings(expand=NETWORK if network else AT_RANDOM), iterations=iterations)
-        self._network = network
-
-    @cached_property
-    def _holdem(self) -> HoldemSearcher:
-        if self._network and len(self._network.at_node) != compile_holdem(self.game).num_nodes:
-            raise FeltError(f"The network was made for another game than {self.game.name}.")
-        return HoldemSearcher(self.game, self.settings, expander=self._network)
+        if network and len(network.at_node) != compile_holdem(game).num_nodes:
+            raise FeltError(f"The network was made for another game than {game.name}.")
+        settings = MctsSettings(expand=NETWORK if network else AT_RANDOM)
+        super().__init__(game, settings, iterations=iterations, expander=network)
 
 
 def own_features() -> Features:
