@@ -176,7 +176,7 @@ def test_the_table_is_played_and_written(tmp_path, monkeypatch):
     told: list[int] = []
     setting = {"hands": 20, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
     results = study.play(**setting, progress=told.append)
-    assert sum(told) == study.planned(20) == 60 + 5 * 20
+    assert sum(told) == study.planned(20) == 60 + 2 * 20 + 3 * 8
     assert repr(study.play(**setting, progress=print)) == repr(results)  # kept, and not played again
     for player in pgc10_match.PLAYERS.values():
         if player.kind:

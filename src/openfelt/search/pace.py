@@ -61,13 +61,17 @@ class Pace:
 
     def grant(self) -> int:
         """How many iterations to do now; 0 when it is time to stop."""
+        if self._seconds == math.inf:
+            assert self._iterations is not None
+            self.done, count = self._iterations, self._iterations - self.done
+            return count
         time, habits = self._now(), self._habits
         if self._chunk:
             self._learn(time - self._asked)
         self._asked = time
         rest = math.inf if self._iterations is None else self._iterations - self.done
         most = self._chunk * GROWTH if self._chunk else FIRST if habits.cost else 1
-        least = 0 if self.done and self._seconds < math.inf else 1
+        least = 0 if self.done else 1
         # What has to be done besides iterations takes no longer than the shortest chunk did as a whole.
         foreseen = min(self._left(time) / MARGIN - self._shortest, SLICE)
         self._chunk = int(min(rest, most, max(least, foreseen / max(habits.cost, TICK))))
@@ -75,8 +79,6 @@ class Pace:
 
     def _left(self, time: float) -> float:
         """Seconds that may still be used."""
-        if self._seconds == math.inf:
-            return math.inf
         kept = SHARE * self._seconds + RESERVE + min(self._habits.stall, STALLS * self._seconds)
         return self._seconds - kept - (time - self._begun)
 

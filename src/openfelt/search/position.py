@@ -7,6 +7,7 @@ them to. In that of the others, who do not know his cards, everybody may hold wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,23 +118,35 @@ def holdem_position(
 ) -> HoldemPosition:
     """`beliefs` [players, 1326]: how likely each pair is, of the searcher as the others see it; or any."""
     players = int(tree.leaves.paid.shape[1])
-    weights = np.ones((players, PAIRS)) if beliefs is None else beliefs
-    views = np.empty((2, players, PAIRS))
-    np.multiply(weights, pairs_without((*hole, *board)), out=views[OWN])
-    views[OWN, seat] = 0.0
-    views[OWN, seat, PAIR[hole[0], hole[1]]] = 1.0
-    np.multiply(weights, pairs_without(board), out=views[OTHERS])
-    share, other = np.empty(views.shape), np.empty(views.shape, np.int32)
-    if not _alias(views, share, other, np.empty(PAIRS, np.int32)):
-        raise FeltError(
-            "Beliefs must be finite, 0 or above, and above 0 for at least one pair that can be held."
-        )
+    share, other = _anything(players) if beliefs is None else _believed(beliefs, seat, hole, board)
     number, permutation = find_board(board)
     at = np.array([BOARD_CARDS.index(len(board)), number, permutation], np.int32)
     on_table, held = (sum(1 << card for card in cards) for cards in (board, hole))
     taken = np.array([on_table | held, on_table])
     own, table = np.array(sorted(hole), np.int32), np.array(board, np.int32)
     return HoldemPosition(tree, root, seat, share, other, own, table, taken, at)
+
+
+@cache
+def _anything(players: int) -> tuple[Floats, Ints]:
+    """All pairs alike; one that holds a card which is out is drawn again."""
+    shape = 2, players, PAIRS
+    return np.ones(shape), np.zeros(shape, np.int32)
+
+
+def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[int]) -> tuple[Floats, Ints]:
+    """The alias tables of both views."""
+    views = np.empty((2, *beliefs.shape))
+    np.multiply(beliefs, pairs_without((*hole, *board)), out=views[OWN])
+    views[OWN, seat] = 0.0
+    views[OWN, seat, PAIR[hole[0], hole[1]]] = 1.0
+    np.multiply(beliefs, pairs_without(board), out=views[OTHERS])
+    share, other = np.empty(views.shape), np.empty(views.shape, np.int32)
+    if not _alias(views, share, other, np.empty(PAIRS, np.int32)):
+        raise FeltError(
+            "Beliefs must be finite, 0 or above, and above 0 for at least one pair that can be held."
+        )
+    return share, other
 
 
 @kernel

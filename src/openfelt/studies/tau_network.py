@@ -256,7 +256,7 @@ FIGURES_5_TO_7 = NetworkStudy(
         "them at random, with as many iterations a decision, and with as many as take as long. Each deal is "
         "played in both seats."
     ),
-    hands=100_000,
+    hands=20_000,
     quick_hands=400,
     examples=320_000,
     quick_examples=12_000,
