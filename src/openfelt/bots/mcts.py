@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class MctsBot(Bot):
     others may hold follows from it too.
     """
 
+    c: ClassVar[float] = MctsSettings.c  # exploration, if nobody says otherwise
+
     def __init__(
         self,
         game: Game,
@@ -66,7 +68,7 @@ class MctsBot(Bot):
         self.require(game)
         if iterations < 1:
             raise FeltError(f"A search needs at least one iteration, not {iterations}.")
-        self.settings, self.iterations = settings, iterations
+        self.settings, self.iterations = settings or MctsSettings(c=self.c), iterations
         self.policy, self.expander = policy, expander
 
     @classmethod
@@ -128,6 +130,7 @@ class ModelBot(MctsBot):
     """The same with a model, from a saved one or from nothing."""
 
     kind: str
+    c = 10.0  # docs/studies/pgc10-table-1.md
 
     @classmethod
     def require(cls, game: Game) -> None:
@@ -203,7 +206,7 @@ class Parameters:
     """What can be written in brackets after the name of such a bot, as in mcts(c=2,iterations=1000)."""
 
     iterations: int = ITERATIONS
-    c: float = MctsSettings.c
+    c: float = 0.0  # 0: as usual for the bot
     rollout: str = MctsSettings.rollout
     pick: str = MctsSettings.pick
     policy: str = ""  # the folder of a run or policy, for Smooth UCT that starts from it
@@ -221,7 +224,7 @@ class Parameters:
 
 def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> MctsBot:
     """A bot with parameters that somebody wrote."""
-    chosen = _parameters(given)
+    chosen = _parameters({"c": kind.c, **given})
     settings = chosen.settings(given)
     if not issubclass(kind, ModelBot):
         if not {"model", "learn"}.isdisjoint(given):
