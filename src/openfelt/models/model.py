@@ -27,7 +27,7 @@ from openfelt.policy.policy import Policy
 from openfelt.rules.game import AnyGame
 
 DRAWS = 4  # holdings that a hand counts for, where the cards were not shown
-ROUNDS = 4  # of fitting and drawing
+ROUNDS = 12  # of fitting and drawing; docs/studies/models-truth.md
 
 
 class OpponentModel(ABC):
