@@ -106,10 +106,7 @@ def _show(arguments: argparse.Namespace) -> None:
         saved = open_model(folder)
         text = saved.model.describe()
     if arguments.plot:
-        draw = getattr(saved.model, "draw", None)
-        if draw is None:
-            raise FeltError(f"There is no picture of a model of kind {saved.model.kind}.")
-        draw(arguments.plot)
+        saved.model.draw(arguments.plot)
     if arguments.json:
         print_json({**saved.about, "text": text})
         return

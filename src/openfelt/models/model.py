@@ -13,6 +13,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,10 @@ class OpponentModel(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it has learned, to be read by people."""
+
+    def draw(self, path: Path) -> None:
+        """Draw what it has learned, where it can be drawn."""
+        raise FeltError(f"There is no picture of a model of kind {self.kind}.")
 
     # What all do alike
 

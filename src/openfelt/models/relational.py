@@ -37,7 +37,7 @@ from openfelt.models.model import ROUNDS, OpponentModel
 from openfelt.models.public_tree import CLASSES, Places, facts_at
 from openfelt.models.relational_tree import Leaf, Tree, indented, rules, tree_from, tree_to_save
 from openfelt.models.seen import Decisions, SeenHand, all_decisions, decisions_in
-from openfelt.models.tree_picture import Picture
+from openfelt.models.tree_picture import Picture, draw_trees
 from openfelt.rules.game import AnyGame
 
 BAYES, TREE = "bayes", "tree"  # where the chances of cards come from: action trees, or trees of their own
@@ -224,10 +224,18 @@ class RelationalModel(OpponentModel):
 
     def describe(self) -> str:
         """All trees of actions, and those of cards if they are used."""
+        parts = [f"{name}, {what}:\n{self.text(phase, what)}" for phase, name, what in self._all_trees()]
+        return "\n\n".join(parts)
+
+    def draw(self, path: Path) -> None:
+        trees = self._all_trees()
+        draw_trees([self.picture(phase, f"{name}, {what}", what) for phase, name, what in trees], path)
+
+    def _all_trees(self) -> list[tuple[int, str, str]]:
+        """The phase of each, its name, and what it is a tree of."""
         kinds = (ACTION_TREES, CARD_TREES) if self.settings.cards == TREE else (ACTION_TREES,)
         phases = enumerate(self.ground.streets if self.settings.per_phase else ("all phases",))
-        parts = [(name, what, self.text(phase, what)) for phase, name in phases for what in kinds]
-        return "\n\n".join(f"{name}, {what}:\n{text}" for name, what, text in parts)
+        return [(phase, name, what) for phase, name in phases for what in kinds]
 
     def tree(self, phase: int, what: str = ACTION_TREES) -> Tree:
         """A phase's."""
