@@ -275,6 +275,8 @@ class Contest:
             cards = deal_block(self.game.players, self.luck, 0, 1).cards[0].tolist()
             own = [tuple(cards[2 * seat : 2 * seat + 2]) for seat in range(self.game.players)]
             table.warm_up(own, tuple(cards[2 * self.game.players :]))
+        elif isinstance(table, TreeTable):
+            table.warm_up()
 
     def _open_table(self) -> Table:
         bots = self._sit_down()

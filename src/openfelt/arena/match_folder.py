@@ -15,8 +15,10 @@ from openfelt.arena.journal import Journal
 from openfelt.base.errors import FileError
 from openfelt.base.files import file_checksum
 from openfelt.bots.bot import Bot
-from openfelt.bots.mcts import ModelBot
+from openfelt.bots.mcts import MctsBot, ModelBot
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
+from openfelt.policy.any_policy import AnyPolicy
+from openfelt.policy.holdem_policy import HoldemPolicy
 
 KIND = "match"
 
@@ -53,9 +55,15 @@ def mark(name: str, bot: Bot) -> str:
     if path.suffix == ".py" and path.is_file():
         return file_checksum(path)[:12]
     if isinstance(bot, HoldemBot | TreeBot):
-        table = bot.policy.weights if isinstance(bot, HoldemBot) else bot.policy.probabilities
-        return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
+        return _table_mark(bot.policy)
+    if isinstance(bot, MctsBot) and bot.policy is not None:
+        return _table_mark(bot.policy)
     return bot.model.fingerprint if isinstance(bot, ModelBot) else ""
+
+
+def _table_mark(policy: AnyPolicy) -> str:
+    table = policy.weights if isinstance(policy, HoldemPolicy) else policy.probabilities
+    return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
 
 
 def _plain(setup: Setup) -> dict[str, Any]:

@@ -244,6 +244,16 @@ class TreeTable(Table):
         self._tree, self._episodes = tree, _episodes(tree)
         self._words: dict[int, tuple[str, ...]] = {}
 
+    def warm_up(self) -> None:
+        """Let bots decide once in every seat before the clock counts, as `HoldemTable.warm_up`."""
+        patient = [_Patient(bot, self.limit) for bot in self.bots]
+        table = TreeTable(self.game, patient, self._tree, limit=max(WARM_UP, self.limit))
+        for seat, row in enumerate(self._tree.rows.first_row[:-1].tolist()):
+            if row < self._tree.rows.first_row[seat + 1]:
+                view = TreeView(self.game, seat, self._tree.actions(row), self._tree, row)
+                for place in range(len(patient)):
+                    table.ask(place, view, Dice(0))
+
     def play_block(self, lineup: Lineup, times: Sequence[int], luck: Luck, first: int, count: int) -> Played:
         played = room(count, len(times), self.game.players, len(self.bots))
         order = [lineup.places(seating) for seating in lineup.seatings.tolist()]

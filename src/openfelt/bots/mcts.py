@@ -68,6 +68,8 @@ class MctsBot(Bot):
         self.require(game)
         if iterations < 1:
             raise FeltError(f"A search needs at least one iteration, not {iterations}.")
+        if policy is None and settings is not None and settings.needs_policy:
+            raise FeltError("Rollouts by policy, and rows warmed by one, need a policy.")
         self.settings, self.iterations = settings or MctsSettings(c=self.c), iterations
         self.policy, self.expander = policy, expander
 
@@ -88,27 +90,31 @@ class MctsBot(Bot):
         return TreeSearcher(self.game, self.settings, policy=policy, expander=self.expander)
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        return view.actions[self.search(view, int(dice.uniform() * SEEDS), clock.left).picked]
+        return view.actions[self.search(view, int(dice.uniform() * SEEDS), clock).picked]
 
-    def search(self, view: View, seed: int = 0, seconds: float = math.inf) -> Found:
-        """What it finds: for so many iterations, or for so long where there is a clock."""
-        iterations = self.iterations if seconds == math.inf else None
-        seconds = max(SHARE * seconds, LEAST)
+    def search(self, view: View, seed: int = 0, clock: Clock | None = None) -> Found:
+        """What it finds: for so many iterations, or for so long as the clock still allows."""
         if isinstance(view, HoldemView):
-            return self._holdem.search(
+            searcher, model, beliefs = self._holdem, self._model, self.beliefs(view)
+            return searcher.search(
                 view.seat,
                 view.hole,
                 view.board,
                 view.line,
-                beliefs=self.beliefs(view),
-                model=self._model,
-                iterations=iterations,
-                seconds=seconds,
+                beliefs=beliefs,
+                model=model,
                 seed=seed,
+                **self._budget(clock),
             )
         assert isinstance(view, TreeView)
         self._tree.forget()
-        return self._tree.search(view.row, iterations=iterations, seconds=seconds, seed=seed)
+        return self._tree.search(view.row, seed=seed, **self._budget(clock))
+
+    def _budget(self, clock: Clock | None) -> dict[str, Any]:
+        """Asked last, so that all that was done before is on the clock."""
+        if clock is None or clock.limit == math.inf:
+            return {"iterations": self.iterations}
+        return {"seconds": max(SHARE * clock.left, LEAST)}
 
     _model: Any = None  # of the others, for the search
 
@@ -148,11 +154,11 @@ class ModelBot(MctsBot):
         """`model` is one to start from; `learn` whether it goes on learning."""
         super().__init__(game, settings, iterations=iterations)
         self.model = model or new_model(self.kind, game)
+        if self.model.kind != self.kind:
+            raise FeltError(f"This bot has a model of kind {self.kind}, not {self.model.kind}.")
         self.learns = learn
-
-    @property
-    def _model(self) -> Any:
-        return self.model.for_search()
+        if isinstance(game, Holdem):  # now, and not while a clock runs
+            self._model = self.model.for_search()
 
     def beliefs(self, view: HoldemView) -> Floats:
         """[players, 1326] what each of the others may hold; of the bot itself all pairs alike."""
@@ -174,19 +180,28 @@ class ModelBot(MctsBot):
             return
         for hand in self.seen(view):
             self.model.learn(hand)
-        self.__dict__.pop("_tree", None)  # it is made anew with what was learned
+        if isinstance(view, HoldemView):
+            self._model = self.model.for_search()
+        else:
+            self._tree.play_against(self.model.policy())
 
     def seen(self, view: View) -> list[SeenHand]:
         """The hand that is over, as it was seen of each of the others."""
         if isinstance(view, HoldemView):
-            line, board, own = self.model.ground.line(view.line), tuple(view.board), tuple(view.hole)
-            held = {seat: pair_number(cards) for seat, cards in view.shown.items()}
+            line, board = self.model.ground.line(view.line), tuple(view.board)
+            held = {seat: pair_number(hole) for seat, hole in view.shown.items()}
+            cards = [tuple(view.shown.get(seat, ())) for seat in range(self.game.players)]
         else:
             assert isinstance(view, TreeView)
             holdings, cards, board = self.model.ground.read(view.dealt)
-            line, own = self.model.ground.line(view.line), cards[view.seat]
+            line = self.model.ground.line(view.line)
             held = {seat: holding for seat, holding in enumerate(holdings) if holding != UNKNOWN}
-        return [SeenHand(seat, line, board, held.get(seat, UNKNOWN), own) for seat in self._others(view)]
+        cards[view.seat] = tuple(view.hole) if isinstance(view, HoldemView) else cards[view.seat]
+        found = []
+        for seat in self._others(view):
+            dead = tuple(card for other, hole in enumerate(cards) if other != seat for card in hole)
+            found.append(SeenHand(seat, line, board, held.get(seat, UNKNOWN), dead))
+        return found
 
 
 class TallyBot(ModelBot):
@@ -206,7 +221,7 @@ class Parameters:
     """What can be written in brackets after the name of such a bot, as in mcts(c=2,iterations=1000)."""
 
     iterations: int = ITERATIONS
-    c: float = 0.0  # 0: as usual for the bot
+    c: float = MctsSettings.c  # with a model as ModelBot.c
     rollout: str = MctsSettings.rollout
     pick: str = MctsSettings.pick
     policy: str = ""  # the folder of a run or policy, for Smooth UCT that starts from it
@@ -229,6 +244,8 @@ def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> 
     if not issubclass(kind, ModelBot):
         if not {"model", "learn"}.isdisjoint(given):
             raise FeltError("mcts has no model; take mcts-tally or mcts-relational.")
+        if "warmth" in given and not chosen.policy:
+            raise FeltError("Warmth is for a search that starts from a policy; give policy='...' too.")
         policy = open_policy(chosen.policy, game) if chosen.policy else None
         return kind(game, settings, iterations=chosen.iterations, policy=policy)
     if not {"policy", "warmth"}.isdisjoint(given):

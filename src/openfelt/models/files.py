@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError, FileError, unknown
 from openfelt.base.files import load_folder, save_folder
 from openfelt.models.frequencies import FrequencyModel
 from openfelt.models.ground import ground_of
-from openfelt.models.model import OpponentModel
+from openfelt.models.model import Before, OpponentModel
+from openfelt.models.public_tree import Places
+from openfelt.models.seen import Decisions
 from openfelt.rules.game import AnyGame
 
 # By kind: the module of this folder, and its class.
@@ -21,6 +27,8 @@ KINDS = {
     "frequencies": ("frequencies", "FrequencyModel"),
 }
 FOLDER = "model"
+COLUMNS = tuple(name for name in Decisions._fields if name != "places")
+LEARNED = "learned_"  # before the names of arrays that are the decisions
 HABITS = "habits"  # the counts of FrequencyModel of the same hands: what `score` sets it beside
 
 
@@ -34,18 +42,40 @@ def new_model(kind: str, game: AnyGame) -> OpponentModel:
 
 
 def save_model(model: OpponentModel, folder: Path, *, player: str = "") -> None:
-    """Write what it has learned; the hands themselves are not kept, but how often he did what."""
+    """Write what it has learned, and what it needs to go on learning: his decisions, not the hands."""
     arrays, facts = model.to_save()
     habits = FrequencyModel(model.ground.game)
+    if model.before.habits is not None:
+        habits.counts += model.before.habits
     for hand in model.hands:
         habits.count(hand)
     about = {
         "kind": model.kind,
         "game": model.ground.game.name,
         "player": player,
-        "learned": len(model.hands),
+        "learned": model.before.hands + len(model.hands),
     }
-    save_folder(folder, FOLDER, {**arrays, HABITS: habits.counts}, {**about, "model": facts})
+    more = {HABITS: habits.counts, **_decisions_to_save(model)}
+    save_folder(folder, FOLDER, {**arrays, **more}, {**about, "model": facts})
+
+
+def _decisions_to_save(model: OpponentModel) -> dict[str, NDArray[Any]]:
+    found = model.learned_from()
+    if found is None:
+        return {}
+    columns = {name: getattr(found, name) for name in COLUMNS}
+    return {f"{LEARNED}{name}": array for name, array in {**columns, **found.places._asdict()}.items()}
+
+
+def _saved_decisions(arrays: Mapping[str, NDArray[Any]]) -> Decisions | None:
+    if f"{LEARNED}{COLUMNS[0]}" not in arrays:
+        return None
+    columns = {name: np.array(arrays[f"{LEARNED}{name}"]) for name in COLUMNS}
+    places = Places(*(np.array(arrays[f"{LEARNED}{name}"]) for name in Places._fields))
+    count = len(columns["action"])
+    if any(len(each) != count for each in columns.values()) or columns["place"].max() >= len(places.node):
+        raise ValueError("decisions")
+    return Decisions(**columns, places=places)
 
 
 def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
@@ -55,6 +85,8 @@ def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
         kind, name, facts = str(manifest["kind"]), str(manifest["game"]), dict(manifest["model"])
         model = new_model(kind, name)
         model.restore(arrays, facts)
+        habits = np.array(arrays[HABITS], np.float64)
+        model.goes_on(Before(int(manifest["learned"]), habits, _saved_decisions(arrays)))
     except (KeyError, TypeError, ValueError, IndexError):
         raise FileError(f"{folder} is damaged: its model cannot be read.") from None
     if game is not None and ground_of(game) is not model.ground:

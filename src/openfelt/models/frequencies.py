@@ -16,7 +16,7 @@ from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Longs, part
 from openfelt.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT
 from openfelt.models.grown import draw_class
-from openfelt.models.model import OpponentModel
+from openfelt.models.model import Before, OpponentModel
 from openfelt.models.public_tree import CLASSES
 from openfelt.models.seen import Decisions, SeenHand, decisions_in
 from openfelt.rules.game import AnyGame
@@ -49,7 +49,7 @@ class CountingModel(OpponentModel):
         if not hands:
             raise FeltError("There are no hands to learn from.")
         self.reset()
-        self.hands = []
+        self.hands, self.before = [], Before()
         for hand in hands:
             self.learn(hand)
 

@@ -20,7 +20,7 @@ from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Longs
 from openfelt.cards.boards import PAIR_AS, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS, STREETS, cards_text, parse_cards
-from openfelt.compile.betting_tree import CHILD, KIND, betting_words
+from openfelt.compile.betting_tree import CHILD, FACING_SHIFT, KIND, betting_words
 from openfelt.compile.compiler import compile_game
 from openfelt.compile.game_tree import GameTree
 from openfelt.histories.record import HIDDEN
@@ -55,6 +55,10 @@ class Ground(ABC):
     @abstractmethod
     def ranks(self, board: Sequence[int]) -> Longs:
         """[holdings] hand ranks on a board; of those that share a card with it, any number."""
+
+    def first_class(self, node: int) -> int:
+        """The class of a decision's first action: FOLD where there is a bet to call, else CALL."""
+        return 1 - (int(self.public.node[node, KIND]) >> FACING_SHIFT & 1)
 
     def rank_of(self, holding: int, board: Sequence[int]) -> int:
         """The hand rank of one holding."""
@@ -223,6 +227,31 @@ class SmallGround(Ground):
                 todo.append((int(nodes.first_child[node]) + way, below, self.game.play(state, action), cards))
         assert len(found) == self.tree.num_rows
         return [found[row] for row in sorted(found)]
+
+    @cached_property
+    def row_table(self) -> RowTable:
+        """All rows as arrays, and for each slot its row and class of action."""
+        places, first_slot = self.rows(), self.tree.rows.first_slot
+        counts = np.diff(first_slot)
+        first = np.array([self.first_class(place.node) for place in places])
+        row_of_slot = np.repeat(np.arange(len(places)), counts)
+        return RowTable(
+            node=np.array([place.node for place in places]),
+            rank=np.array([self.rank_of(place.holding, place.board) for place in places]),
+            holding=np.array([place.holding for place in places]),
+            row_of_slot=row_of_slot,
+            class_of_slot=np.arange(len(row_of_slot)) - first_slot[:-1][row_of_slot] + first[row_of_slot],
+        )
+
+
+class RowTable(NamedTuple):
+    """The rows of an enumerated game."""
+
+    node: Longs  # [rows] of the public tree
+    rank: Longs  # [rows]
+    holding: Longs  # [rows]
+    row_of_slot: Longs  # [slots]
+    class_of_slot: Longs  # [slots]
 
 
 class RowPlace(NamedTuple):

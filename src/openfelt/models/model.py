@@ -14,21 +14,30 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Longs
+from openfelt.compile.betting_tree import CHILD
 from openfelt.models.ground import UNKNOWN, Ground, SmallGround, ground_of
-from openfelt.models.public_tree import CLASSES
-from openfelt.models.seen import Decisions, SeenHand, all_decisions, decisions_in, ending
+from openfelt.models.seen import Decisions, SeenHand, all_decisions, decisions_in, ending, together
 from openfelt.policy.policy import Policy
 from openfelt.rules.game import AnyGame
 
+FIRST_FIT = 20  # hands
 DRAWS = 4  # holdings that a hand counts for, where the cards were not shown
 ROUNDS = 12  # of fitting and drawing; docs/studies/models-truth.md
+
+
+class Before(NamedTuple):
+    """What a model that was loaded had learned from."""
+
+    hands: int = 0
+    habits: Floats | None = None  # the counts of FrequencyModel
+    decisions: Decisions | None = None  # with cards as they were shown or drawn; None for kinds that count
 
 
 class OpponentModel(ABC):
@@ -40,6 +49,9 @@ class OpponentModel(ABC):
     def __init__(self, game: AnyGame) -> None:
         self.ground: Ground = ground_of(game)
         self.hands: list[SeenHand] = []  # all that it has learned from since it was made or loaded
+        self.before = Before()  # what it had learned from when it was loaded
+        self._latest: Decisions | None = None  # what it was last fitted to, of these hands
+        self._next_fit = FIRST_FIT
 
     # What a kind of model does by itself
 
@@ -86,31 +98,49 @@ class OpponentModel(ABC):
         """Learn from hands; those without shown cards count for holdings that he may have had."""
         if not hands:
             raise FeltError("There are no hands to learn from.")
-        self.hands = list(hands)
+        self.hands, self.before, self._latest = list(hands), Before(), None
+        self._next_fit = len(hands) * 5 // 4
         generator = np.random.default_rng(seed)
         hidden = any(hand.holding == UNKNOWN for hand in hands)
-        self.fit_to(imputed(self, hands, generator, first=True))
-        for _ in range(rounds - 1 if hidden else 0):
-            self.fit_to(imputed(self, hands, generator, first=False))
+        for _ in range(rounds if hidden else 1):
+            self._fit_again(generator)
 
     def learn(self, hand: SeenHand) -> None:
-        """See one more hand. By default it is learned anew whenever there are a quarter more of them."""
+        """See one more hand. By default it is learned anew whenever there are a quarter more of them.
+
+        Cards that were not shown are then drawn anew by what is known by now: a round of EM.
+        """
         self.hands.append(hand)
         if len(self.hands) >= self._next_fit:
-            self.fit(self.hands, rounds=1)
-            self._next_fit = len(self.hands) * 5 // 4
+            self._next_fit = max(len(self.hands) + 1, (self.before.hands + len(self.hands)) * 5 // 4)
+            self._next_fit -= self.before.hands
+            self._fit_again(np.random.default_rng(len(self.hands)))
 
-    _next_fit = 20
+    def _fit_again(self, generator: np.random.Generator) -> None:
+        guessing = self._latest is None and self.before.decisions is None
+        self._latest = imputed(self, self.hands, generator, first=guessing)
+        found = self.learned_from()
+        assert found is not None
+        self.fit_to(found)
+
+    def learned_from(self) -> Decisions | None:
+        """All decisions that it was fitted to, those from before it was loaded too; None if it counts."""
+        parts = [part for part in (self.before.decisions, self._latest) if part is not None]
+        return together(parts) if parts else None
+
+    def goes_on(self, before: Before) -> None:
+        """It was loaded: what it learns now comes on top of that."""
+        self.before = before
+        self._next_fit = max(FIRST_FIT, before.hands // 4)
 
     def actions(self, board: Sequence[int], line: Sequence[int]) -> Floats:
         """[holdings, actions] P(action | what was seen, cards) at the decision after a line."""
         node = 0
         for way in line:
-            node = int(self.ground.public.node[node, 2]) + way
+            node = int(self.ground.public.node[node, CHILD]) + way
         shares = self._all_shares(node, board)
-        ways = len(self.ground.actions(node))
-        first = 0 if self.ground.public.node[node, 1] >> 2 & 1 else 1
-        return shares[:, first : first + ways]
+        first = self.ground.first_class(node)
+        return shares[:, first : first + len(self.ground.actions(node))]
 
     def cards(self, hand: SeenHand) -> Floats:
         """[holdings] P(cards | what was seen): the board, his actions so far, and cards that others have."""
@@ -135,16 +165,9 @@ class OpponentModel(ABC):
         ground = self.ground
         if not isinstance(ground, SmallGround):
             raise FeltError(f"{ground.game.name} is not enumerated: its models have no table of rows.")
-        places = ground.rows()
-        ranks = np.array([ground.ranks(place.board)[place.holding] for place in places])
-        nodes = np.array([place.node for place in places])
-        shares = self.shares(nodes, ranks, np.array([place.holding for place in places]))
-        table = np.zeros(ground.tree.num_slots)
-        for place, share in zip(places, shares, strict=True):
-            slots = ground.tree.slots(place.row)
-            first = 0 if ground.public.node[place.node, 1] >> 2 & 1 else 1
-            table[slots] = share[first : first + slots.stop - slots.start]
-        return Policy(ground.tree, table)
+        rows = ground.row_table
+        shares = self.shares(rows.node, rows.rank, rows.holding)
+        return Policy(ground.tree, shares[rows.row_of_slot, rows.class_of_slot])
 
 
 def imputed(
@@ -173,6 +196,3 @@ def guess(ground: Ground, hand: SeenHand) -> Floats:
     end = ending(ground.public, hand.line, hand.seat)
     likely = likely * (1.0 - order if end.folded else order + 1e-9)
     return np.asarray(likely / likely.sum())
-
-
-assert len(CLASSES) == 3

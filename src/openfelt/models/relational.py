@@ -91,6 +91,12 @@ class RelationalModel(OpponentModel):
         if self.settings.cards == TREE:
             self.fit_cards(hands, seed=seed)
 
+    def learn(self, hand: SeenHand) -> None:
+        fitted = self._latest
+        super().learn(hand)
+        if self.settings.cards == TREE and self._latest is not fitted:
+            self.fit_cards(self.hands)
+
     def fit_to(self, decisions: Decisions) -> None:
         prior = self._prior_shares(decisions.node, decisions.rank, decisions.holding)
         row, action = np.nonzero(prior > 0)

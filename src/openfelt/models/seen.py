@@ -58,10 +58,13 @@ def seen_hand(ground: Ground, record: HandRecord, seat: int, cards: str = KNOWN)
     """A hand of a history, as it tells of the one in that seat."""
     held, hole, board = ground.read(record.dealt)
     line = ground.line(record.actions)
-    others = [card for other, pair in enumerate(hole) if other != seat for card in pair]
-    seen = cards == KNOWN or ending(ground.public, line, seat).showdown
-    dead = tuple(others) if ground.players == 2 else ()
-    return SeenHand(seat, line, board, held[seat] if seen else UNKNOWN, dead)
+    others = [other for other in range(ground.players) if other != seat]
+    ends = [ending(ground.public, line, each) for each in range(ground.players)]
+    seen = [cards == KNOWN or (end.showdown and not end.folded) for end in ends]
+    if ground.players == 2:  # the other has seen his own
+        seen[others[0]] = True
+    dead = tuple(card for other in others if seen[other] for card in hole[other])
+    return SeenHand(seat, line, board, held[seat] if seen[seat] else UNKNOWN, dead)
 
 
 def seen_hands(records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN) -> list[SeenHand]:
@@ -121,6 +124,22 @@ def decisions_in(tree: PublicTree, hand: SeenHand) -> Iterator[Decision]:
         if player == hand.seat:
             yield Decision(node, length, kind >> STREET_SHIFT & 3, way + 1 - (kind >> FACING_SHIFT & 1))
         node = child + way
+
+
+def together(parts: Sequence[Decisions]) -> Decisions:
+    """Several as one."""
+    if len(parts) == 1:
+        return parts[0]
+    hands = np.cumsum([0, *(int(part.hand.max(initial=-1)) + 1 for part in parts)])
+    places = np.cumsum([0, *(len(part.places.node) for part in parts)])
+    moved = [
+        part._replace(hand=part.hand + hand, place=part.place + place)
+        for part, hand, place in zip(parts, hands, places, strict=False)
+    ]
+    names = [name for name in Decisions._fields if name != "places"]
+    joined = {name: np.concatenate([getattr(part, name) for part in moved]) for name in names}
+    where = [np.concatenate(columns) for columns in zip(*(part.places for part in parts), strict=True)]
+    return Decisions(**joined, places=Places(*where))
 
 
 def all_decisions(ground: Ground, hands: Sequence[SeenHand]) -> Decisions:

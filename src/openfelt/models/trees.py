@@ -107,6 +107,7 @@ class TreesModel(OpponentModel):
         lines: list[str] = []
         for street, root in zip(self.ground.streets, self.root, strict=True):
             lines += [street, *self._rules(int(root), "  ")]
+        lines.append("Where there is no bet to call, the share of folds falls to the others.")
         return "\n".join(lines)
 
     def _rules(self, here: int, indent: str) -> list[str]:

@@ -53,6 +53,7 @@ IN_ORDER, AT_RANDOM, NETWORK = "order", "random", "network"
 EXPANSIONS = (IN_ORDER, AT_RANDOM, NETWORK)
 SMOOTH = Selection(False, SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d, 0.0)
 ROWS = 1 << 18  # that the tree has room for
+CROWDED = 0.5  # of which no more than that may be taken when a search begins
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Mcts:
         if self.settings.needs_policy and policy is None:
             raise FeltError("Rollouts by policy, and rows warmed by one, need a policy.")
         self.now, self._habits = now, Habits()
-        self._memory = new_memory(rows, most_actions)
+        self._memory, self._room = new_memory(rows, most_actions), rows
         self._ways = most_actions
         self._policy = NoModel() if policy is None else policy
         self._expander = _expander(self.settings.expand, expander)
@@ -171,6 +172,8 @@ class Mcts:
         begun: float | None = None,
     ) -> Found:
         """Search from a position until either is used up, but at least once; time runs since `begun`."""
+        if self.rows > CROWDED * self._room:  # or else there may be no row for the decision itself
+            self.forget()
         pace = Pace(self.now, seconds, iterations, self._habits, begun)
         guides = Guides(NoModel() if model is None else model, self._policy, self._expander)
         how, memory, desk = self._how, self._memory, self._desk

@@ -71,7 +71,7 @@ class Pace:
         self._asked = time
         rest = math.inf if self._iterations is None else self._iterations - self.done
         most = self._chunk * GROWTH if self._chunk else FIRST if habits.cost else 1
-        least = 0 if self.done else 1
+        least = 1 if not self.done or self._left(time) > MARGIN * habits.cost else 0
         # What has to be done besides iterations takes no longer than the shortest chunk did as a whole.
         foreseen = min(self._left(time) / MARGIN - self._shortest, SLICE)
         self._chunk = int(min(rest, most, max(least, foreseen / max(habits.cost, TICK))))

@@ -27,6 +27,8 @@ from openfelt.search.position import holdem_position, tree_position
 from openfelt.traverse.open_tree import open_tree
 from openfelt.traverse.others import ProbabilityModel
 
+STRAYS = 1e-2  # how likely others depart from the policy that a search begins with
+
 
 class HoldemSearcher:
     """Searches in hold'em, for any seat; the rows are those of the game's abstraction, or of the policy's."""
@@ -88,6 +90,8 @@ class HoldemSearcher:
     ) -> Found:
         """Search for a seat that holds `hole` after a line of actions; `beliefs` as in `holdem_position`."""
         begun, node = self._mcts.now(), self.tree.find_node(line)
+        if self.tree.node[node, PLAYER] != seat:
+            raise FeltError(f"It is not for seat {seat} to act.")
         here = seat, tuple(hole), tuple(board), tuple(line)
         if not _goes_on(self._known, here):
             self._mcts.forget()
@@ -134,13 +138,12 @@ class TreeSearcher:
         self.tree = compile_game(game)
         opened = open_tree(self.tree)
         self._opened = opened.tree
-        self._opponent = opponent
         for given in (opponent, policy):
             if given is not None:
                 require_game(given, self.tree)
-        table = (opponent or uniform_policy(self.tree)).probabilities
-        self._model = _model(opponent)
-        self._reach = _others_reach(self.tree, table)
+        self._chance = uniform_policy(self.tree).probabilities
+        self._policy = policy
+        self.play_against(opponent)
         passive = self.tree.betting.passive[: self.tree.num_rows]
         calls = np.zeros(self.tree.num_slots, np.int8)
         calls[self.tree.rows.first_slot[:-1]] = np.maximum(passive, 0)
@@ -155,6 +158,17 @@ class TreeSearcher:
             expander=expander,
             now=now,
         )
+
+    def play_against(self, opponent: Policy | None) -> None:
+        """From now on the others have this policy; None: it is not known."""
+        if opponent is not None:
+            require_game(opponent, self.tree)
+        believed = opponent or self._policy
+        table = self._chance if believed is None else believed.probabilities
+        if opponent is None and believed is not None:  # nobody need play as the search begins
+            table = (1.0 - STRAYS) * table + STRAYS * self._chance
+        self._model = _model(opponent)
+        self._reach = _others_reach(self.tree, table)
 
     @property
     def rows(self) -> int:
@@ -176,8 +190,11 @@ class TreeSearcher:
 
     def likely(self, row: int) -> Floats:
         """How likely each node of a row is, as far as chance and the others bring it about."""
-        likely = self._reach[self._nodes(row), self.tree.row_player(row)]
-        return likely if likely.sum() > 0 else np.ones(len(likely))  # else they never let him get there
+        here = self._nodes(row), self.tree.row_player(row)
+        likely = self._reach[here]
+        if not likely.any():  # they never let him get there
+            likely = _others_reach(self.tree, self._chance)[here]
+        return np.asarray(likely)
 
     def _nodes(self, row: int) -> Ints:
         nodes = self.tree.nodes
