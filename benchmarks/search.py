@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from holdem import PEER, RULES
 from timing import Result, peer
 
+import openfelt as felt
 from openfelt.cards.deck import parse_cards
+from openfelt.histories.store import HandStore
+from openfelt.models.files import new_model
+from openfelt.models.seen import seen_hands
 from openfelt.policy.holdem_policy import rule_policy
 from openfelt.search.mcts import MctsSettings, TableModel
 from openfelt.search.searcher import HoldemSearcher, TreeSearcher
@@ -37,7 +43,20 @@ def models(searcher: HoldemSearcher) -> dict[str, Any]:
     return {
         "no model": None,
         "a known policy": TableModel(rule_policy(searcher.tree, "random").weights),
+        **{f"a model ({kind})": _learned(kind) for kind in ("tally", "trees", "relational")},
     }
+
+
+def _learned(kind: str) -> Any:
+    """A model of poki-like, from a thousand hands."""
+    with TemporaryDirectory() as folder:
+        store = Path(folder) / "hands.db"
+        felt.match("poki-like", "always-call", hands=1_000, history=store)
+        with HandStore(store) as hands:
+            seen = seen_hands(hands.hands(), "poki-like", "holdem")
+    model = new_model(kind, "holdem")
+    model.fit(seen)
+    return model.for_search()
 
 
 def run() -> Iterator[Result]:
