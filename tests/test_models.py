@@ -32,10 +32,10 @@ from openfelt.models.public_tree import (
     FOLD,
     RAISE,
     all_facts,
+    bits_everywhere,
     facts_at,
     find_places,
     holds_at,
-    holds_everywhere,
 )
 from openfelt.models.score import compare, marginal, split
 from openfelt.models.seen import KNOWN, SHOWN, SeenHand, all_decisions, decisions_in, seen_hand, seen_hands
@@ -349,7 +349,9 @@ def test_queries_are_those_of_trying_all(players):
         table = np.array(query, np.int32)
         assert holds_at(ground.public, places, table).astype(bool).tolist() == wanted
         if players == 2 and trial < 8:
-            assert holds_everywhere(ground.public, table)[places.node].astype(bool).tolist() == wanted
+            bits = np.zeros((len(ground.public.node), 1), np.uint64)
+            bits_everywhere(ground.public, {5: table}, bits)
+            assert (bits[places.node, 0] == 32).tolist() == wanted
         truths += sum(wanted)
     assert truths > 100
 

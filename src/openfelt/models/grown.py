@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, Longs, kernel, part
-from openfelt.cards.boards import CARD_AS
 from openfelt.cards.deck import PAIR
 from openfelt.compile.betting_tree import KIND, PLAYER, STREET_SHIFT
 from openfelt.models.ground import HoldemRanks
 from openfelt.models.public_tree import PublicTree, classes
-from openfelt.traverse.betting import BOARD, PERMUTATION, Deal, HoldemTree
+from openfelt.traverse.betting import BOARD, PERMUTATION, Deal, HoldemTree, pair_on
 from openfelt.traverse.episode import implements
 from openfelt.traverse.others import answer, is_known
 
@@ -81,8 +80,7 @@ def grown_shares(
 def hand_rank(ranks: HoldemRanks, deal: Deal, player: int, street: int) -> int:
     """Of what a player holds in a deal."""
     permutation, board = deal.at[PERMUTATION], deal.at[BOARD]
-    low = CARD_AS[permutation, deal.cards[2 * player]]
-    pair = PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]]
+    pair = pair_on(deal, player, permutation)
     if street == 0:
         return int(ranks.preflop[0, pair])
     if street == 1:

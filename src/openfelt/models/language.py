@@ -114,10 +114,6 @@ class LanguageBias:
         rows = [_numbers(fact.name, fact.function(ground), ground.holdings) for fact in self.cards]
         return np.array(rows).reshape(-1, ground.holdings)
 
-    def is_public(self, name: str) -> bool:
-        """Whether a fact is one of the decision, not of the cards."""
-        return any(fact.name == name for fact in self.public)
-
     def is_flag(self, name: str) -> bool:
         """Whether a fact is 1 or 0."""
         return any(fact.name == name and fact.flag for fact in self.cards)

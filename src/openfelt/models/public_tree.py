@@ -146,7 +146,7 @@ def facts_at(tree: PublicTree, places: Places) -> Bytes:
 def holds_at(tree: PublicTree, places: Places, query: Ints) -> Bytes:
     """[places] 1 where a query holds."""
     found = np.zeros(len(places.node), np.uint8)
-    _holds_at(tree, places, query, np.zeros((len(query) + 1, 5), np.int64), found)
+    _holds_at(tree, places, query, found)
     return found
 
 
@@ -154,15 +154,9 @@ def all_facts(tree: PublicTree, names: Sequence[str] = FACTS) -> Bytes:
     """[nodes, names] the facts of these names; zeros where nobody decides."""
     columns = np.array([FACTS.index(name) for name in names], np.int64)
     found = np.zeros((len(tree.node), len(names)), np.uint8)
-    _walk(tree, np.zeros((0, 4), np.int32), columns, found, np.zeros((0, 1), np.uint8))
+    nothing = np.zeros(0, np.int64)
+    _walk(tree, columns, found, np.zeros((0, 0, 4), np.int32), nothing, nothing, np.zeros((0, 0), np.uint64))
     return found
-
-
-def holds_everywhere(tree: PublicTree, query: Ints) -> Bytes:
-    """[nodes] 1 where a query holds."""
-    found = np.zeros((len(tree.node), 1), np.uint8)
-    _walk(tree, query, np.zeros(0, np.int64), np.zeros((0, 0), np.uint8), found)
-    return found[:, 0]
 
 
 def bits_everywhere(tree: PublicTree, queries: Mapping[int, Ints], bits: NDArray[np.uint64]) -> None:
@@ -174,7 +168,8 @@ def bits_everywhere(tree: PublicTree, queries: Mapping[int, Ints], bits: NDArray
     table, literals = np.zeros((len(queries), longest, 4), np.int32), np.zeros(len(queries), np.int64)
     for place, query in enumerate(queries.values()):
         table[place, : len(query)], literals[place] = query, len(query)
-    _walk_bits(tree, table, literals, np.array(list(queries), np.int64), bits)
+    numbers, nothing = np.array(list(queries), np.int64), np.zeros(0, np.int64)
+    _walk(tree, nothing, np.zeros((0, 0), np.uint8), table, literals, numbers, bits)
 
 
 @kernel
@@ -185,52 +180,31 @@ def _facts_at(tree: PublicTree, places: Places, money: Longs, found: Bytes) -> N
 
 
 @kernel
-def _holds_at(tree: PublicTree, places: Places, query: Ints, room: Longs, found: Bytes) -> None:
+def _holds_at(tree: PublicTree, places: Places, query: Ints, found: Bytes) -> None:
+    done, when = np.zeros((len(tree.opening) + 1, 3), np.int64), np.zeros(4, np.int64)
+    room = np.zeros(len(query) + 1, np.int64)
     for row in range(len(places.node)):
+        done[:], when[:] = 0, 0
+        for place in range(places.length[row]):
+            _put(done, when, place, places.line[row, place])
         kind, player = tree.node[places.node[row], KIND], tree.node[places.node[row], PLAYER]
-        street = kind >> STREET_SHIFT & 3
-        found[row] = _holds(query, places.line[row], places.length[row], player, street, room)
+        found[row] = _holds(query, len(query), done, when, player, kind >> STREET_SHIFT & 3, room)
 
 
 @kernel
-def _walk(tree: PublicTree, query: Ints, columns: Longs, facts: Bytes, holds: Bytes) -> None:
-    """All nodes in depth; `facts` (of these columns) and `holds` are filled where they have rows."""
-    row = np.zeros(len(FACTS), np.uint8)
-    line = np.zeros(LONGEST, np.uint8)
-    money = np.zeros((2, len(tree.opening)), np.int64)
-    room = np.zeros((len(query) + 1, 5), np.int64)
-    stack = np.zeros((4 * LONGEST, 3), np.int64)  # node, depth, the code that led there
-    count = 1
-    while count:
-        count -= 1
-        node, depth = stack[count, 0], stack[count, 1]
-        if depth:
-            line[depth - 1] = stack[count, 2]
-        player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
-        if player < 0:
-            continue
-        street = kind >> STREET_SHIFT & 3
-        if len(facts):
-            _look(tree, node, line, depth, money, row)
-            for place in range(len(columns)):
-                facts[node, place] = row[columns[place]]
-        if len(holds):
-            holds[node, 0] = _holds(query, line, depth, player, street, room)
-        first, ways = classes(kind)
-        for way in range(ways):
-            stack[count, 0], stack[count, 1] = tree.node[node, CHILD] + way, depth + 1
-            stack[count, 2] = code(player, first + way, street)
-            count += 1
-
-
-@kernel
-def _walk_bits(
-    tree: PublicTree, queries: Ints, literals: Longs, numbers: Longs, bits: NDArray[np.uint64]
+def _walk(
+    tree: PublicTree,
+    columns: Longs,
+    facts: Bytes,
+    queries: Ints,
+    literals: Longs,
+    numbers: Longs,
+    bits: NDArray[np.uint64],
 ) -> None:
-    """All nodes in depth."""
-    players = len(tree.opening)
-    done = np.zeros((players + 1, 3), np.int64)  # a bit for each place of the line: by player and class; all
-    when = np.zeros(4, np.int64)  # the same by street
+    """All nodes in depth: facts of these columns, if there are any, and the bits of queries that hold."""
+    row, line = np.zeros(len(FACTS), np.uint8), np.zeros(LONGEST, np.uint8)
+    money = np.zeros((2, len(tree.opening)), np.int64)
+    done, when = np.zeros((len(tree.opening) + 1, 3), np.int64), np.zeros(4, np.int64)
     room = np.zeros(queries.shape[1] + 1, np.int64)
     stack = np.zeros((4 * LONGEST, 3), np.int64)  # node, depth, the code that led there
     count = 1
@@ -238,13 +212,18 @@ def _walk_bits(
         count -= 1
         node, depth = stack[count, 0], stack[count, 1]
         if depth:
+            line[depth - 1] = stack[count, 2]
             _put(done, when, depth - 1, stack[count, 2])
         player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
         if player < 0:
             continue
         street = kind >> STREET_SHIFT & 3
+        if len(columns):
+            _look(tree, node, line, depth, money, row)
+            for place in range(len(columns)):
+                facts[node, place] = row[columns[place]]
         for place in range(len(queries)):
-            if _holds_by_bits(queries[place], literals[place], done, when, player, street, room):
+            if _holds(queries[place], literals[place], done, when, player, street, room):
                 bits[node, numbers[place] >> 6] |= np.uint64(1) << np.uint64(numbers[place] & 63)
         first, ways = classes(kind)
         for way in range(ways):
@@ -255,7 +234,11 @@ def _walk_bits(
 
 @part
 def _put(done: Longs, when: Longs, place: int, action: int) -> None:
-    """Set the action at a place of the line, and forget what stood there and after it."""
+    """Set the action at a place of the line, and forget what stood there and after it.
+
+    `done` has a bit for each place of the line, by player and class, and last of all players; `when` by
+    street.
+    """
     kept, bit = (1 << place) - 1, 1 << place
     for whose in range(done.shape[0]):
         for klass in range(done.shape[1]):
@@ -268,10 +251,12 @@ def _put(done: Longs, when: Longs, place: int, action: int) -> None:
 
 
 @part
-def _holds_by_bits(
-    query: Ints, literals: int, done: Longs, when: Longs, me: int, street: int, room: Longs
-) -> bool:
-    """As `_holds`, of which see the reasoning; room[literal] has all actions that can be its Y."""
+def _holds(query: Ints, literals: int, done: Longs, when: Longs, me: int, street: int, room: Longs) -> bool:
+    """Whether there are actions for all literals.
+
+    From the last literal to the first: which actions can be its Y? Those of its kind that come after some
+    action that can be that of each literal about Y; room[literal] has them.
+    """
     for literal in range(literals - 1, -1, -1):
         what = query[literal, WHAT]
         can = done[me, what] if query[literal, WHO] == THE_PLAYER else done[-1, what] & ~done[me, what]
@@ -333,32 +318,3 @@ def _look(tree: PublicTree, node: int, line: Bytes, length: int, money: Longs, f
         facts[_INSIDE] += 1 - money[1, seat]
     facts[_PAID] = money[0, me]
     facts[_TO_CALL] = most - money[0, me]
-
-
-@part
-def _holds(query: Ints, line: Bytes, length: int, me: int, street: int, room: Longs) -> bool:
-    """Whether there are actions for all literals.
-
-    From the last literal to the first: which actions can be its Y? Those of its kind that come after some
-    action that can be that of each literal about Y. Of these only the first matters, on any street and on
-    each: room[literal] has them.
-    """
-    for literal in range(len(query) - 1, -1, -1):
-        for column in range(5):
-            room[literal, column] = length
-        for place in range(length):
-            whose, klass, when = line[place] >> 4, line[place] >> 2 & 3, line[place] & 3
-            if klass != query[literal, WHAT] or (whose == me) != (query[literal, WHO] == THE_PLAYER):
-                continue
-            fits = True
-            for later in range(literal + 1, len(query)):
-                if query[later, PARENT] == literal + 1:
-                    column = when if query[later, WHERE] == IN_PHASE else 4
-                    fits = fits and room[later, column] < place
-            if fits:
-                room[literal, 4] = min(room[literal, 4], place)
-                room[literal, when] = min(room[literal, when], place)
-        column = street if query[literal, WHERE] == IN_PHASE else 4
-        if query[literal, PARENT] == 0 and room[literal, column] >= length:
-            return False
-    return True

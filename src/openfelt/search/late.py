@@ -16,12 +16,22 @@ from numpy.typing import NDArray
 from openfelt.base.jit import Ints, part
 from openfelt.base.memory import scratch
 from openfelt.base.random import Stream
-from openfelt.cards.boards import CARD_AS, Boards, step
-from openfelt.cards.deck import PAIR, STREETS
+from openfelt.cards.boards import Boards, step
+from openfelt.cards.deck import STREETS
 from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, Layout, Leaves
 from openfelt.search.fetch import fetch
 from openfelt.traverse import episode
-from openfelt.traverse.betting import BOARD, PERMUTATION, SHOWN, STREET, Deal, HoldemTree, new_deal
+from openfelt.traverse.betting import (
+    BOARD,
+    PERMUTATION,
+    SHOWN,
+    STREET,
+    Deal,
+    HoldemTree,
+    hand_shift,
+    new_deal,
+    pair_on,
+)
 from openfelt.traverse.episode import ANSWERS, implements
 
 # Further places of Deal.at: by street the numbers of the boards, and their permutations; and a bit for each
@@ -80,13 +90,7 @@ def _place_board(table: NDArray[Any], deal: Deal, street: int, board: int, permu
     deal.at[BOARDS + street], deal.at[PERMUTATIONS + street] = board, permutation
     if street > deal.at[STREET]:
         for player in range(len(deal.value)):
-            fetch(table, board, _pair(deal, player, permutation))
-
-
-@part
-def _pair(deal: Deal, player: int, permutation: int) -> int:
-    low = CARD_AS[permutation, deal.cards[2 * player]]
-    return int(PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]])
+            fetch(table, board, pair_on(deal, player, permutation))
 
 
 @implements(episode.follow, LateTree)
@@ -104,22 +108,7 @@ def _first_slot(tree: LateTree, deal: Deal, node: int) -> int:
     street, player = tree.node[node, KIND] >> STREET_SHIFT & 3, tree.node[node, PLAYER]
     place = street * len(deal.value) + player
     if not deal.at[PLACED] >> place & 1:
-        _place_hand(tree, deal, street, player, place)
+        board, permutation = deal.at[BOARDS + street], deal.at[PERMUTATIONS + street]
+        deal.shift[place] = hand_shift(tree, deal, street, player, board, permutation)
         deal.at[PLACED] |= 1 << place
     return int(tree.node[node, PLACE] + deal.shift[place])
-
-
-@part
-def _place_hand(tree: LateTree, deal: Deal, street: int, player: int, place: int) -> None:
-    """As `place_hands`, of one player."""
-    board, pair = deal.at[BOARDS + street], _pair(deal, player, deal.at[PERMUTATIONS + street])
-    if street == 0:
-        bucket = np.int64(tree.preflop[0, pair])
-    elif street == 1:
-        bucket = np.int64(tree.flop[board, pair])
-    elif street == 2:
-        bucket = np.int64(tree.turn[board, pair])
-    else:
-        bucket = np.int64(tree.river[board, pair])
-    base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
-    deal.shift[place] = base + bucket * tree.layout.spots[street, player]

@@ -191,21 +191,33 @@ def turn_board(canonical: Boards, deal: Deal, stream: Stream) -> None:
 @part
 def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None:
     """Find where each player's slots stand on a street that has just come."""
-    board, permutation = deal.at[BOARD], deal.at[PERMUTATION]
     players = len(deal.value)
     for player in range(players):
-        low = CARD_AS[permutation, deal.cards[2 * player]]
-        pair = PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]]
-        if street == 0:
-            bucket = np.int64(tree.preflop[0, pair])
-        elif street == 1:
-            bucket = np.int64(tree.flop[board, pair])
-        elif street == 2:
-            bucket = np.int64(tree.turn[board, pair])
-        else:
-            bucket = np.int64(tree.river[board, pair])
-        base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
-        shift[street * players + player] = base + bucket * tree.layout.spots[street, player]
+        place = street * players + player
+        shift[place] = hand_shift(tree, deal, street, player, deal.at[BOARD], deal.at[PERMUTATION])
+
+
+@part
+def hand_shift(tree: Any, deal: Deal, street: int, player: int, board: int, permutation: int) -> int:
+    """What is added to a spot of a player to get his slot, on a street with that board."""
+    pair = pair_on(deal, player, permutation)
+    if street == 0:
+        bucket = np.int64(tree.preflop[0, pair])
+    elif street == 1:
+        bucket = np.int64(tree.flop[board, pair])
+    elif street == 2:
+        bucket = np.int64(tree.turn[board, pair])
+    else:
+        bucket = np.int64(tree.river[board, pair])
+    base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
+    return int(base + bucket * tree.layout.spots[street, player])
+
+
+@part
+def pair_on(deal: Deal, player: int, permutation: int) -> int:
+    """A player's pair with its suits permuted."""
+    low = CARD_AS[permutation, deal.cards[2 * player]]
+    return int(PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]])
 
 
 @part
