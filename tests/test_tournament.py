@@ -276,7 +276,7 @@ def test_command_bots(capsys):
     assert all(f"{kind.summary}\n" in text for kind in BOTS.values())
     assert main(["bots", "--game", "goofspiel(4)", "--json"]) == 0
     assert [bot["name"] for bot in json.loads(capsys.readouterr().out)["bots"]] == [
-        *("random", "equilibrium", "smooth-uct", "uct")
+        *("random", "equilibrium", "mcts", "smooth-uct", "uct")
     ]
 
 
