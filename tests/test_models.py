@@ -120,8 +120,9 @@ def test_what_a_kind_can_say_it_learns(kind):
 
 
 @pytest.mark.parametrize("kind", ["tally", "trees"])
-def test_of_an_equilibrium_more_hands_tell_more(kind, game="leduc"):
+def test_of_an_equilibrium_more_hands_tell_more(kind):
     """He depends on more than the model sees, so that some distance remains."""
+    game = "leduc"
     solver = felt.CFRPlus(game)
     solver.run(300)
     habit = ByPolicy(solver.policy)
