@@ -97,6 +97,11 @@ def secrets_of(state: dict[str, Any]) -> list[str]:
 # Servers
 
 
+def _heed_ctrl_c() -> None:
+    """Whoever runs the tests in the background ignores it, and so would the server."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Server:
     """Where a table is."""
 
@@ -189,7 +194,7 @@ def process_server(database: Path, *more: str, lobby: bool = True) -> Iterator[S
     if not lobby:
         words[1:3] = ["-c", WITHOUT_LOBBY]
     with log.open("wb") as out:
-        process = subprocess.Popen(words, stdout=out, stderr=out)
+        process = subprocess.Popen(words, stdout=out, stderr=out, preexec_fn=_heed_ctrl_c)
     try:
         until(lambda: log.read_bytes().endswith(b"}\n") or process.poll() is not None)
         assert process.poll() is None, log.read_text()
