@@ -119,10 +119,10 @@ def test_what_a_kind_can_say_it_learns(kind):
         assert found[-1][1] < 0.04
 
 
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
 @pytest.mark.parametrize("kind", ["tally", "trees"])
-def test_of_an_equilibrium_more_hands_tell_more(kind):
+def test_of_an_equilibrium_more_hands_tell_more(kind, game):
     """He depends on more than the model sees, so that some distance remains."""
-    game = "leduc"
     solver = felt.CFRPlus(game)
     solver.run(300)
     habit = ByPolicy(solver.policy)
@@ -145,20 +145,20 @@ def test_cards_that_are_never_shown_are_found_by_em():
         for count, cards, rounds in (
             (6_000, KNOWN, 1),
             (6_000, SHOWN, 1),
-            (300, SHOWN, 12),
-            (3_000, SHOWN, 12),
+            (600, SHOWN, 12),
+            (6_000, SHOWN, 12),
         )
     )
     for measure in (0, 1):
         assert known[measure] < many[measure] < few[measure]
-        assert many[measure] < 0.6 * guessed[measure]
+        assert many[measure] < 0.5 * guessed[measure]
 
 
 def test_a_tally_of_shown_cards_keeps_the_bias_of_its_guess():
     habit = FAMILIES["tally"]
     records = hands_of(habit, "leduc")
     known, shown = (
-        distances(learned("tally", records, 3_000, cards), records[-HELD_OUT:], habit)
+        distances(learned("tally", records, 6_000, cards), records[-HELD_OUT:], habit)
         for cards in (KNOWN, SHOWN)
     )
     nothing = distances(new_model("tally", "leduc"), records[-HELD_OUT:], habit)
