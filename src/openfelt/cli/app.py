@@ -27,6 +27,7 @@ COMMANDS = {
     "acpc": "play over the competition's protocol, as a client or as the dealer",
     "history": "convert, check and show files of hands that were played",
     "model": "learn what a player does from hands that were played, and see how well",
+    "respond": "make a counter-strategy to a player, and see what it wins and risks",
     "export": "write a game as a Gambit .efg file",
     "study": "reproduce a paper's figure or experiment",
     "bench": "measure speed against other programs",

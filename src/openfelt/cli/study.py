@@ -152,7 +152,7 @@ def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, A
     made_by = _made_by(study.name, None, arguments)
     planned = study.planned(hands)
     with progress_bar(not arguments.json) as bar:
-        tell = bar(f"{study.name}: {planned:,} hands")
+        tell = bar(f"{study.name}: {planned:,} {study.work}")
         results = study.play(
             hands=hands,
             seed=arguments.seed,

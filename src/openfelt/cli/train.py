@@ -94,9 +94,13 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         action="store_true",
         help="save no checkpoint: the run cannot be resumed, but its folder stays small",
     )
-    known, _ = _scan_solver().parse_known_args(argv)
-    fields = dataclasses.fields(solver_type(known.solver).settings_type)
-    group = parser.add_argument_group(f"parameters of {known.solver}") if fields else parser
+    add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
+
+
+def add_parameters(parser: argparse.ArgumentParser, solver: type[Solver]) -> None:
+    """Those of a solver, each a flag."""
+    fields = dataclasses.fields(solver.settings_type)
+    group = parser.add_argument_group(f"parameters of {solver.name}") if fields else parser
     for field in fields:
         default = "" if field.default is None else f" (default: {field.default})"
         group.add_argument(
@@ -108,11 +112,16 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         )
 
 
-def _scan_solver() -> argparse.ArgumentParser:
-    """Finds the solver's name ahead of the rest, since its parameters are flags too."""
+def parameters_of(arguments: argparse.Namespace, solver: type[Solver]) -> dict[str, Any]:
+    """What was given for them."""
+    return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)}
+
+
+def named_solver(argv: list[str], default: str) -> str:
+    """The solver's name, found ahead of the rest, since its parameters are flags too."""
     scan = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    scan.add_argument("--solver", nargs="?", default=DEFAULT_SOLVER, const=DEFAULT_SOLVER)
-    return scan
+    scan.add_argument("--solver", nargs="?", default=default, const=default)
+    return str(scan.parse_known_args(argv)[0].solver)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -229,9 +238,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         raise FeltError("--resume needs --out, the folder of the run to go on with.")
     if arguments.out and not arguments.resume:
         RunFolder(arguments.out).require_new()
-    parameters = {
-        field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)
-    }
+    parameters = parameters_of(arguments, solver)
     rules = load_game(arguments.game)
     if isinstance(rules, Holdem):
         _check_before_building(rules, solver, arguments, parameters)

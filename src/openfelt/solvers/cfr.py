@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, kernel
 from openfelt.compile.sequence_form import SequenceForm
+from openfelt.solvers.restriction import Binding, binding
 from openfelt.solvers.solver import Settings, Solver, setting
 from openfelt.traverse.sequence import spread_reach, sum_leaves
 from openfelt.traverse.threads import LeafSummer, worth_threads
@@ -50,6 +51,7 @@ class CFR(Solver):
     """Counterfactual regret minimisation."""
 
     name: ClassVar[str] = "cfr"
+    binds_each: ClassVar[bool] = True
     summary: ClassVar[str] = "counterfactual regret minimisation (Zinkevich et al. 2007)"
 
     def _rule(self) -> UpdateRule:
@@ -60,22 +62,22 @@ class CFR(Solver):
         self._tables = CFRTables(
             *(np.zeros(slots) for _ in range(4)), *(np.zeros(slots + players) for _ in range(2))
         )
-        self._update_rule = self._rule()
+        self._update_rule, self._binding = self._rule(), binding(self.form, self.restriction)
         self._summer = LeafSummer(self.form, self.threads) if worth_threads(self.form, self.threads) else None
         self._resumed()
 
     def _resumed(self) -> None:
-        _play_regrets(self.form, self._update_rule, self._tables)
+        _play_regrets(self.form, self._update_rule, self._binding, self._tables)
 
     def _advance(self, iterations: int) -> None:
-        form, rule, tables = self.form, self._update_rule, self._tables
+        form, rule, bound, tables = self.form, self._update_rule, self._binding, self._tables
         if self._summer is None:
-            _iterate(form, rule, tables, self.iterations, iterations)
+            _iterate(form, rule, bound, tables, self.iterations, iterations)
             return
         for iteration in range(self.iterations, self.iterations + iterations):
             for player in range(self.tree.players):
                 self._summer.sum_leaves(player, tables.reach, tables.values)
-                _update(form, rule, tables, player, iteration + 1)
+                _update(form, rule, bound, tables, player, iteration + 1)
 
     @property
     def weights(self) -> Floats:
@@ -139,15 +141,19 @@ class PCFRPlus(CFR):
 
 
 @kernel
-def _iterate(form: SequenceForm, rule: UpdateRule, tables: CFRTables, done: int, iterations: int) -> None:
+def _iterate(
+    form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables, done: int, iterations: int
+) -> None:
     for iteration in range(done, done + iterations):
         for player in range(len(form.first_row) - 1):
             sum_leaves(form, player, tables.reach, tables.values)
-            _update(form, rule, tables, player, iteration + 1)
+            _update(form, rule, bound, tables, player, iteration + 1)
 
 
 @kernel
-def _update(form: SequenceForm, rule: UpdateRule, tables: CFRTables, player: int, iteration: int) -> None:
+def _update(
+    form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables, player: int, iteration: int
+) -> None:
     """Add what `player` played to his average, update his regrets (rows last to first), then his play."""
     keep_positive = _discount(rule.alpha, iteration - 1)
     keep_negative = _discount(rule.beta, iteration - 1)
@@ -159,12 +165,14 @@ def _update(form: SequenceForm, rule: UpdateRule, tables: CFRTables, player: int
             value += tables.policy[slot] * tables.values[slot]
             tables.average[slot] += weight * tables.reach[slot]
         tables.values[form.parent_slot[row]] += value
+        value = _free_value(bound, tables.values, first, last, value)
         for slot in range(first, last):
             regret = tables.regret[slot]
             instant = tables.values[slot] - value
             tables.instant[slot] = instant
             tables.regret[slot] = regret * (keep_positive if regret > 0.0 else keep_negative) + instant
         _match_regrets(rule, tables, first, last)
+        _bind(bound, tables.policy, first, last)
     spread_reach(form, player, tables.policy, tables.reach)
 
 
@@ -188,6 +196,26 @@ def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -
 
 
 @kernel
+def _free_value(bound: Binding, values: Floats, first: int, last: int, value: float) -> float:
+    """What the row is worth by his own choice alone, where he is bound in part."""
+    if not bound.first <= first < bound.last or bound.share[first - bound.first] == 1.0:
+        return value
+    share, fixed = bound.share[first - bound.first], 0.0
+    for slot in range(first, last):
+        fixed += bound.fixed[slot - bound.first] * values[slot]
+    return float((value - share * fixed) / (1.0 - share))
+
+
+@kernel
+def _bind(bound: Binding, policy: Floats, first: int, last: int) -> None:
+    """Mix the fixed policy in."""
+    if bound.first <= first < bound.last:
+        for slot in range(first, last):
+            share = bound.share[slot - bound.first]
+            policy[slot] = share * bound.fixed[slot - bound.first] + (1.0 - share) * policy[slot]
+
+
+@kernel
 def _discount(exponent: float, iteration: int) -> float:
     """t^x / (t^x + 1), written so that no x overflows; there is nothing to keep before the first."""
     if exponent == np.inf:
@@ -198,9 +226,10 @@ def _discount(exponent: float, iteration: int) -> float:
 
 
 @kernel
-def _play_regrets(form: SequenceForm, rule: UpdateRule, tables: CFRTables) -> None:
+def _play_regrets(form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables) -> None:
     """Play and reach of all players, from the regrets."""
     for row in range(len(form.first_slot) - 1):
         _match_regrets(rule, tables, form.first_slot[row], form.first_slot[row + 1])
+        _bind(bound, tables.policy, form.first_slot[row], form.first_slot[row + 1])
     for player in range(len(form.first_row) - 1):
         spread_reach(form, player, tables.policy, tables.reach)

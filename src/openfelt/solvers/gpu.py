@@ -41,7 +41,7 @@ from openfelt.base.cuda import (
 )
 from openfelt.base.errors import FeltError
 from openfelt.cards.deck import BOARD_CARDS, STREETS
-from openfelt.traverse.betting import SHOWN, Deal
+from openfelt.traverse.betting import PLACES, Deal
 from openfelt.traverse.episode import ANSWERS
 from openfelt.traverse.worker import Notes, Span, Worker, WorkerSize, iterate_next
 
@@ -143,7 +143,7 @@ def _built(size: WorkerSize, *kinds: Any) -> Any:
 
 def _kernel(size: WorkerSize) -> Any:
     """What a thread of the GPU does; its notes are as large as they must be, known when it is built."""
-    players, cards, places = size.players, 2 * size.players + BOARD_CARDS[-1], SHOWN + 1
+    players, cards, places = size.players, 2 * size.players + BOARD_CARDS[-1], PLACES
     shifts = len(STREETS) * players
     whole, real, of_player = (size.depth, size.whole), (size.depth, size.real), (players, 2)
 

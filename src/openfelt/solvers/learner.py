@@ -34,6 +34,7 @@ from openfelt.compile.betting_tree import BettingTree
 from openfelt.compile.compiler import Tree, compile_any
 from openfelt.rules.game import AnyGame
 from openfelt.solvers.gpu import Crowd, Gpu, Shapes, TooLittleMemory, size_of
+from openfelt.solvers.restriction import Restriction, mixed
 from openfelt.solvers.solver import MOST_THREADS, Solver
 from openfelt.traverse.exchange import Exchange, exchanges, no_exchange, trade
 from openfelt.traverse.open_tree import open_tree
@@ -65,6 +66,7 @@ class Learner(Solver):
     tables_type: ClassVar[Any]  # what kernels get the tables as; a field is a table
     exchanges: ClassVar[bool]  # whether threads exchange their first table, or each learns its own
     runs_on_gpu: ClassVar[bool] = True
+    binds_each: ClassVar[bool] = True
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_any(game)
@@ -72,6 +74,8 @@ class Learner(Solver):
     def _start(self) -> None:
         opened = open_tree(self.tree)
         self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
+        if self.restriction is not None:
+            self.episode_tree = self.restriction.wrap(opened.tree)
         self._starts = starts(self.seed, MOST_THREADS)
         shapes = self._table_shapes()
         size = size_of(shapes)
@@ -145,6 +149,12 @@ class Learner(Solver):
         table = self.learned[name][..., column]
         found: Floats = table[0] if self.learners == 1 else table.sum(axis=0)
         return found
+
+    def _played(self, restriction: Restriction) -> Floats:
+        """A learner meets only the free decisions; each counts by how often the game comes there, bound or
+        not, so that the average is that of the free part.
+        """
+        return mixed(self.form, restriction, self.probabilities)
 
     def _advance(self, iterations: int) -> None:
         exchanging = self.exchanges and not self._shared

@@ -10,7 +10,7 @@ where A holds the leaves' weights. Player 1's plan is the dual of the inequaliti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from openfelt.base.jit import Floats
 from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import SequenceForm
 from openfelt.policy.policy import normalised
+from openfelt.solvers.restriction import EACH, Restriction, binding
 from openfelt.solvers.solver import Solver
 from openfelt.traverse.sequence import evaluate_profile
 
@@ -105,12 +106,28 @@ def _flow(form: SequenceForm, rows: range, place: NDArray[np.int64], count: int)
     return scipy.sparse.csr_array((ones, where), shape=(len(rows) + 1, count))
 
 
+def bind(program: PlanProgram, form: SequenceForm, restriction: Restriction) -> PlanProgram:
+    """Bound at each decision: x(action) is at least the fixed policy's share of what leads to it."""
+    bound = binding(form, restriction)
+    rows = _rows(form, restriction.seat)
+    place = _places(form, sequences(form, restriction.seat))
+    slots = np.arange(bound.first, bound.last)
+    counts = np.diff(form.first_slot[rows.start : rows.stop + 1])
+    parents = place[np.repeat(form.parent_slot[rows.start : rows.stop], counts)]
+    number = np.arange(len(slots))
+    entries = np.concatenate([-np.ones(len(slots)), bound.share * bound.fixed])
+    where = np.concatenate([number, number]), np.concatenate([place[slots], parents])
+    more = scipy.sparse.csr_array((entries, where), shape=(len(slots), program.a_ub.shape[1]))
+    return replace(program, a_ub=scipy.sparse.vstack([program.a_ub, more], format="csr"))
+
+
 class SequenceLP(Solver):
     """The exact equilibrium by linear programming."""
 
     name: ClassVar[str] = "lp"
     summary: ClassVar[str] = "exact equilibrium: sequence-form linear program (HiGHS)"
     iterative: ClassVar[bool] = False
+    binds_each: ClassVar[bool] = True
     tree: GameTree
 
     def _start(self) -> None:
@@ -121,9 +138,15 @@ class SequenceLP(Solver):
         self._table = normalised(self.tree, self._plan)
 
     def _advance(self, iterations: int) -> None:
-        program = plan_program(self.form, player=0)
+        bound = self.restriction if self.restriction and self.restriction.toss == EACH else None
+        own = bound.seat if bound else 0
+        program = plan_program(self.form, own)
+        others = program.a_ub.shape[0]
+        if bound:
+            program = bind(program, self.form, bound)
         solution = solve_program(program, self.tree.game)
-        for player, plan in ((0, solution.x[: program.num_plan]), (1, -solution.ineqlin.marginals)):
+        plans = {own: solution.x[: program.num_plan], 1 - own: -solution.ineqlin.marginals[:others]}
+        for player, plan in plans.items():
             self._plan[sequences(self.form, player)[:-1]] = np.maximum(plan[:-1], 0.0)
         self._complete()
 

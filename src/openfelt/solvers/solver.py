@@ -25,6 +25,7 @@ from openfelt.compile.game_tree import GameTree
 from openfelt.compile.sequence_form import sequence_form
 from openfelt.policy.any_policy import AnyPolicy, policy_by_weights
 from openfelt.rules.game import AnyGame
+from openfelt.solvers.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
 from openfelt.traverse.sequence import evaluate_profile
 
 BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
@@ -81,6 +82,7 @@ class Solver(ABC):
     work: ClassVar[str] = "iterations"  # what is counted
     first_measurement: ClassVar[int] = 1  # after how many of them
     runs_on_gpu: ClassVar[bool] = False
+    binds_each: ClassVar[bool] = False  # whether a player can be bound anew at each of his decisions
 
     def __init__(
         self,
@@ -90,8 +92,10 @@ class Solver(ABC):
         threads: int = 1,
         device: str = CPU,
         in_flight: int | None = None,
+        restriction: Restriction | None = None,
         **settings: Any,
     ) -> None:
+        """With a `restriction`, one player is bound to a fixed policy now and then (`restriction.py`)."""
         ranges = [("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)]
         if in_flight is not None:
             ranges.append(("in_flight", in_flight, 1, MOST_IN_FLIGHT))
@@ -116,6 +120,9 @@ class Solver(ABC):
         self.tree = self._compile(game)
         if isinstance(self.tree, GameTree):
             self.form = sequence_form(self.tree)
+        self.restriction = restriction
+        if restriction is not None:
+            self._restrict(restriction)
         self.iterations = 0
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
@@ -136,6 +143,13 @@ class Solver(ABC):
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_game(game)
+
+    def _restrict(self, restriction: Restriction) -> None:
+        restriction.require(self.tree)
+        if restriction.toss == EACH and not self.binds_each:
+            raise FeltError(f"{self.name} cannot bind a player at each decision; it can {ONCE}.")
+        if restriction.toss == ONCE and isinstance(self.tree, GameTree):
+            self.form = restricted_form(self.form, restriction)
 
     @property
     def is_measured(self) -> bool:
@@ -255,12 +269,19 @@ class Solver(ABC):
         if not self.is_measured:
             raise FeltError(f"{self.tree.game} is too large for exact exploitability.")
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
-        evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
+        if self.restriction is not None and self.restriction.toss == EACH:
+            evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)
+        else:
+            evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
         nash_conv = float((best - expected).sum())
         measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
         if not self.measurements or self.measurements[-1].iterations < self.iterations:
             self.measurements.append(measured)
         return measured
+
+    def _played(self, restriction: Restriction) -> Floats:
+        """The policy with what a player does who is bound at each decision."""
+        return self.probabilities
 
     def save(self, folder: str | Path) -> None:
         """Write a checkpoint from which `resume` goes on, to the bit."""
@@ -273,6 +294,7 @@ class Solver(ABC):
             "fingerprint": self.tree.fingerprint,
             "iterations": self.iterations,
             "seconds": self.seconds,
+            **({"restriction": self.restriction.fingerprint} if self.restriction else {}),
         }
         save_folder(Path(folder), "checkpoint", self.tables(), facts)
 
@@ -289,6 +311,10 @@ class Solver(ABC):
             raise FeltError(f"{folder} was made by {facts.get('solver')}, not by {self.name}.")
         if facts.get("settings") != dataclasses.asdict(self.settings):
             raise FeltError(f"{folder} was made with other parameters: {facts.get('settings')}.")
+        if facts.get("restriction") != (self.restriction.fingerprint if self.restriction else None):
+            raise FeltError(
+                f"{folder} was made with another restriction: another policy, seat or probability."
+            )
         if facts.get("learners", 1) != self.learners:
             raise FeltError(
                 f"{folder} holds {facts.get('learners', 1)} learners, one for each thread that it was made "

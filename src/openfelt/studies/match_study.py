@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from openfelt.base.files import not_written, write_text
 from openfelt.studies.report import page_of
@@ -16,6 +16,8 @@ from openfelt.studies.study import Finding
 @dataclass(frozen=True, kw_only=True)
 class MatchStudy(ABC):
     """A study whose numbers come from matches; `results` are what its `play` gives."""
+
+    work: ClassVar[str] = "hands"  # what is counted
 
     name: str
     title: str

@@ -35,8 +35,10 @@ from openfelt.traverse import episode
 from openfelt.traverse.episode import implements
 
 # Places of Deal.at: the street that is out, its canonical board and permutation; how many cards and how many
-# random numbers were drawn, and which cards; whether the values of the hands are known.
-STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN = range(7)
+# random numbers were drawn, and which cards; whether the values of the hands are known; whether a player is
+# bound to a fixed policy (`restricted.py`).
+STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN, BOUND = range(8)
+PLACES = BOUND + 1
 
 
 class HoldemTree(NamedTuple):
@@ -56,7 +58,7 @@ class Deal(NamedTuple):
     """One hand's cards, as far as they are drawn."""
 
     cards: Ints  # [2 * players + 5] seat 0's two, seat 1's two, ..., then the board
-    at: Longs  # [7] see above
+    at: Longs  # [PLACES] see above
     shift: Longs  # [streets * players] what is added to a spot to get the slot
     value: Ints  # [players] of the hands, once they are shown
 
@@ -70,7 +72,7 @@ def new_deal(players: int) -> Deal:
     """For one thread to write to."""
     return Deal(
         scratch(2 * players + BOARD_CARDS[-1], np.int32),
-        scratch(SHOWN + 1, np.int64),
+        scratch(PLACES, np.int64),
         scratch(len(STREETS) * players, np.int64),
         scratch(players, np.int32),
     )

@@ -1,0 +1,66 @@
+"""What `felt respond` does alike in all games: whom it is for, how far he is trusted, where it is saved."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.options import busy, progress_bar
+
+if TYPE_CHECKING:
+    from openfelt.base.jit import Floats
+    from openfelt.compile.compiler import Tree
+    from openfelt.policy.any_policy import AnyPolicy
+    from openfelt.rules.game import Game
+
+
+def known_policy(arguments: argparse.Namespace, rules: Game) -> AnyPolicy:
+    """The policy of --model: that of a bot, or what a folder tells."""
+    from openfelt.bots.policy_bot import HoldemBot, TreeBot
+    from openfelt.bots.registry import BOTS, load_bot
+    from openfelt.policy.any_policy import SHIPPED
+    from openfelt.policy.holdem_policy import RULES
+    from openfelt.responses.fixed import fixed_policy
+
+    name = arguments.model
+    if name in BOTS and name not in (*RULES, SHIPPED):
+        bot = load_bot(name, rules)
+        if not isinstance(bot, HoldemBot | TreeBot):
+            raise FeltError(f"{name} plays by no table; fit a model to its hands (felt model --help).")
+        return fixed_policy(bot.policy, rules)
+    with progress_bar(not arguments.json) as bar:
+        return fixed_policy(name, rules, seed=arguments.seed, progress=bar(f"the policy of {name}"))
+
+
+def bound(arguments: argparse.Namespace, tree: Tree, p: float) -> float | Floats:
+    """How likely he is bound: p, or by the observations of each row at most p."""
+    from openfelt.cli.model import all_records
+    from openfelt.models.seen import seen_hands
+    from openfelt.responses.confidence import HALF, confidence, observations
+
+    if not arguments.confidence:
+        return p
+    with busy(f"reading {arguments.hands}"):
+        hands = seen_hands(all_records(arguments.hands), arguments.player, tree.game)
+        return confidence(arguments.confidence, observations(tree, hands), p, arguments.s or HALF)
+
+
+def save_response(
+    policy: AnyPolicy, arguments: argparse.Namespace, how: str, below: str = "", folder: Path | None = None
+) -> Path:
+    """Write the policy where bots, `felt exploit` and `felt value` find it; returns the folder."""
+    from openfelt.policy.any_policy import POLICY, save_policy
+
+    made_by: dict[str, Any] = {"response": how, "model": arguments.model, "seed": arguments.seed}
+    folder = folder or arguments.out or free(policy.tree.game)
+    save_policy(policy, folder / below / POLICY, made_by=made_by)
+    return folder / below
+
+
+def free(game: str) -> Path:
+    """A new folder for it."""
+    from openfelt.solvers.run_folder import free_folder
+
+    return free_folder(Path("runs"), game, "response")

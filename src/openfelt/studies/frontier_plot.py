@@ -1,0 +1,47 @@
+"""What counter-strategies win from a player over what they risk, as in PJL11's Figure 6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from openfelt.base.files import not_written
+from openfelt.studies.report import COLOURS
+
+
+class Point(NamedTuple):
+    """Of a frontier."""
+
+    p: float
+    exploitability: float
+    exploitation: float
+
+
+def plot_frontier(title: str, curves: Mapping[str, Sequence[Point]], unit: str, path: Path) -> None:
+    """One picture of frontiers by name; p stands beside the points of the first."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 4.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    draw_frontier(figure.add_subplot(), title, curves, unit)
+    try:
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+    except OSError as error:
+        raise not_written(path, error) from error
+
+
+def draw_frontier(axes: Any, title: str, curves: Mapping[str, Sequence[Point]], unit: str) -> None:
+    """Into a plot's axes."""
+    for number, (name, points) in enumerate(curves.items()):
+        risk, won = [each.exploitability for each in points], [each.exploitation for each in points]
+        axes.plot(risk, won, "o-" if number == 0 else "s--", color=COLOURS[number], label=name, markersize=4)
+    for point in next(iter(curves.values())):
+        place = point.exploitability, point.exploitation
+        axes.annotate(f"{point.p:g}", place, textcoords="offset points", xytext=(5, -9), fontsize=7)
+    axes.set_xlabel(f"exploitability ({unit} per game)")
+    axes.set_ylabel(f"exploitation ({unit} per game)")
+    axes.set_title(title, fontsize=10)
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8, frameon=False)
