@@ -12,7 +12,7 @@ MARGIN = 2.0  # a chunk may take so many times what is foreseen
 SLICE = 0.005  # seconds of a chunk at most
 FIRST, GROWTH = 64, 4  # iterations of the first chunk at most, and how much longer the next may be
 TICK = 1e-9  # seconds that an iteration takes at least, whatever a coarse clock says
-RESERVE, SHARE = 0.0005, 0.02  # seconds kept for what comes after, and the share of all time
+RESERVE, SHARE = 0.001, 0.02  # seconds kept for what comes after, and the share of all time
 STALLS = 0.25  # the share of all time that may be kept for being stopped by the system
 FADING = 0.9  # how much of the longest stall is remembered from one search to the next
 
