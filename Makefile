@@ -12,9 +12,9 @@ demo: $(VENV)/.installed
 play: $(VENV)/.installed-web
 	$(BIN)/felt play
 
-# The checks, then the tests with the oracles they are compared with.
+# The checks, then the tests with the oracles they are compared with; tests/conftest.py says which come first.
 test: $(VENV)/.installed-dev check
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from openfelt.histories.record import HandRecord
-from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.rules.game import CHANCE, TERMINAL, Game
 from openfelt.rules.registry import load_game
 
 FOLD, CALL, RAISE = range(3)
@@ -88,11 +88,17 @@ class ByPolicy:
         return np.array(list(self.policy.at(moment.me, " ".join(moment.seen)).values()))
 
 
+@cache
+def rules_of(game: str) -> Game:
+    """Reading the name of a game takes longer than a hand of it."""
+    return load_game(game)
+
+
 class Table:
     """A hand as it goes on, by the rules."""
 
     def __init__(self, game: str) -> None:
-        self.game = load_game(game)
+        self.game = rules_of(game)
         self.state = self.game.start()
         self.dealt, self.words, self.past = [], [], []
         self.seen = [[] for _ in range(self.game.players)]
@@ -193,7 +199,7 @@ def moments(record: HandRecord) -> list[tuple[Moment, str]]:
 def exact_cards(record: HandRecord, seat: int, habit) -> dict[str, float]:
     """What he may hold in a small game when the other's card is known: every deal is played again."""
     found = {}
-    for card in load_game(record.game).deck:
+    for card in rules_of(record.game).deck:
         dealt = list(record.dealt)
         dealt[seat] = card
         found[card] = _likelihood(record, dealt, seat, habit)

@@ -68,13 +68,15 @@ class SlowTree:
         return float(self.tree.nodes.payoffs[self.row(node), player])
 
 
+_buckets: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}  # of single hands, by abstraction
+
+
 class SlowHoldem:
     """Hold'em. Cards are dealt by `begin_at`; buckets are those of single hands; pots shared in Python."""
 
     def __init__(self, tree, position, begin_at):
         self.tree, self.position, self.begin_at = tree, position, begin_at
         self.deal, self.stream = late_deal(tree.players), np.zeros(1, np.uint64)
-        self.buckets = {}
 
     def begin(self, view, luck):
         self.stream[0] = luck._state
@@ -91,9 +93,10 @@ class SlowHoldem:
 
     def row(self, node):
         hole, board = self.holes[self.mover(node)], self.board[: BOARD_CARDS[self.tree.street(node)]]
-        if (hole, board) not in self.buckets:
-            self.buckets[hole, board] = self.tree.abstraction.bucket(hole, board)
-        return node, self.buckets[hole, board]
+        hand = self.tree.abstraction.name, hole, board
+        if hand not in _buckets:  # enumerated anew, a flop takes some 10 milliseconds
+            _buckets[hand] = self.tree.abstraction.bucket(hole, board)
+        return node, _buckets[hand]
 
     def ways(self, node):
         return len(self.tree.actions(node))

@@ -481,20 +481,20 @@ def test_a_disk_without_room(tmp_path):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 
-    def train(kernels, preexec_fn=None):
+    def train(preexec_fn=None, **environment):
         return subprocess.run(
             command("train", "leduc", "--iterations", "10", "--out", "run"),
             capture_output=True, text=True, preexec_fn=preexec_fn, timeout=120,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / kernels)},
+            env={**os.environ, **environment},
         )  # fmt: skip
 
-    assert train("kernels").returncode == 0
+    assert train().returncode == 0
     shutil.rmtree(tmp_path / "run")
-    for kernels, says in (  # the policy has no room; not even the compiled kernels have
-        ("kernels", "run/checkpoint could not be written (is the disk full?"),
-        ("none-yet", "could not be read or written (File too large)"),
+    for environment, says in (  # the policy has no room; not even the compiled kernels have
+        ({}, "run/checkpoint could not be written (is the disk full?"),
+        ({"NUMBA_CACHE_DIR": str(tmp_path / "none-yet")}, "could not be read or written (File too large)"),
     ):
-        done = train(kernels, limit)
+        done = train(limit, **environment)
         assert done.returncode == 2, done.stderr
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
@@ -513,12 +513,14 @@ def test_import_brings_nothing_heavy():
 def test_the_second_command_does_not_compile_again(tmp_path):
     """The compiled kernels are kept: a second process finds all of them."""
     words = ["train", "kuhn", "--solver", "pcfr+", "--iterations", "50"]
-    folder = tmp_path / "numba"
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "NUMBA_DEBUG_CACHE": "1"}
+    folder = tmp_path / "cache"
+    environment = {**os.environ, "OPENFELT_CACHE": str(folder), "NUMBA_DEBUG_CACHE": "1"}
+    del environment["NUMBA_CACHE_DIR"]  # which conftest.py sets, and few users do
     first = subprocess.run(command(*words), env=environment, capture_output=True, text=True)
     second = subprocess.run(command(*words), env=environment, capture_output=True, text=True)
     assert first.returncode == second.returncode == 0
     assert "data saved" in first.stdout
+    assert list((folder / "openfelt-kernels").rglob("*.nbc"))
     assert "data loaded" in second.stdout
     assert "data saved" not in second.stdout
 

@@ -23,6 +23,7 @@ from openfelt.policy.holdem_policy import RULES, WHOLE, quantised, rule_policy
 from openfelt.rules.game import CHANCE, TERMINAL
 from openfelt.rules.holdem import stakes
 
+pytestmark = pytest.mark.usefixtures("strengths")
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:2')"
 LEARNERS = (felt.UCT, felt.SmoothUCT, felt.OutcomeMCCFR, felt.ExternalMCCFR, felt.ChanceCFR)
 

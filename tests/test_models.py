@@ -53,10 +53,14 @@ HELD_OUT = 300
 # Players that a kind of model can learn exactly
 
 
+@cache
+def leduc_levels():
+    return public_contexts(ground_of("leduc")).levels
+
+
 def tally_key(moment):
-    levels = public_contexts(ground_of("leduc")).levels
     facts = moment.facts
-    level = sum(facts["pot"] >= least for least in levels)
+    level = sum(facts["pot"] >= least for least in leduc_levels())
     return facts["last_of_others"], level, moment.facing, moment.hand
 
 
@@ -80,20 +84,30 @@ def hands_of(habit, game, seed=1):
     return play(game, (habit, Habit(everything, 99)), SIZES[-1] + HELD_OUT, seed)
 
 
+@cache
+def truth(record, habit):
+    """What he does at each of his decisions, with its place in the line and its street; what he may hold."""
+    seat = record.names.index("he")
+    does = [
+        (place, moment.street, habit.chances(moment))
+        for place, (moment, _) in enumerate(moments(record))
+        if moment.me == seat
+    ]
+    return does, list(exact_cards(record, seat, habit).values())
+
+
 def distances(model, records, habit):
     """Total variation from the truth: of actions in the mean over decisions, of cards over hands."""
     ground = model.ground
     actions, cards = [], []
     for record in records:
-        seat = record.names.index("he")
-        hand = seen_hand(ground, record, seat)
-        for place, (moment, _) in enumerate(moments(record)):
-            if moment.me == seat:
-                board = hand.board[: ground.board_cards[moment.street]]
-                said = model.actions(board, hand.line[:place])[hand.holding]
-                actions.append(abs(said - habit.chances(moment)).sum() / 2)
-        truth = exact_cards(record, seat, habit)
-        cards.append(abs(model.cards(hand) - [truth[card] for card in ground.game.deck]).sum() / 2)
+        hand = seen_hand(ground, record, record.names.index("he"))
+        does, holds = truth(record, habit)
+        for place, street, chances in does:
+            board = hand.board[: ground.board_cards[street]]
+            said = model.actions(board, hand.line[:place])[hand.holding]
+            actions.append(abs(said - chances).sum() / 2)
+        cards.append(abs(model.cards(hand) - holds).sum() / 2)
     return np.mean(actions), np.mean(cards)
 
 
@@ -119,13 +133,18 @@ def test_what_a_kind_can_say_it_learns(kind):
         assert found[-1][1] < 0.04
 
 
+@cache
+def equilibrium(game):
+    solver = felt.CFRPlus(game)
+    solver.run(300)
+    return ByPolicy(solver.policy)
+
+
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
 @pytest.mark.parametrize("kind", ["tally", "trees"])
 def test_of_an_equilibrium_more_hands_tell_more(kind, game):
     """He depends on more than the model sees, so that some distance remains."""
-    solver = felt.CFRPlus(game)
-    solver.run(300)
-    habit = ByPolicy(solver.policy)
+    habit = equilibrium(game)
     records = hands_of(habit, game)
     few, some, many = (
         distances(learned(kind, records, size), records[-HELD_OUT:], habit) for size in (20, 300, 6_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -19,15 +20,18 @@ def twin_of(name: str) -> OpenSpielTwin:
     return open_spiel_twin(name).walk()
 
 
-def their_numbers(twin: OpenSpielTwin, table: dict) -> tuple[list[float], list[float]]:
+def their_numbers(twin: OpenSpielTwin, tables: list[dict]) -> Iterator[tuple[list[float], list[float]]]:
+    """For each policy; open_spiel builds its tree for best responses once, which takes it seconds."""
     root = twin.theirs.new_initial_state()
-    policy = pyspiel.TabularPolicy(table)
-    expected = pyspiel.expected_returns(root, policy, -1, False)
-    best = [
-        pyspiel.TabularBestResponse(twin.theirs, player, table).value_from_state(root)
+    responders = [
+        pyspiel.TabularBestResponse(twin.theirs, player, tables[0])
         for player in range(twin.theirs.num_players())
     ]
-    return best, expected
+    for table in tables:
+        for responder in responders:
+            responder.set_policy(table)
+        expected = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, False)
+        yield [responder.value_from_state(root) for responder in responders], expected
 
 
 def policies(name: str):
@@ -41,8 +45,9 @@ def policies(name: str):
 @pytest.mark.parametrize("name", TWINS)
 def test_values_and_best_responses(name):
     twin = twin_of(name)  # walks all histories: turns, actions, chances and payoffs are compared there
-    for policy in policies(name):
-        best, expected = their_numbers(twin, twin.policy(policy))
+    played = list(policies(name))
+    tables = [twin.policy(policy) for policy in played]
+    for policy, (best, expected) in zip(played, their_numbers(twin, tables), strict=True):
         ours = felt.exploitability(name, policy)
         np.testing.assert_allclose(ours.values, expected, atol=1e-9, rtol=0)
         np.testing.assert_allclose(ours.best_responses, best, atol=1e-9, rtol=0)

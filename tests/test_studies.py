@@ -14,7 +14,7 @@ import pytest
 import openfelt as felt
 from openfelt.base.cuda import why_no_gpu
 from openfelt.cli.app import main
-from openfelt.studies import gpu_equals_cpu, pjl11_holdem
+from openfelt.studies import gpu_equals_cpu, holdem_curve, pjl11_holdem
 from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.registry import STUDIES
@@ -28,8 +28,8 @@ TABLES = [name for name, study in STUDIES.items() if isinstance(study, MatchTabl
 @pytest.mark.parametrize("name", CURVES)
 def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     study = STUDIES[name]
-    monkeypatch.setattr(gpu_equals_cpu, "DEALS", 5_000)
-    monkeypatch.setattr(pjl11_holdem, "DEALS", 5_000)
+    for module in (gpu_equals_cpu, holdem_curve, pjl11_holdem):
+        monkeypatch.setattr(module, "DEALS", 5_000)
     if study.needs == A_GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
         monkeypatch.setattr("openfelt.solvers.solver.choose_device", lambda _: "cpu")
     episodes = study.quick_episodes[: 2 if study.needs == A_GPU else 3]
