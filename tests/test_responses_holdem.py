@@ -139,3 +139,31 @@ def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monke
     assert felt.load_policy(out).weights.tobytes() != saved.weights.tobytes()
     assert main([*words, "--p", "0.9"]) == 2
     assert "holds other files" in capsys.readouterr().err
+
+
+def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("openfelt.cli.respond_holdem.MEASURED_DEALS", 20_000)
+    out = tmp_path / "counters"
+    words = ["respond", GAME, "--model", "always-raise", "--solver", "external-mccfr"]
+    words += ["--sweep", "1,0", "--iterations", "10000"]
+    assert main([*words, "--json", "--out", str(out)]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert [point["p"] for point in points] == [0, 1]
+    careful, greedy = (felt.load_policy(out / f"p-{p}") for p in (0, 1))
+    raiser = rule_policy(tree, "always-raise")
+    for point, policy in zip(points, (careful, greedy), strict=True):
+        value = holdem_value(policy, raiser, deals=20_000)
+        assert point["won"]["mbb_per_hand"] == pytest.approx(value.mbb)
+    assert points[1]["won"]["interval_95"][0] > points[0]["won"]["interval_95"][1]
+    assert "won_from_p_0" not in points[0]
+    risk = holdem_value(greedy, careful, deals=20_000)
+    assert points[1]["won_from_p_0"]["mbb_per_hand"] == pytest.approx(risk.mbb)
+    assert main([*words, "--out", str(out), "--resume"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["0", "1"]
+    for further, sentence in (
+        (["--plot", "x.png"], "too large for --plot"),
+        (["--p", "1"], "--sweep for several"),
+    ):
+        assert main([*words, *further]) == 2
+        assert sentence in capsys.readouterr().err

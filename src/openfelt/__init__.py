@@ -41,6 +41,8 @@ _DOOR = {
     "cards.equity": ["equity"],
     "bots.bot": ["Bot"],
     "bots.registry": ["load_bot"],
+    "responses.fixed": ["fixed_policy"],
+    "responses.response": ["Responses"],
     "arena.match": ["match"],
     "arena.tournament": ["tournament"],
     "arena.freeze_out": ["freeze_out"],
@@ -79,6 +81,8 @@ if TYPE_CHECKING:
     from openfelt.policy.any_policy import load_policy, save_policy
     from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
     from openfelt.policy.policy import Policy, mixture, random_policy, uniform_policy
+    from openfelt.responses.fixed import fixed_policy
+    from openfelt.responses.response import Responses
     from openfelt.rules.game import CHANCE, TERMINAL, Game
     from openfelt.rules.registry import load_game
     from openfelt.solvers.cfr import CFR, DCFR, CFRPlus, PCFRPlus

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, count, print_json, seed
 from openfelt.cli.options import positive as positive_number
-from openfelt.cli.responding import bound, known_policy, save_response
+from openfelt.cli.responding import bound_by, known_policy, save_response
 from openfelt.cli.train import add_parameters, named_solver, parameters_of
 
 if TYPE_CHECKING:
+    from openfelt.base.jit import Floats
     from openfelt.responses.response import Response, Responses
     from openfelt.rules.game import Game
     from openfelt.solvers.solver import Measurement, Solver
@@ -76,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         nargs="?",
         const=",".join(f"{p:g}" for p in SWEEP),
         metavar="P,P,...",
-        help="the whole frontier, for these p (default: those of PJL11's Figure 6)",
+        help="for these p (default: those of PJL11's Figure 6): the frontier; in hold'em, what each wins",
     )
     parser.add_argument("--plot", type=Path, help="a .png file: draw the frontier, beside the exact one")
     parser.add_argument("--out", type=Path, help="the folder for the policy (default: a new one under runs/)")
@@ -197,7 +198,9 @@ def _check_files(arguments: argparse.Namespace, how: How) -> None:
         raise FeltError(f"{arguments.out} holds other files; name an empty or new folder.")
 
 
-def _respond(arguments: argparse.Namespace, responses: Responses, how: How, p: float) -> Response:
+def _respond(
+    arguments: argparse.Namespace, responses: Responses, how: How, bound: float | Floats
+) -> Response:
     from openfelt.cli.learning import LearningBar
 
     bars: list[tuple[Solver, LearningBar]] = []
@@ -213,7 +216,7 @@ def _respond(arguments: argparse.Namespace, responses: Responses, how: How, p: f
     try:
         work = {} if how.budget_free else {"seed": arguments.seed, "threads": arguments.threads}
         return responses.restricted(
-            bound(arguments, responses.tree, p),
+            bound,
             toss=how.toss,
             solver=how.solver,
             iterations=arguments.iterations,
@@ -233,7 +236,8 @@ def _one(arguments: argparse.Namespace, responses: Responses, how: How) -> None:
         if arguments.safe is not None:
             found = responses.safe(arguments.safe)
         else:
-            found = _respond(arguments, responses, how, how.ps[0])
+            bound = bound_by(arguments, responses.tree)
+            found = _respond(arguments, responses, how, bound(how.ps[0]))
     folder = save_response(found.policy, arguments, found.how)
     if arguments.json:
         print_json({**_facts(arguments, responses), **found.as_dict(), "saved": str(folder)})
@@ -253,8 +257,9 @@ def _sweep(arguments: argparse.Namespace, responses: Responses, how: How) -> Non
     from openfelt.studies.frontier_plot import Point, plot_frontier
 
     curves: dict[str, list[Response]] = {arguments.solver: []}
+    bound = bound_by(arguments, responses.tree)
     for p in how.ps:
-        curves[arguments.solver].append(_respond(arguments, responses, how, p))
+        curves[arguments.solver].append(_respond(arguments, responses, how, bound(p)))
         if arguments.out:
             save_response(curves[arguments.solver][-1].policy, arguments, f"p {p:g}", f"p-{p:g}")
     if how.solver != LP and how.toss == "once" and responses.is_exact:

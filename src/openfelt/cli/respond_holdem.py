@@ -6,16 +6,19 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from openfelt.base.errors import FeltError
 from openfelt.cli.learning import learn
 from openfelt.cli.options import busy, command, print_json, progress_bar
-from openfelt.cli.responding import bound, free, known_policy, save_response
+from openfelt.cli.responding import bound_by, free, known_policy, save_response
 
 if TYPE_CHECKING:
+    from openfelt.arena.holdem_value import HoldemValue
+    from openfelt.base.jit import Floats
     from openfelt.cli.respond import How
     from openfelt.policy.any_policy import AnyPolicy
+    from openfelt.policy.holdem_policy import HoldemPolicy
     from openfelt.rules.holdem import Holdem
     from openfelt.solvers.solver import Solver
 
@@ -23,12 +26,10 @@ MEASURED_DEALS = 200_000
 
 
 def respond_in_holdem(arguments: argparse.Namespace, rules: Holdem, how: How) -> int:
-    """Learn for each seat, join, save and play it out."""
-    from openfelt.arena.holdem_value import holdem_value
+    """Learn for each seat, join, save and play it out; with --sweep so for each p."""
     from openfelt.cli.abstraction import built
     from openfelt.policy.holdem_policy import HoldemPolicy
     from openfelt.responses.fixed import refuse_others
-    from openfelt.responses.response import joined
 
     _check(arguments, rules, how)
     refuse_others(arguments.model, rules)
@@ -36,41 +37,112 @@ def respond_in_holdem(arguments: argparse.Namespace, rules: Holdem, how: How) ->
     fixed = known_policy(arguments, rules)
     assert isinstance(fixed, HoldemPolicy)
     path = arguments.out or free(rules.name)
-    seats: list[HoldemPolicy] = []
-    for own in range(2):
-        solver, stopped = _learn_seat(arguments, rules, how, fixed, own, path)
-        assert isinstance(solver.policy, HoldemPolicy)
-        seats.append(solver.policy)
-        if stopped:
-            print(f"felt: stopped in seat {own}; --resume with --out {path} goes on.", file=sys.stderr)
+    bound = bound_by(arguments, fixed.tree)
+    made: dict[float, HoldemPolicy] = {}
+    for p in how.ps:
+        below = path / f"p-{p:g}" if arguments.sweep else path
+        policy = _respond(arguments, rules, how, fixed, bound(p), _about(how, p), below)
+        if policy is None:
+            print(f"felt: stopped; --resume with --out {path} goes on.", file=sys.stderr)
             return 130
-    policy = joined(seats)
-    about = f"{how.solver}, p {how.ps[0]:g}, {how.toss}"
-    save_response(policy, arguments, about, folder=path)
-    with progress_bar(not arguments.json) as bar:
-        tell = bar(f"{2 * MEASURED_DEALS:,} hands against {arguments.model}")
-        value = holdem_value(
-            policy,
-            fixed,
-            deals=MEASURED_DEALS,
-            threads=arguments.threads,
-            progress=lambda done: tell(done / MEASURED_DEALS),
-        )
+        made[p] = policy
+    facts = {"game": rules.name, "model": arguments.model, "saved": str(path)}
+    if arguments.sweep:
+        _tell_sweep(arguments, facts, how, made, fixed)
+        return 0
+    value, about = _played(arguments, made[how.ps[0]], fixed, arguments.model), _about(how, how.ps[0])
     if arguments.json:
-        facts = {"game": rules.name, "model": arguments.model, "how": about, "saved": str(path)}
-        print_json({**facts, **value.as_dict()})
+        print_json({**facts, "how": about, **value.as_dict()})
         return 0
     print(f"{rules.name}: {about}, against {arguments.model}\n  wins from it {value}")
     print(f"saved in {path}\n  {command()} value {shlex.quote(str(path))} default")
     return 0
 
 
+def _about(how: How, p: float) -> str:
+    return f"{how.solver}, p {p:g}, {how.toss}"
+
+
+def _respond(
+    arguments: argparse.Namespace,
+    rules: Holdem,
+    how: How,
+    fixed: HoldemPolicy,
+    bound: float | Floats,
+    about: str,
+    path: Path,
+) -> HoldemPolicy | None:
+    """The response for both seats, saved; None if it was stopped."""
+    from openfelt.policy.holdem_policy import HoldemPolicy
+    from openfelt.responses.response import joined
+
+    seats: list[HoldemPolicy] = []
+    for own in range(2):
+        solver, stopped = _learn_seat(arguments, rules, how, fixed, own, bound, path)
+        if stopped:
+            return None
+        assert isinstance(solver.policy, HoldemPolicy)
+        seats.append(solver.policy)
+    policy = joined(seats)
+    save_response(policy, arguments, about, folder=path)
+    return policy
+
+
+def _played(
+    arguments: argparse.Namespace, policy: HoldemPolicy, other: HoldemPolicy, name: str
+) -> HoldemValue:
+    from openfelt.arena.holdem_value import holdem_value
+
+    with progress_bar(not arguments.json) as bar:
+        tell = bar(f"{2 * MEASURED_DEALS:,} hands against {name}")
+        return holdem_value(
+            policy,
+            other,
+            deals=MEASURED_DEALS,
+            threads=arguments.threads,
+            progress=lambda done: tell(done / MEASURED_DEALS),
+        )
+
+
+def _tell_sweep(
+    arguments: argparse.Namespace,
+    facts: dict[str, Any],
+    how: How,
+    made: dict[float, HoldemPolicy],
+    fixed: HoldemPolicy,
+) -> None:
+    """What each wins from the model, and from the most careful of them: what it risks, from below."""
+    least = how.ps[0]
+    won = {p: _played(arguments, policy, fixed, arguments.model) for p, policy in made.items()}
+    careful = {p: _played(arguments, made[p], made[least], f"p {least:g}") for p in how.ps[1:]}
+    if arguments.json:
+        points = [
+            {"p": p, "how": _about(how, p), "won": won[p].as_dict()}
+            | ({f"won_from_p_{least:g}": careful[p].as_dict()} if p in careful else {})
+            for p in how.ps
+        ]
+        print_json({**facts, "points": points})
+        return
+    print(f"{facts['game']}: {how.solver}, {how.toss} (mbb/h, with 95% intervals)")
+    head = f"from {arguments.model}", f"from p {least:g}"
+    wide = [max(18, len(word) + 2) for word in head]
+    print(f"{'p':>6}{head[0]:>{wide[0]}}{head[1]:>{wide[1]}}")
+    for p in how.ps:
+        cells = [
+            f"{each.mbb:+.1f} ± {each.interval():.1f}" if each else "" for each in (won[p], careful.get(p))
+        ]
+        print(f"{p:>6g}{cells[0]:>{wide[0]}}{cells[1]:>{wide[1]}}".rstrip())
+    print(f"saved in {facts['saved']}")
+
+
 def _check(arguments: argparse.Namespace, rules: Holdem, how: How) -> None:
     from openfelt.solvers.learner import Learner
     from openfelt.solvers.registry import solver_type
 
-    if arguments.safe is not None or arguments.sweep:
-        raise FeltError(f"{rules.name} is too large for --safe and --sweep, which are exact; give --p.")
+    if arguments.safe is not None:
+        raise FeltError(f"{rules.name} is too large for --safe, which is exact; give --p.")
+    if arguments.plot:
+        raise FeltError(f"{rules.name} is too large for --plot: exploitability is not known there.")
     if not issubclass(solver_type(how.solver), Learner):
         raise FeltError(f"{rules.name} is too large for {arguments.solver}; mcrnr and mcdbr sample it.")
     if arguments.until:
@@ -80,21 +152,28 @@ def _check(arguments: argparse.Namespace, rules: Holdem, how: How) -> None:
 
 
 def _learn_seat(
-    arguments: argparse.Namespace, rules: Holdem, how: How, fixed: AnyPolicy, own: int, path: Path
+    arguments: argparse.Namespace,
+    rules: Holdem,
+    how: How,
+    fixed: AnyPolicy,
+    own: int,
+    bound: float | Floats,
+    path: Path,
 ) -> tuple[Solver, bool]:
     from openfelt.responses.response import restricted_solver
     from openfelt.solvers.restriction import Restriction
     from openfelt.solvers.run_folder import RunFolder
 
     folder = RunFolder(path / f"seat-{own}")
-    p = bound(arguments, fixed.tree, how.ps[0])
     with busy(f"compiling {rules.name}"):
         if arguments.resume and folder.exists:
-            restriction = Restriction(1 - own, fixed, p, how.toss)
+            restriction = Restriction(1 - own, fixed, bound, how.toss)
             work = {"threads": arguments.threads, "restriction": restriction}
             solver = folder.resume(rules.name, how.solver, work, how.parameters)
         else:
             work = {"threads": arguments.threads, "seed": arguments.seed}
-            solver = restricted_solver(rules, fixed, p, own, how.toss, how.solver, **work, **how.parameters)
+            solver = restricted_solver(
+                rules, fixed, bound, own, how.toss, how.solver, **work, **how.parameters
+            )
     budget = {"iterations": arguments.iterations, "seconds": arguments.seconds}
     return solver, learn(solver, folder, shown=not arguments.json, **budget)

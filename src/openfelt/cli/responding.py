@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +35,18 @@ def known_policy(arguments: argparse.Namespace, rules: Game) -> AnyPolicy:
         return fixed_policy(name, rules, seed=arguments.seed, progress=bar(f"the policy of {name}"))
 
 
-def bound(arguments: argparse.Namespace, tree: Tree, p: float) -> float | Floats:
-    """How likely he is bound: p, or by the observations of each row at most p."""
+def bound_by(arguments: argparse.Namespace, tree: Tree) -> Callable[[float], float | Floats]:
+    """From p to how likely he is bound: that, or by the observations of each row at most that."""
     from openfelt.cli.model import all_records
     from openfelt.models.seen import seen_hands
     from openfelt.responses.confidence import HALF, confidence, observations
 
     if not arguments.confidence:
-        return p
+        return lambda p: p
     with busy(f"reading {arguments.hands}"):
         hands = seen_hands(all_records(arguments.hands), arguments.player, tree.game)
-        return confidence(arguments.confidence, observations(tree, hands), p, arguments.s or HALF)
+        seen = observations(tree, hands)
+    return lambda p: confidence(arguments.confidence, seen, p, arguments.s or HALF)
 
 
 def save_response(

@@ -14,9 +14,11 @@ from openfelt.studies.models_truth import MODELS_TRUTH
 from openfelt.studies.pgc10_match import PGC10_TABLE_1
 from openfelt.studies.pgc10_tree import PGC10_FIGURE_2
 from openfelt.studies.pjl11_convergence import FIGURE_7
+from openfelt.studies.pjl11_figure_8 import FIGURE_8
 from openfelt.studies.pjl11_holdem import FIGURE_4_HOLDEM, TABLE_1
 from openfelt.studies.pjl11_kuhn import FIGURE_4_KUHN
 from openfelt.studies.pjl11_responses import FIGURE_6
+from openfelt.studies.pjl11_table_2 import TABLE_2 as RESPONSES_TABLE
 from openfelt.studies.study import Study
 from openfelt.studies.tau_matches import TAU_MATCHES
 from openfelt.studies.tau_network import FIGURES_5_TO_7
@@ -30,7 +32,7 @@ STUDIES: dict[str, Study | MatchStudy] = {
         *(TABLE_2, TABLE_3, TABLE_1, FIGURE_4_HOLDEM, CROSS_TABLE, THREE_HANDED, FIGURES_5_TO_7),
         MODELS_TRUTH,
         *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),
-        *(FIGURE_6, FIGURE_7),
+        *(FIGURE_6, FIGURE_7, RESPONSES_TABLE, FIGURE_8),
     )
 }
 
