@@ -34,7 +34,7 @@ SPOTS = {
     "turn": (0, HOLE, BOARD[:4], ["raise", "call", "check", "check"]),
     "river": (0, HOLE, BOARD, ["raise", "call", "check", "check", "check", "check"]),
 }
-CLOCKS = {0.005: 10_000, 0.02: 10_000, CLOCK: 1_000}  # seconds a decision, and how many decisions
+CLOCKS = {0.005: 10_000, CLOCK: 1_000}  # seconds a decision, and how many decisions
 UNIT = "iterations in 200 ms"
 
 
