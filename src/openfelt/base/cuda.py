@@ -181,8 +181,11 @@ def _raise_to(table: Any, row: int, value: int) -> Any:
     return cuda.atomic.max(table, row, value)
 
 
-def for_cuda(kernel: Function, exchanged: Mapping[Any, Function]) -> Any:
-    """Build a kernel for the GPU, with all that it calls, some of it exchanged for something else."""
+def for_cuda(kernel: Function, exchanged: Mapping[Any, Function], registers: int = 0) -> Any:
+    """Build a kernel for the GPU, with all that it calls, some of it exchanged for something else.
+
+    `registers` is how many a thread may have, if that is to be limited.
+    """
     instead = {**exchanged, add: _add, raise_to: _raise_to}
     built: dict[Any, Any] = {}
 
@@ -207,4 +210,5 @@ def for_cuda(kernel: Function, exchanged: Mapping[Any, Function]) -> Any:
         return part(value) if isinstance(value, Dispatcher) else value
 
     assert isinstance(kernel, FunctionType)
-    return _cuda().jit(copy(kernel))
+    flags = {"max_registers": registers} if registers and not is_simulated() else {}
+    return _cuda().jit(**flags)(copy(kernel))

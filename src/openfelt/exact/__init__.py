@@ -1,0 +1,1 @@
+"""Two-player hold'em without abstraction: best responses and expected values, exact."""

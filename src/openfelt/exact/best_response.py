@@ -1,0 +1,198 @@
+"""Exact values of two-player hold'em: what a best response, or another player, wins from a player.
+
+The flop is the unit of work: what the hands are worth where the flop begins, for the flops of each kind, is
+worked out apart from all others (`flop.py` on the CPU, `gpu.py` on a GPU). What comes before the flop is put
+together here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
+from openfelt.cards.boards import boards, hole_class
+from openfelt.cards.deck import PAIR_CARDS, PAIRS
+from openfelt.compile.betting_tree import PLACE, PLAYER
+from openfelt.exact.deals import Deck, Flop
+from openfelt.exact.flop import Table, new_desk, solve_flop
+from openfelt.exact.lines import LANES, Betting, children
+from openfelt.exact.player import Player
+from openfelt.rules.game import TERMINAL
+
+CLASSES = 169
+KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}
+
+
+class Task(NamedTuple):
+    """What to work out: what `seat` wins from `other`, answering best or playing as `ours`."""
+
+    other: Player
+    seat: int
+    ours: Player | None = None
+
+
+class FlopSolver:
+    """Works out one flop after another, each thread at its own desk."""
+
+    def __init__(self, task: Task, deck: Deck, precision: str = "double") -> None:
+        kind, betting = KINDS[precision], task.other.betting
+        if task.ours is not None and task.ours.betting.most_bets != betting.most_bets:
+            raise FeltError(f"{task.ours.name} and {task.other.name} play with different numbers of bets.")
+        self._kind, self._task, self._deck = kind, task, deck
+        flop, turn, river = (
+            each._replace(pot=each.pot.astype(kind), paid=each.paid.astype(kind)) for each in betting.streets
+        )
+        self._table = Table(deck.live, boards(), flop, turn, river, deck.chances.astype(kind))
+        self._other = task.other.known(1 - task.seat, kind)
+        self._ours = self._other if task.ours is None else task.ours.known(task.seat, kind)
+        self._symmetry = deck.symmetry.astype(np.int32)
+        entries = len(betting.entries)
+        self._reach = np.zeros((PAIRS, -(-entries // LANES) * LANES), kind)
+        self._reach[:, :entries] = reach_at_flop(task.other, 1 - task.seat, deck)
+        self._desks: SimpleQueue[Any] = SimpleQueue()
+
+    def solve(self, flop: Flop) -> Floats:
+        """[entries, 169] what the flops of this kind add to what hands are worth before the flop."""
+        desk = new_desk(self._table, self._kind) if self._desks.empty() else self._desks.get()
+        values = np.zeros_like(self._reach)
+        solve_flop(
+            self._table,
+            np.array(flop.cards, np.int32),
+            self._symmetry,
+            self._other,
+            self._ours,
+            self._task.seat,
+            self._task.ours is None,
+            self._reach,
+            desk,
+            values,
+        )
+        self._desks.put(desk)
+        return by_class(values[:, : len(self._task.other.betting.entries)].T, flop, self._deck)
+
+
+def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
+    """[entries, 169] the sum over all flops that are alike, a hand of each kind."""
+    kinds, live = hole_class(), deck.pairs > 0
+    size = np.maximum(np.bincount(kinds[live], minlength=CLASSES), 1)
+    summed = [np.bincount(kinds[live], row[live].astype(float), minlength=CLASSES) for row in values]
+    return np.asarray(np.array(summed) * flop.ways * deck.chances[1] / size)
+
+
+def reach_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
+    """[1326, entries] how likely he comes with each hand to where the flop begins."""
+    betting = player.betting
+    places = {node: place for place, node in enumerate(betting.entries.tolist())}
+    found = np.zeros((PAIRS, len(places)))
+
+    def walk(node: int, reach: Floats) -> None:
+        if node in places:
+            found[:, places[node]] = reach
+        elif betting.node[node, PLAYER] != TERMINAL:
+            below = children(betting.node, node)
+            own = betting.node[node, PLAYER] == seat
+            shares = player.before_flop(node) if own else np.ones((PAIRS, len(below)))
+            for child, share in zip(below, shares.T, strict=True):
+                walk(child, reach * share)
+
+    walk(0, deck.pairs.astype(float))
+    return found
+
+
+def met_by(reach: Floats) -> Floats:
+    """[1326] the sum of a reach over the hands that share no card with each hand."""
+    low, high = PAIR_CARDS.T.astype(np.int64)
+    of_card = np.bincount(low, reach, minlength=52) + np.bincount(high, reach, minlength=52)
+    return np.asarray(reach.sum() - of_card[low] - of_card[high] + reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Before:
+    """What a seat gets before the flop, and what it does there."""
+
+    value: Floats  # [1326] chips
+    chosen: dict[
+        int, Floats
+    ]  # by node of ours: [1326, actions] what each action is worth, the best following
+
+
+def before_flop(task: Task, deck: Deck, at_flop: Floats) -> Before:
+    """Put together from `at_flop` [entries, 169], the sum over all flops."""
+    betting: Betting = task.other.betting
+    worth = dict(zip(betting.entries.tolist(), at_flop[:, hole_class()], strict=True))
+    chosen: dict[int, Floats] = {}
+
+    def walk(node: int, reach: Floats) -> Floats:
+        if node in worth:
+            return np.asarray(worth[node])
+        player = int(betting.node[node, PLAYER])
+        if player == TERMINAL:
+            leaf = int(betting.node[node, PLACE])
+            stays = int(betting.leaves.inside[leaf]) >> task.seat & 1
+            paid = betting.leaves.paid[leaf]
+            return np.asarray((paid[1 - task.seat] if stays else -paid[task.seat]) * met_by(reach))
+        if player != task.seat:
+            shares = task.other.before_flop(node).T
+            below = [
+                walk(child, reach * shares[action])
+                for action, child in enumerate(children(betting.node, node))
+            ]
+            return np.asarray(np.sum(below, axis=0))
+        ways = np.array([walk(child, reach) for child in children(betting.node, node)])
+        chosen[node] = ways.T
+        if task.ours is None:
+            return np.asarray(ways.max(axis=0))
+        return np.asarray((ways * task.ours.before_flop(node).T).sum(axis=0))
+
+    value = walk(0, deck.pairs.astype(float)) * deck.chances[0]
+    return Before(value, chosen)
+
+
+def gains(task: Task, deck: Deck, before: Before) -> Floats:
+    """[entries, 169] how much a chip more at an entry of the flop, in each hand, adds to what is won."""
+    betting = task.other.betting
+    found = np.zeros((len(betting.entries), CLASSES))
+    places = {node: place for place, node in enumerate(betting.entries.tolist())}
+    live = deck.pairs > 0
+
+    def walk(node: int, reach: Floats) -> None:
+        if node in places:
+            found[places[node]] += np.bincount(hole_class()[live], reach[live], minlength=CLASSES)
+        elif betting.node[node, PLAYER] != TERMINAL:
+            below = children(betting.node, node)
+            if betting.node[node, PLAYER] != task.seat:
+                shares = np.ones((PAIRS, len(below)))  # his part is in what the entry is worth
+            elif task.ours is not None:
+                shares = task.ours.before_flop(node)
+            else:
+                shares = np.eye(len(below))[before.chosen[node].argmax(axis=1)]
+            for child, share in zip(below, shares.T, strict=True):
+                walk(child, reach * share)
+
+    walk(0, np.ones(PAIRS) * deck.chances[0] / live.sum())
+    return found
+
+
+def solve(
+    task: Task,
+    deck: Deck,
+    *,
+    flops: Sequence[Flop] | None = None,
+    threads: int = 1,
+    precision: str = "double",
+) -> float:
+    """What the seat wins a hand, in chips, over all flops."""
+    solver = FlopSolver(task, deck, precision)
+    total = np.zeros((len(task.other.betting.entries), CLASSES))
+    with ThreadPoolExecutor(threads) as pool:
+        for found in pool.map(solver.solve, deck.flops if flops is None else flops):
+            total += found
+    value = before_flop(task, deck, total).value
+    return float(value[deck.pairs > 0].mean())

@@ -1,0 +1,285 @@
+"""One flop, worked out on the CPU: all turns and rivers that can follow, for all hands at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.jit import Floats, Ints, Longs, kernel
+from openfelt.cards.boards import PAIR_AS, Boards, step
+from openfelt.cards.deck import CARDS, PAIR_CARDS, Bytes
+from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.exact.deals import Orbits, find_orbits, keepers, no_orbits
+from openfelt.exact.lines import FIRST, LANES, WAYS, Lines
+from openfelt.exact.street import Hands, Room, answer, meet, new_hands, new_room, show_down, spread
+
+PAIRS = len(PAIR_CARDS)
+
+
+class Known(NamedTuple):
+    """What a policy does in one seat."""
+
+    flop: Floats  # [columns / LANES, buckets, ways * LANES], of `ways_of`
+    turn: Floats
+    river: Floats
+    flop_bucket: NDArray[Any]  # [boards, 1326]
+    turn_bucket: NDArray[Any]
+    river_bucket: NDArray[Any]
+
+
+class Table(NamedTuple):
+    """All that is the same for every flop."""
+
+    live: Bytes
+    boards: Boards
+    flop: Lines
+    turn: Lines
+    river: Lines
+    chances: Floats  # [streets]
+
+
+class Desk(NamedTuple):
+    """The working space of one thread."""
+
+    room: Room
+    flop: Hands
+    turn: Hands
+    river: Hands
+    turn_reach: Floats  # [1326, entries of the turn]
+    river_reach: Floats  # [1326, entries of the river]
+    flop_values: Floats  # what the turn's entries are worth on the flop
+    turn_values: Floats  # what the river's are worth on the turn
+    board_values: Floats  # of one board
+    turns: Orbits
+    rivers: Orbits
+    kept: Ints  # [2, 24] permutations that keep the flop, and the turn too
+    cards: Ints  # [5]
+    strength: Longs  # [1326]
+
+
+def new_desk(table: Table, kind: type[np.floating[Any]]) -> Desk:
+    """For the lines of a table, and numbers of that kind."""
+    turn, river = table.turn.pot.shape[1], table.river.pot.shape[1]
+    return Desk(
+        new_room(kind),
+        new_hands(),
+        new_hands(),
+        new_hands(),
+        np.zeros((PAIRS, turn), kind),
+        np.zeros((PAIRS, river), kind),
+        np.zeros((PAIRS, turn), kind),
+        np.zeros((PAIRS, river), kind),
+        np.zeros((PAIRS, river), kind),
+        no_orbits(),
+        no_orbits(),
+        np.zeros((2, 24), np.int32),
+        np.zeros(5, np.int32),
+        np.zeros(PAIRS, np.int64),
+    )
+
+
+@kernel
+def solve_flop(
+    table: Table,
+    flop: Ints,
+    symmetry: Ints,
+    other: Known,
+    ours: Known,
+    seat: int,
+    best: bool,
+    reach: Floats,
+    desk: Desk,
+    values: Floats,
+) -> None:
+    """What each entry of the flop is worth to each hand in `seat`, given the other's reach there.
+
+    If `best`, we answer as well as possible; else as `ours` does.
+    """
+    cards, room = desk.cards, desk.room
+    board, seen_as = 0, 0
+    for place in range(3):
+        cards[place] = flop[place]
+    board, seen_as = step(table.boards.to_1, board, seen_as, cards[0])
+    board, seen_as = step(table.boards.to_2, board, seen_as, cards[1])
+    board, seen_as = step(table.boards.to_3, board, seen_as, cards[2])
+    size = keepers(symmetry, len(symmetry), cards, 3, desk.kept[0])
+    _deal(table.live, cards, 3, board, seen_as, other.flop_bucket, ours.flop_bucket, desk.flop)
+    _down(desk.flop, table.flop, other.flop, reach, room, desk.turn_reach)
+    desk.flop_values[:] = 0.0
+    for turn in range(find_orbits(table.live, cards, 3, desk.kept[0], size, desk.turns)):
+        cards[3] = desk.turns.card[turn]
+        after, seen = step(table.boards.to_4, board, seen_as, cards[3])
+        left = keepers(desk.kept[0], size, cards[3:], 1, desk.kept[1])
+        _deal(table.live, cards, 4, after, seen, other.turn_bucket, ours.turn_bucket, desk.turn)
+        _down(desk.turn, table.turn, other.turn, desk.turn_reach, room, desk.river_reach)
+        desk.turn_values[:] = 0.0
+        for river in range(find_orbits(table.live, cards, 4, desk.kept[1], left, desk.rivers)):
+            cards[4] = desk.rivers.card[river]
+            last, through = step(table.boards.to_5, after, seen, cards[4])
+            _deal(table.live, cards, 5, last, through, other.river_bucket, ours.river_bucket, desk.river)
+            _sort(cards, desk.river, desk.strength)
+            _river(table.river, other.river, ours.river, seat, best, desk)
+            first, end = desk.rivers.first[river], desk.rivers.first[river + 1]
+            orbit = desk.rivers.seen_as[first:end]
+            _gather(desk.river, desk.board_values, orbit, table.chances[3], desk.turn_values)
+        _up(
+            desk.turn,
+            table.turn,
+            other.turn,
+            ours.turn,
+            seat,
+            best,
+            desk.turn_reach,
+            room,
+            desk.turn_values,
+            desk.board_values,
+        )
+        orbit = desk.turns.seen_as[desk.turns.first[turn] : desk.turns.first[turn + 1]]
+        _gather(desk.turn, desk.board_values, orbit, table.chances[2], desk.flop_values)
+    values[:] = 0.0
+    _up(desk.flop, table.flop, other.flop, ours.flop, seat, best, reach, room, desk.flop_values, values)
+
+
+@kernel
+def _deal(
+    live: Bytes,
+    cards: Ints,
+    count: int,
+    board: int,
+    seen_as: int,
+    theirs: NDArray[Any],
+    ours: NDArray[Any],
+    hands: Hands,
+) -> None:
+    """The hands that a board leaves, with their buckets."""
+    dead = np.int64(0)
+    for card in range(CARDS):
+        dead |= np.int64(not live[card]) << card
+    for place in range(count):
+        dead |= np.int64(1) << np.int64(cards[place])
+    found = 0
+    for pair in range(PAIRS):
+        if not (dead >> np.int64(PAIR_CARDS[pair, 0]) | dead >> np.int64(PAIR_CARDS[pair, 1])) & 1:
+            seen = PAIR_AS[seen_as, pair]
+            hands.pair[found] = pair
+            hands.theirs[found], hands.ours[found] = theirs[board, seen], ours[board, seen]
+            found += 1
+    hands.size[0] = found
+
+
+@kernel
+def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
+    """By the value of the hand, and where the hands of equal value end."""
+    count, word = hands.size[0], np.uint64(0)
+    for card in cards:
+        word |= CARD_BIT[card]
+    for place in range(count):
+        pair = hands.pair[place]
+        value = evaluate(word | CARD_BIT[PAIR_CARDS[pair, 0]] | CARD_BIT[PAIR_CARDS[pair, 1]])
+        strength[place] = np.int64(value) << 11 | place
+    strength[:count].sort()
+    theirs, ours = hands.theirs[:count].copy(), hands.ours[:count].copy()
+    pairs = hands.pair[:count].copy()
+    for place in range(count):
+        before = strength[place] & 2047
+        hands.pair[place], hands.theirs[place], hands.ours[place] = (
+            pairs[before],
+            theirs[before],
+            ours[before],
+        )
+    end = count
+    for place in range(count - 1, -1, -1):
+        if place < count - 1 and strength[place] >> 11 != strength[place + 1] >> 11:
+            end = place + 1
+        hands.end[place] = end
+
+
+@kernel
+def _down(hands: Hands, lines: Lines, share: Floats, reach: Floats, room: Room, below: Floats) -> None:
+    """The other's reach at the entries of the next street."""
+    below[:] = 0.0
+    for first in range(0, lines.pot.shape[1], LANES):
+        spread(hands, share[first // LANES], reach, first, room)
+        width = min(LANES, lines.entries - first)
+        for place in range(hands.size[0]):
+            pair = hands.pair[place]
+            for way in range(WAYS):
+                entry = way * lines.entries + first
+                for lane in range(width):
+                    below[pair, entry + lane] = room.reach[place, way * LANES + lane]
+
+
+@kernel
+def _up(
+    hands: Hands,
+    lines: Lines,
+    theirs: Floats,
+    ours: Floats,
+    seat: int,
+    best: bool,
+    reach: Floats,
+    room: Room,
+    below: Floats,
+    values: Floats,
+) -> None:
+    """From what the entries of the next street are worth to what those of this one are."""
+    for first in range(0, lines.pot.shape[1], LANES):
+        spread(hands, theirs[first // LANES], reach, first, room)
+        meet(hands, room)
+        width = min(LANES, lines.entries - first)
+        for place in range(hands.size[0]):
+            pair = hands.pair[place]
+            for way in range(WAYS):
+                entry = way * lines.entries + first
+                for lane in range(width):
+                    room.call[place, way * LANES + lane] = below[pair, entry + lane]
+        _answer(hands, lines, ours, seat, best, first, room, values)
+
+
+@kernel
+def _river(lines: Lines, theirs: Floats, ours: Floats, seat: int, best: bool, desk: Desk) -> None:
+    """The same on the river, where the hands are shown."""
+    hands, room = desk.river, desk.room
+    for first in range(0, lines.pot.shape[1], LANES):
+        if not _comes(hands, desk.river_reach, first):
+            for place in range(hands.size[0]):
+                desk.board_values[hands.pair[place], first : first + LANES] = 0.0
+            continue
+        spread(hands, theirs[first // LANES], desk.river_reach, first, room)
+        meet(hands, room)
+        for way in range(WAYS):
+            room.pot[way * LANES : (way + 1) * LANES] = lines.pot[way, first : first + LANES]
+        show_down(hands, room)
+        _answer(hands, lines, ours, seat, best, first, room, desk.board_values)
+
+
+@kernel
+def _answer(
+    hands: Hands, lines: Lines, ours: Floats, seat: int, best: bool, first: int, room: Room, values: Floats
+) -> None:
+    for way in range(WAYS):
+        room.paid[0, way * LANES : (way + 1) * LANES] = lines.paid[way, first : first + LANES]
+    answer(hands, seat == FIRST, best, ours[first // LANES], first, room, values)
+
+
+@kernel
+def _comes(hands: Hands, reach: Floats, first: int) -> bool:
+    """Whether the other comes to any of these entries with any hand."""
+    for place in range(hands.size[0]):
+        for lane in range(LANES):
+            if reach[hands.pair[place], first + lane] != 0.0:
+                return True
+    return False
+
+
+@kernel
+def _gather(hands: Hands, values: Floats, orbit: Ints, chance: float, total: Floats) -> None:
+    """Add what a card is worth, for it and for all cards that are like it."""
+    for seen_as in orbit:
+        for place in range(hands.size[0]):
+            pair = hands.pair[place]
+            seen = PAIR_AS[seen_as, pair]
+            for entry in range(total.shape[1]):
+                total[seen, entry] += chance * values[pair, entry]

@@ -1,0 +1,79 @@
+"""A player as the engine reads him: what he does in a bucket, and the bucket of every hand on every board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.base.errors import FeltError
+from openfelt.base.jit import Floats
+from openfelt.cards.boards import board_set
+from openfelt.cards.deck import BOARD_CARDS, PAIRS, STREETS
+from openfelt.compile.betting_tree import FACING_SHIFT, KIND, PLACE, PLAYER, WAYS_BITS, Layout
+from openfelt.exact.flop import Known
+from openfelt.exact.lines import Betting, betting_lines, street_of, ways_of
+from openfelt.policy.holdem_policy import RULES, HoldemPolicy
+from openfelt.rules.holdem import MOST_BETS
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """One who plays by his cards and the betting, and nothing else."""
+
+    name: str
+    betting: Betting
+    layout: Layout
+    probabilities: Floats  # [slots] of the layout
+    buckets: tuple[NDArray[Any], ...]  # by street [canonical boards, 1326]
+
+    def known(self, seat: int, kind: type[np.floating[Any]]) -> Known:
+        """What he does after the flop, for kernels."""
+        ways = ways_of(self.betting, self.probabilities, self.layout, seat)
+        return Known(*(way.astype(kind) for way in ways), *self.buckets[1:])
+
+    def before_flop(self, node: int) -> Floats:
+        """[1326, actions] what he does at a decision before the flop."""
+        facts, layout = self.betting.node[node], self.layout
+        place = street_of(self.betting.node, node), int(facts[PLAYER])
+        rows = int(layout.slot_base[place]) + int(layout.spots[place]) * self.buckets[0][0].astype(np.int64)
+        first = rows + int(facts[PLACE]) - int(layout.first_spot[place])
+        return np.asarray(self.probabilities[first[:, None] + np.arange(facts[KIND] & WAYS_BITS)])
+
+
+def policy_player(policy: HoldemPolicy, name: str = "") -> Player:
+    """One who plays a policy of buckets."""
+    tree = policy.tree
+    if tree.players != 2:
+        raise FeltError(f"Exact values are for two players; {tree.game} has {tree.players}.")
+    betting, tables = betting_lines(tree.most_bets), tree.abstraction.tables()
+    return Player(
+        name or tree.game, betting, tree.layout, policy.probabilities, tuple(map(np.asarray, tables))
+    )
+
+
+def rule_player(rule: str, most_bets: int = MOST_BETS) -> Player:
+    """One of those that do not look at their cards: see RULES."""
+    if rule not in RULES:
+        raise FeltError(f"There is no rule '{rule}' (known: {', '.join(RULES)}).")
+    betting = betting_lines(most_bets)
+    layout = one_bucket(betting)
+    probabilities = np.zeros(int(layout.spots.sum()))
+    for _, kind, _, spot in betting.node[betting.node[:, PLAYER] >= 0].tolist():
+        ways = kind & WAYS_BITS
+        shares = RULES[rule](ways, kind >> FACING_SHIFT & 1)
+        probabilities[spot : spot + ways] = np.array(shares) / sum(shares)
+    buckets = tuple(np.zeros((len(board_set(cards).key), PAIRS), np.uint8) for cards in BOARD_CARDS)
+    return Player(rule, betting, layout, probabilities, buckets)
+
+
+def one_bucket(betting: Betting) -> Layout:
+    """Of players to whom all hands are alike."""
+    spots, decisions = np.zeros((2, len(STREETS), 2), np.int64)
+    for player, kind, _, _ in betting.node[betting.node[:, PLAYER] >= 0].tolist():
+        spots[kind >> 3 & 3, player] += kind & WAYS_BITS
+        decisions[kind >> 3 & 3, player] += 1
+    first = (np.cumsum(spots) - spots.ravel()).reshape(spots.shape)
+    return Layout(spots, first, first, decisions, np.ones_like(spots))

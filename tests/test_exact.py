@@ -1,0 +1,313 @@
+"""Exact values of two-player hold'em, against the enumerating code on small decks and a slow twin."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from phevaluator import evaluate_cards
+from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
+
+from openfelt.base.errors import FeltError
+from openfelt.cards.boards import CARD_AS, board_set, find_board
+from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
+from openfelt.compile.compiler import compile_game
+from openfelt.evaluate.exploitability import against, exploitability
+from openfelt.exact.best_response import FlopSolver, Task, solve
+from openfelt.exact.deals import Deck, Flop, plan_flop
+from openfelt.exact.flop import _deal, _sort, new_desk, solve_flop
+from openfelt.exact.player import Player, rule_player
+from openfelt.exact.street import meet, new_hands, new_room, show_down
+
+NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
+BOTH = (0, 1)
+
+
+def rule(name: str, bets: int = 4) -> Player:
+    """A rule's player with buckets of the type that all here have."""
+    player = rule_player(name, bets)
+    tables = tuple(np.zeros(table.shape, ALIKE) for table in player.buckets)
+    return Player(player.name, player.betting, player.layout, player.probabilities, tables)
+
+
+@cache
+def nine_cards():
+    """The whole game with one bet a street, and players that are as different as can be."""
+    game = SmallHoldem(NINE.ranks, NINE.suits, bets=1)
+    players = [
+        random_player(NINE, 1, seed=1),
+        random_player(NINE, 1, seed=2, buckets=5),
+        random_player(NINE, 1, seed=3, pure=0.6),
+        random_player(NINE, 1, seed=4, buckets=3, pure=1.0),
+    ]
+    return game, players, [tree_policy(compile_game(game), player) for player in players]
+
+
+def all_flops(deck: Deck) -> list[Flop]:
+    """Each by itself, without symmetry."""
+    return [Flop(cards, np.zeros(1, np.int64)) for cards in combinations(live_cards(deck), 3)]
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_best_responses_are_those_of_the_enumerated_game(which):
+    game, players, policies = nine_cards()
+    best = exploitability(game, policies[which]).best_responses
+    assert [solve(Task(players[which], seat), NINE) for seat in BOTH] == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize(("ours", "other"), [(0, 1), (1, 0), (2, 3), (3, 0), (1, 1)])
+def test_expected_values_are_those_of_the_enumerated_game(ours, other):
+    _, players, policies = nine_cards()
+    found = [solve(Task(players[other], seat, players[ours]), NINE) for seat in BOTH]
+    assert found == pytest.approx(against(policies[ours], policies[other]), abs=1e-9)
+
+
+@pytest.mark.parametrize("bets", [1, 4])
+@pytest.mark.parametrize("pure", [0.0, 0.6])
+def test_single_precision_is_close_to_double(bets, pure):
+    player, other = (random_player(NINE, bets, seed, pure=pure) for seed in (5, 6))
+    for seat in BOTH:
+        for task in (Task(player, seat), Task(player, seat, other)):
+            assert solve(task, NINE, precision="single") == pytest.approx(
+                solve(task, NINE), rel=1e-5, abs=1e-6
+            )
+
+
+def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
+    """[entries, 1326] what the engine finds before it puts hands of a kind together."""
+    solver = FlopSolver(task, deck)
+    values = np.zeros_like(solver._reach)
+    desk = new_desk(solver._table, np.float64)
+    known = (np.array(flop, np.int32), solver._symmetry, solver._other, solver._ours, task.seat)
+    solve_flop(solver._table, *known, task.ours is None, solver._reach, desk, values)
+    return values[:, : len(task.other.betting.entries)].T
+
+
+FLOPS = [
+    (NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
+    (NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
+    (TEN, "AcKcTc", 2, 0.5),  # flushes and straights
+    (TEN, "KcKdJd", 3, 0.0),
+    (TEN, "QcJcTd", 3, 0.7),
+    (NINE, "AcKcQd", 2, 0.5),
+    (TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
+    (TWELVE, "AsKsQs", 2, 0.5),
+    (TWELVE, "KdQdQs", 1, 0.0),
+]
+
+
+@pytest.mark.parametrize(("deck", "cards", "bets", "pure"), FLOPS)
+def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
+    flop = parse_cards(cards)
+    slow = SlowFlop(deck, flop, bets)
+    other = random_player(deck, bets, seed=7, pure=pure)
+    ours = random_player(deck, bets, seed=8, buckets=6, pure=pure)
+    pairs = live_pairs(deck)
+    rest = np.setdiff1d(np.arange(PAIRS), pairs)
+    for seat in BOTH:
+        for task in (Task(other, seat), Task(other, seat, ours)):
+            values = flop_values(task, deck, flop)
+            expected = slow.values(*task)
+            assert sorted(expected) == sorted(other.betting.entries.tolist())
+            wanted = np.array([expected[node] for node in other.betting.entries.tolist()])
+            np.testing.assert_allclose(values[:, pairs], wanted, rtol=0, atol=1e-9)
+            assert abs(wanted).max() > 1
+            assert not values[:, rest].any()
+
+
+@pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), (TWELVE, 1)])
+def test_one_flop_counts_for_all_that_are_like_it(deck, bets):
+    other, ours = random_player(deck, bets, seed=9), random_player(deck, bets, seed=10)
+    for task in (Task(other, 0), Task(other, 1, ours)):
+        assert solve(task, deck) == pytest.approx(solve(task, deck, flops=all_flops(deck)), abs=1e-9)
+
+
+def test_several_threads_find_the_same():
+    player, met = random_player(NINE, 2, seed=11), []
+    found = solve(Task(player, 0), NINE, threads=3, progress=met.append)
+    assert found == pytest.approx(solve(Task(player, 0), NINE), abs=1e-12)
+    assert sum(met) == len(NINE.flops)
+
+
+def test_what_one_wins_the_other_loses():
+    one, two = random_player(NINE, 3, seed=12, pure=0.3), random_player(NINE, 3, seed=13, buckets=4)
+    for seat in BOTH:
+        won, lost = solve(Task(two, seat, one), NINE), solve(Task(one, 1 - seat, two), NINE)
+        assert won == pytest.approx(-lost, abs=1e-9)
+        assert abs(won) > 1e-3
+        assert solve(Task(two, seat), NINE) > won
+
+
+@pytest.mark.parametrize("bets", [2, 3, 4])
+def test_always_fold_loses_750_mbb_a_game(bets):
+    """The small blind folds 1 chip, the big blind 2 to a raise; a big blind is 2 chips."""
+    player = rule("always-fold", bets)
+    assert [solve(Task(player, seat), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
+    raises = rule("always-raise", bets)
+    assert [solve(Task(player, seat, raises), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["always-call", "always-raise"])
+def test_blind_players_break_even(name):
+    """All hands are shown, for the same pot whatever they are: by symmetry nobody wins."""
+    for seat in BOTH:
+        assert solve(Task(rule(name), seat, rule("always-call")), TEN) == pytest.approx(0, abs=1e-9)
+
+
+# Deals.
+
+
+def test_flops_of_the_full_deck():
+    flops = Deck().flops
+    assert len(flops) == 1755
+    assert sum(flop.ways for flop in flops) == math.comb(52, 3)
+    for flop in flops[::50]:
+        assert len(set(seen_through(flop.cards, flop.seen_as))) == flop.ways
+
+
+def seen_through(cards, orders):
+    """What a set of cards becomes by each permutation."""
+    return [tuple(sorted(CARD_AS[order, list(cards)].tolist())) for order in orders]
+
+
+def test_smaller_decks_hold_the_highest_cards():
+    names = [card_text(card) for card in np.flatnonzero(TEN.live)]
+    assert " ".join(names) == "Tc Td Jc Jd Qc Qd Kc Kd Ac Ad"
+    assert np.flatnonzero(TEN.pairs).tolist() == live_pairs(TEN)
+    for deck in (NINE, TEN, TWELVE):
+        seen = [each for flop in deck.flops for each in seen_through(flop.cards, flop.seen_as)]
+        assert sorted(seen) == list(combinations(live_cards(deck), 3))
+
+
+def burnside(hole: bool) -> list[int]:
+    """How many flops, with turns, with rivers are different up to suits, with or without hole cards.
+
+    The mean over permutations of suits of those that they keep: sets of cards are kept that are whole cycles,
+    and single cards that are cycles of one.
+    """
+    totals = [0, 0, 0]
+    for order in permutations(range(4)):
+        cycles = {1: 0, 2: 0, 3: 0, 4: 0}
+        for suit in range(4):
+            length, at = 1, order[suit]
+            while at != suit:
+                length, at = length + 1, order[at]
+            cycles[length] += 1
+        ones, twos, threes = cycles[1] * 13, cycles[2] // 2 * 13, cycles[3] // 3 * 13
+        holes = [(math.comb(ones, 2), 2, 0), (twos, 0, 1)] if hole else [(1, 0, 0)]
+        for ways, fixed, paired in holes:
+            one, two = max(ones - fixed, 0), twos - paired
+            for kept, used in ((math.comb(one, 3), 3), (one * two, 1), (threes, 0)):
+                totals[0] += ways * kept
+                totals[1] += ways * kept * (one - used)
+                totals[2] += ways * kept * (one - used) * (one - used - 1)
+    return [total // 24 for total in totals]
+
+
+def test_kinds_of_turns_and_rivers_are_as_many_as_burnside_counts():
+    # With hole cards the numbers are known: Waugh 2013, A fast and optimal hand isomorphism algorithm.
+    assert burnside(hole=True) == [1_286_792, 55_190_538, 2_428_287_420]
+    plans = [plan_flop(Deck(), flop) for flop in Deck().flops]
+    counts = [len(plans), sum(plan.turns for plan in plans), sum(plan.rivers for plan in plans)]
+    assert counts == burnside(hole=False)
+
+
+@pytest.mark.parametrize("cards", ["AcAdAh", "2c3c4c", "7c7d2c", "TcTs5h"])
+def test_orbits_cover_every_turn_and_river_once(cards):
+    deck, flop = Deck(), parse_cards(cards)
+    plan, turns = plan_flop(deck, Flop(flop, np.zeros(1, np.int64))), []
+    for turn in range(plan.turns):
+        card, orders = plan.turn[turn], plan.turn_as[plan.turn_first[turn] : plan.turn_first[turn + 1]]
+        turns += CARD_AS[orders, card].tolist()
+        assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
+        check_board(plan, 1 + turn, (*flop, card))
+        rivers = []
+        for river in range(plan.of_turn[turn], plan.of_turn[turn + 1]):
+            last, orders = (
+                plan.river[river],
+                plan.river_as[plan.river_first[river] : plan.river_first[river + 1]],
+            )
+            rivers += CARD_AS[orders, last].tolist()
+            assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
+            assert set(CARD_AS[orders, card]) == {card}
+            check_board(plan, 1 + plan.turns + river, (*flop, card, last))
+        assert sorted(rivers) == sorted({*range(52)} - {*flop, card})
+    assert sorted(turns) == sorted({*range(52)} - {*flop})
+    check_board(plan, 0, flop)
+
+
+def check_board(plan, which, board):
+    """It is the canonical board of its number, seen through its permutation."""
+    assert plan.number[which] == find_board(board)[0]
+    canonical = canonical_cards(len(board))[plan.number[which]]
+    assert seen_through(board, [plan.through[which]]) == [tuple(canonical)]
+
+
+@cache
+def canonical_cards(size):
+    """[boards, cards]"""
+    return board_set(size).cards().tolist()
+
+
+# One river of the full deck.
+
+
+def river(cards: str):
+    """The hands of a river in the engine's order, and phevaluator's rank of each (the best is the least)."""
+    board, hands = np.array(parse_cards(cards), np.int32), new_hands()
+    bucket = np.zeros((1, PAIRS), ALIKE)
+    _deal(Deck().live, board, 5, 0, 0, bucket, bucket, hands)
+    _sort(board, hands, np.zeros(PAIRS, np.int64))
+    count = int(hands.size[0])
+    pairs = PAIR_CARDS[hands.pair[:count]]
+    names = [card_text(card) for card in board]
+    rank = np.array([evaluate_cards(*names, card_text(low), card_text(high)) for low, high in pairs.tolist()])
+    return hands, pairs, rank
+
+
+@pytest.mark.parametrize("cards", ["Ah7d7c2s9h", "KhQhJh2c2d", "TsJsQsKsAs", "5c6d7h8s9c"])
+def test_a_river_is_shown_down_as_phevaluator_judges(cards):
+    hands, pairs, rank = river(cards)
+    count = len(pairs)
+    assert count == math.comb(47, 2)
+    assert (np.diff(rank) <= 0).all()
+    ends = [int(np.flatnonzero(rank == each)[-1]) + 1 for each in rank]
+    assert hands.end[:count].tolist() == ends
+    room = new_room(np.float64)
+    draw = np.random.default_rng(1)
+    room.reach[:count] = draw.random((count, room.reach.shape[1])) * (draw.random((count, 1)) < 0.7)
+    room.pot[:] = draw.integers(2, 48, len(room.pot))
+    meet(hands, room)
+    show_down(hands, room)
+    low, high = pairs.T
+    apart = (low[:, None] != low) & (low[:, None] != high) & (high[:, None] != low) & (high[:, None] != high)
+    beats = np.sign(rank - rank[:, None]) * apart
+    np.testing.assert_allclose(room.met[:count], apart @ room.reach[:count], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(room.call[:count], room.pot * (beats @ room.reach[:count]), rtol=0, atol=1e-8)
+
+
+def test_if_the_board_plays_nobody_wins():
+    hands, pairs, rank = river("TsJsQsKsAs")
+    assert set(rank.tolist()) == {1}
+    room = new_room(np.float64)
+    room.reach[: len(pairs)] = np.random.default_rng(2).random((len(pairs), room.reach.shape[1]))
+    room.pot[:] = 10
+    meet(hands, room)
+    show_down(hands, room)
+    assert abs(room.call).max() < 1e-8
+
+
+# What is refused.
+
+
+def test_what_makes_no_sense_is_refused():
+    for ranks, suits in ((2, 4), (4, 2), (14, 4), (13, 5), (13, 0)):
+        with pytest.raises(FeltError, match="need a deck of 9 cards"):
+            Deck(ranks, suits)
+    with pytest.raises(FeltError, match="different numbers of bets"):
+        solve(Task(rule_player("random", 3), 0, rule_player("random", 4)), NINE)
+    with pytest.raises(FeltError, match="no rule 'never'"):
+        rule_player("never")

@@ -1,0 +1,108 @@
+"""Measuring a hold'em player: stopping and going on, estimates from some flops, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from openfelt.base.errors import FeltError
+from openfelt.cli.app import main
+from openfelt.exact.best_response import Task, solve
+from openfelt.exact.deals import Deck
+from openfelt.exact.measure import Measure, all_flops, some_flops
+from openfelt.exact.player import rule_player
+
+NINE = Deck(3, 3)
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_after(count):
+    """A progress that stops the work, as a Ctrl-C does."""
+    told = []
+
+    def progress(_):
+        told.append(1)
+        if len(told) > count:
+            raise Stopped
+
+    return progress
+
+
+def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
+    player = rule_player("probe", 2)
+    whole = Measure(player, deck=NINE)
+    result = whole.run()
+    for count in (3, 25):  # in the first seat, and in the second
+        with pytest.raises(Stopped):
+            Measure(player, deck=NINE, folder=tmp_path).run(stop_after(count))
+    again = Measure(player, deck=NINE, folder=tmp_path)
+    assert 0 < again.done.sum() < again.done.size
+    found = again.run()
+    assert found.won == result.won
+    assert again.values.tobytes() == whole.values.tobytes()
+    assert found.won == tuple(solve(Task(player, seat), NINE) for seat in range(2))
+
+
+def test_what_is_kept_of_another_is_refused(tmp_path):
+    Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path).run()
+    for other in (
+        Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path / "new"),  # is fine
+        lambda: Measure(rule_player("random", 1), deck=NINE, folder=tmp_path),
+        lambda: Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path, sample=some_flops(NINE, 5, 0)),
+    ):
+        if callable(other):
+            with pytest.raises(FeltError, match="holds values of probe"):
+                other()
+
+
+def test_estimates_scatter_round_the_truth_as_their_intervals_say():
+    player, ours = rule_player("random", 1), rule_player("probe", 1)
+    truth = Measure(player, ours, deck=NINE)
+    exact = truth.run()
+    found = []
+    for seed in range(200):
+        some = Measure(player, ours, deck=NINE, sample=some_flops(NINE, 100, seed))
+        for seat in range(2):  # what was worked out once
+            places = np.searchsorted(truth._sample.kinds, some._sample.kinds)
+            some.values[seat] = truth.values[seat, places]
+            some.done[seat] = True
+        found.append(some.run())
+    values = np.array([each.mbb for each in found])
+    assert abs(values.mean() - exact.mbb) < 4 * values.std() / np.sqrt(len(values))
+    inside = np.mean([abs(each.mbb - exact.mbb) <= each.interval for each in found])
+    assert 0.9 < inside < 0.99
+    assert np.mean([each.interval for each in found]) == pytest.approx(1.96 * values.std(), rel=0.15)
+    assert exact.interval == 0.0
+
+
+def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
+    """In the mean: it is fitted to them before the flop."""
+    player = rule_player("always-raise", 2)
+    truth = Measure(player, deck=NINE)
+    exact = truth.run()
+    found = []
+    for seed in range(40):
+        some = Measure(player, deck=NINE, sample=some_flops(NINE, 3, seed))
+        places = np.searchsorted(all_flops(NINE).kinds, some._sample.kinds)
+        some.values, some.done = truth.values[:, places], np.ones_like(some.done)
+        found.append(some.run().mbb)
+    assert np.mean(found) > exact.mbb
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["exploit", "poki-like"], "plays by no policy"),
+        (["exploit", "always-call", "--flops", "1"], "two flops or more"),
+        (["exploit", "always-call", "--device", "tpu"], "device must be"),
+        (["exploit", "nowhere"], "There is no run or policy"),
+    ],
+)
+def test_bad_input_gets_one_sentence(words, told, capsys):
+    assert main(words) != 0
+    text = capsys.readouterr().err
+    assert told in text
+    assert len(text.strip().splitlines()) == 1
