@@ -282,7 +282,7 @@ FIGURE_6 = FrontierStudy(
         "exact frontier. Exploitation is what is won more than by the equilibrium of the linear program; "
         "both numbers are sums over the seats."
     ),
-    hands=30_000_000,
+    hands=20_000_000,
     quick_hands=300_000,
     findings=_findings,
     needs=AN_HOUR,
