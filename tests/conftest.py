@@ -29,6 +29,8 @@ LONGEST = (
     "test_cli",
     "test_arena",
     "test_gpu",
+    "test_response_studies",
+    "test_exact",
     "test_responses",
     "test_open_spiel",
     "test_network",
