@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -266,8 +266,14 @@ class SlowFlop:
                 walk.append((int(self.node[node, CHILD]) + action, reach * share))
         return found
 
-    def values(self, other: Player, seat: int, ours: Player | None) -> dict[int, Any]:
-        """By node with which the flop begins: [hands] what it is worth to each."""
+    def values(
+        self, other: Player, seat: int, ours: Player | None, best: Callable[[int], bool] | None = None
+    ) -> dict[int, Any]:
+        """By node with which the flop begins: [hands] what it is worth to each.
+
+        We answer best at nodes where `best` says so, or everywhere if `ours` is not given.
+        """
+        self._best = best or (lambda node: ours is None)
         self._seat, self._players = seat, [ours, other] if seat == 0 else [other, ours]
         self._buckets = [player and self._seen(player) for player in self._players]
         entries = self.entries(other, seat)
@@ -301,7 +307,7 @@ class SlowFlop:
         if player != self._seat:
             return sum(self._worth(first + action, street, reach * shares[action]) for action in range(ways))
         worth = [self._worth(first + action, street, reach) for action in range(ways)]
-        if self._players[player] is None:
+        if self._best(node):
             return np.max(worth, axis=0)
         return sum(share * each for share, each in zip(shares, worth, strict=True))
 

@@ -18,19 +18,12 @@ from openfelt.compile.compiler import compile_game
 from openfelt.evaluate.exploitability import against, exploitability
 from openfelt.exact.best_response import FlopSolver, Task, solve
 from openfelt.exact.deals import Deck, Flop, plan_flop
-from openfelt.exact.flop import _deal, _sort, new_desk, solve_flop
-from openfelt.exact.player import Player, rule_player
+from openfelt.exact.flop import _deal, _sort
+from openfelt.exact.player import rule_player
 from openfelt.exact.street import meet, new_hands, new_room, show_down
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
 BOTH = (0, 1)
-
-
-def rule(name: str, bets: int = 4) -> Player:
-    """A rule's player with buckets of the type that all here have."""
-    player = rule_player(name, bets)
-    tables = tuple(np.zeros(table.shape, ALIKE) for table in player.buckets)
-    return Player(player.name, player.betting, player.layout, player.probabilities, tables)
 
 
 @cache
@@ -78,12 +71,8 @@ def test_single_precision_is_close_to_double(bets, pure):
 
 def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
     """[entries, 1326] what the engine finds before it puts hands of a kind together."""
-    solver = FlopSolver(task, deck)
-    values = np.zeros_like(solver._reach)
-    desk = new_desk(solver._table, np.float64)
-    known = (np.array(flop, np.int32), solver._symmetry, solver._other, solver._ours, task.seat)
-    solve_flop(solver._table, *known, task.ours is None, solver._reach, desk, values)
-    return values[:, : len(task.other.betting.entries)].T
+    values, _ = FlopSolver(task, deck).by_hand(Flop(flop, np.zeros(1, np.int64)))
+    return values[0, :, : len(task.other.betting.entries)].T
 
 
 FLOPS = [
@@ -110,7 +99,7 @@ def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
     for seat in BOTH:
         for task in (Task(other, seat), Task(other, seat, ours)):
             values = flop_values(task, deck, flop)
-            expected = slow.values(*task)
+            expected = slow.values(task.other, task.seat, task.ours)
             assert sorted(expected) == sorted(other.betting.entries.tolist())
             wanted = np.array([expected[node] for node in other.betting.entries.tolist()])
             np.testing.assert_allclose(values[:, pairs], wanted, rtol=0, atol=1e-9)
@@ -142,9 +131,9 @@ def test_what_one_wins_the_other_loses():
 @pytest.mark.parametrize("bets", [2, 3, 4])
 def test_always_fold_loses_750_mbb_a_game(bets):
     """The small blind folds 1 chip, the big blind 2 to a raise; a big blind is 2 chips."""
-    player = rule("always-fold", bets)
+    player = rule_player("always-fold", bets)
     assert [solve(Task(player, seat), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
-    raises = rule("always-raise", bets)
+    raises = rule_player("always-raise", bets)
     assert [solve(Task(player, seat, raises), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
 
 
@@ -152,7 +141,9 @@ def test_always_fold_loses_750_mbb_a_game(bets):
 def test_blind_players_break_even(name):
     """All hands are shown, for the same pot whatever they are: by symmetry nobody wins."""
     for seat in BOTH:
-        assert solve(Task(rule(name), seat, rule("always-call")), TEN) == pytest.approx(0, abs=1e-9)
+        assert solve(Task(rule_player(name), seat, rule_player("always-call")), TEN) == pytest.approx(
+            0, abs=1e-9
+        )
 
 
 # Deals.

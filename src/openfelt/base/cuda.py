@@ -181,10 +181,16 @@ def _raise_to(table: Any, row: int, value: int) -> Any:
     return cuda.atomic.max(table, row, value)
 
 
-def for_cuda(kernel: Function, exchanged: Mapping[Any, Function], registers: int = 0) -> Any:
+def for_cuda(
+    kernel: Function,
+    exchanged: Mapping[Any, Function],
+    registers: int = 0,
+    constants: Mapping[str, Any] | None = None,
+) -> Any:
     """Build a kernel for the GPU, with all that it calls, some of it exchanged for something else.
 
-    `registers` is how many a thread may have, if that is to be limited.
+    `registers` is how many a thread may have, if that is to be limited; `constants` are global names that
+    have other values in this one.
     """
     instead = {**exchanged, add: _add, raise_to: _raise_to}
     built: dict[Any, Any] = {}
@@ -198,7 +204,8 @@ def for_cuda(kernel: Function, exchanged: Mapping[Any, Function], registers: int
 
     def copy(source: FunctionType) -> FunctionType:
         used = {each.argval for each in dis.get_instructions(source) if each.opname == "LOAD_GLOBAL"}
-        own = {name: swap(value) for name, value in source.__globals__.items() if name in used}
+        known = {**source.__globals__, **(constants or {})}
+        own = {name: swap(value) for name, value in known.items() if name in used}
         space = {**source.__globals__, **own, "cuda": _cuda()}
         return FunctionType(source.__code__, space, source.__name__, source.__defaults__, source.__closure__)
 
@@ -207,7 +214,8 @@ def for_cuda(kernel: Function, exchanged: Mapping[Any, Function], registers: int
             return value if is_simulated() else to_gpu(value)
         if isinstance(value, FunctionType | Dispatcher) and value in instead:
             return part(instead[value])
-        return part(value) if isinstance(value, Dispatcher) else value
+        ours = isinstance(value, FunctionType) and value.__module__.startswith("openfelt.")
+        return part(value) if ours or isinstance(value, Dispatcher) else value
 
     assert isinstance(kernel, FunctionType)
     flags = {"max_registers": registers} if registers and not is_simulated() else {}

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from openfelt.base.errors import FeltError
+from openfelt.cli.exploit_holdem import add_exact_arguments, value_holdem
 from openfelt.cli.options import count, print_json, seed
 
 if TYPE_CHECKING:
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
 HELP = (
     "What one policy wins against another: exactly where the game can be enumerated; in hold'em over many\n"
-    "deals, each played in every seat with the same cards, with a 95% interval. A policy is the folder of a\n"
-    "run, or in hold'em a bot that plays by one: `default` (which comes along), sparbot-like,\n"
-    "fellomen-like, always-raise, always-call, always-fold, random or probe."
+    "deals, each played in every seat with the same cards, with a 95% interval; with --exact over all of\n"
+    "them. A policy is the folder of a run, or in hold'em a bot that plays by one: `default` (which comes\n"
+    "along), sparbot-like, fellomen-like, always-raise, always-call, always-fold, random or probe."
 )
 EXAMPLES = [
     "felt value default always-raise",
     "felt value runs/holdem-smooth-uct default --deals 5e6 --threads 2",
     "felt value runs/leduc-pcfr+ runs/leduc-cfr",
+    "felt value default sparbot-like --exact --device cuda",
 ]
 
 
@@ -33,12 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--greedy", action="store_true", help="the policy of single actions (of both)")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards")
     parser.add_argument("--threads", type=count, default=1, help="how many (default: 1); changes no result")
+    exact = parser.add_argument_group("in two-player hold'em, instead of deals")
+    exact.add_argument(
+        "--exact",
+        action="store_true",
+        help="all hands on all flops, so that no luck is left: see felt exploit",
+    )
+    add_exact_arguments(exact)
 
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.evaluate.exploitability import against
     from openfelt.policy.holdem_policy import HoldemPolicy
 
+    if arguments.exact:
+        return value_holdem(arguments)
+    if arguments.flops or arguments.resume:
+        raise FeltError("--flops and --resume go with --exact.")
     policy, opponent = open_pair(arguments.policy, arguments.opponent, greedy=arguments.greedy)
     names = {"policy": arguments.policy, "opponent": arguments.opponent, "game": policy.tree.game}
     if not isinstance(policy, HoldemPolicy):

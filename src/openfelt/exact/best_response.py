@@ -18,10 +18,10 @@ import numpy as np
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats
 from openfelt.cards.boards import boards, hole_class
-from openfelt.cards.deck import PAIR_CARDS, PAIRS
+from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS
 from openfelt.compile.betting_tree import PLACE, PLAYER
 from openfelt.exact.deals import Deck, Flop
-from openfelt.exact.flop import Table, new_desk, solve_flop
+from openfelt.exact.flop import Leaks, Table, new_desk, new_leaks, solve_flop, stages_of
 from openfelt.exact.lines import LANES, Betting, children
 from openfelt.exact.player import Player
 from openfelt.rules.game import TERMINAL
@@ -31,11 +31,26 @@ KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.f
 
 
 class Task(NamedTuple):
-    """What to work out: what `seat` wins from `other`, answering best or playing as `ours`."""
+    """What to work out: what `seat` wins from `other`, answering best or playing as `ours`.
+
+    If `leaks` are asked for, it answers best, and is compared with what playing as `ours` wins.
+    """
 
     other: Player
     seat: int
     ours: Player | None = None
+    leaks: bool = False
+
+    @property
+    def best(self) -> bool:
+        return self.ours is None or self.leaks
+
+
+class Found(NamedTuple):
+    """What the flops of a kind add before the flop, for a hand of each of the 169 kinds."""
+
+    values: Floats  # [stages, entries of the flop, 169]
+    leaks: tuple[Floats, ...]  # by street after the flop [entries, 169]; none if not asked for
 
 
 class FlopSolver:
@@ -54,28 +69,47 @@ class FlopSolver:
         self._ours = self._other if task.ours is None else task.ours.known(task.seat, kind)
         self._symmetry = deck.symmetry.astype(np.int32)
         entries = len(betting.entries)
-        self._reach = np.zeros((PAIRS, -(-entries // LANES) * LANES), kind)
+        columns = -(-entries // LANES) * LANES
+        self._reach = np.zeros((PAIRS, columns), kind)
         self._reach[:, :entries] = reach_at_flop(task.other, 1 - task.seat, deck)
+        self._own_reach = np.zeros((PAIRS if task.leaks else 0, columns), kind)
+        if task.leaks:
+            assert task.ours is not None
+            self._own_reach[:, :entries] = reach_at_flop(task.ours, task.seat, deck)
         self._desks: SimpleQueue[Any] = SimpleQueue()
 
-    def solve(self, flop: Flop) -> Floats:
-        """[entries, 169] what the flops of this kind add to what hands are worth before the flop."""
-        desk = new_desk(self._table, self._kind) if self._desks.empty() else self._desks.get()
-        values = np.zeros_like(self._reach)
+    def solve(self, flop: Flop) -> Found:
+        """Work out one."""
+        values, leaks = self.by_hand(flop)
+        ways = [each.T for each in values[:, :, : len(self._task.other.betting.entries)]]
+        told = zip(leaks, self._task.other.betting.streets, strict=True) if self._task.leaks else ()
+        return Found(
+            np.array([by_class(each, flop, self._deck) for each in ways]),
+            tuple(by_class(leak.T[: lines.entries], flop, self._deck) for leak, lines in told),
+        )
+
+    def by_hand(self, flop: Flop) -> tuple[Floats, Leaks]:
+        """[stages, 1326, entries] what each hand is worth where the flop begins; and its leaks."""
+        task = self._task
+        desk = new_desk(self._table, self._kind, task.leaks) if self._desks.empty() else self._desks.get()
+        values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape), self._kind)
+        leaks = new_leaks(self._table, self._kind, task.leaks)
         solve_flop(
             self._table,
             np.array(flop.cards, np.int32),
             self._symmetry,
             self._other,
             self._ours,
-            self._task.seat,
-            self._task.ours is None,
+            task.seat,
+            task.best,
             self._reach,
+            self._own_reach,
             desk,
             values,
+            leaks,
         )
         self._desks.put(desk)
-        return by_class(values[:, : len(self._task.other.betting.entries)].T, flop, self._deck)
+        return values, leaks
 
 
 def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
@@ -123,8 +157,8 @@ class Before:
     ]  # by node of ours: [1326, actions] what each action is worth, the best following
 
 
-def before_flop(task: Task, deck: Deck, at_flop: Floats) -> Before:
-    """Put together from `at_flop` [entries, 169], the sum over all flops."""
+def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Before:
+    """Put together from `at_flop` [entries, 169], the sum over all flops; answer best, or play as `ours`."""
     betting: Betting = task.other.betting
     worth = dict(zip(betting.entries.tolist(), at_flop[:, hole_class()], strict=True))
     chosen: dict[int, Floats] = {}
@@ -147,8 +181,9 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats) -> Before:
             return np.asarray(np.sum(below, axis=0))
         ways = np.array([walk(child, reach) for child in children(betting.node, node)])
         chosen[node] = ways.T
-        if task.ours is None:
+        if best:
             return np.asarray(ways.max(axis=0))
+        assert task.ours is not None
         return np.asarray((ways * task.ours.before_flop(node).T).sum(axis=0))
 
     value = walk(0, deck.pairs.astype(float)) * deck.chances[0]
@@ -169,7 +204,8 @@ def gains(task: Task, deck: Deck, before: Before) -> Floats:
             below = children(betting.node, node)
             if betting.node[node, PLAYER] != task.seat:
                 shares = np.ones((PAIRS, len(below)))  # his part is in what the entry is worth
-            elif task.ours is not None:
+            elif not task.best:
+                assert task.ours is not None
                 shares = task.ours.before_flop(node)
             else:
                 shares = np.eye(len(below))[before.chosen[node].argmax(axis=1)]
@@ -193,6 +229,6 @@ def solve(
     total = np.zeros((len(task.other.betting.entries), CLASSES))
     with ThreadPoolExecutor(threads) as pool:
         for found in pool.map(solver.solve, deck.flops if flops is None else flops):
-            total += found
-    value = before_flop(task, deck, total).value
+            total += found.values[0]
+    value = before_flop(task, deck, total, best=task.best).value
     return float(value[deck.pairs > 0].mean())

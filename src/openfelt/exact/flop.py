@@ -1,4 +1,10 @@
-"""One flop, worked out on the CPU: all turns and rivers that can follow, for all hands at once."""
+"""One flop, worked out on the CPU: all turns and rivers that can follow, for all hands at once.
+
+Values have *stages*. Stage 0 is what is asked for: a best response, or a policy of ours. To tell where a best
+response gains, further stages play a policy for longer and longer before they answer best: stage 1 on the
+street itself, stage 2 on the next one too, and so on. Stage 0 goes on with stage 0 of the next street, stage
+s with stage s - 1. What stage 0 has more than stage 1 is what a best response gains on a street.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +15,21 @@ from numpy.typing import NDArray
 
 from openfelt.base.jit import Floats, Ints, Longs, kernel
 from openfelt.cards.boards import PAIR_AS, Boards, step
-from openfelt.cards.deck import CARDS, PAIR_CARDS, Bytes
+from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.exact.deals import Orbits, find_orbits, keepers, no_orbits
-from openfelt.exact.lines import FIRST, LANES, WAYS, Lines
-from openfelt.exact.street import Hands, Room, answer, meet, new_hands, new_room, show_down, spread
+from openfelt.exact.lines import FIRST, LANES, WAYS, Lines, Ways
+from openfelt.exact.street import (
+    Hands,
+    Room,
+    answer_as,
+    answer_best,
+    meet,
+    new_hands,
+    new_room,
+    show_down,
+    spread,
+)
 
 PAIRS = len(PAIR_CARDS)
 
@@ -21,9 +37,9 @@ PAIRS = len(PAIR_CARDS)
 class Known(NamedTuple):
     """What a policy does in one seat."""
 
-    flop: Floats  # [columns / LANES, buckets, ways * LANES], of `ways_of`
-    turn: Floats
-    river: Floats
+    flop: Ways
+    turn: Ways
+    river: Ways
     flop_bucket: NDArray[Any]  # [boards, 1326]
     turn_bucket: NDArray[Any]
     river_bucket: NDArray[Any]
@@ -40,6 +56,22 @@ class Table(NamedTuple):
     chances: Floats  # [streets]
 
 
+class Leaks(NamedTuple):
+    """What a best response gains, with each hand, at each entry of a street: [1326, entries], or empty."""
+
+    flop: Floats
+    turn: Floats
+    river: Floats
+
+
+def new_leaks(table: Table, kind: type[np.floating[Any]], wanted: bool) -> Leaks:
+    """Zeros; of no hands, if they are not wanted."""
+    rows = PAIRS if wanted else 0
+    return Leaks(
+        *(np.zeros((rows, lines.pot.shape[1]), kind) for lines in (table.flop, table.turn, table.river))
+    )
+
+
 class Desk(NamedTuple):
     """The working space of one thread."""
 
@@ -49,7 +81,9 @@ class Desk(NamedTuple):
     river: Hands
     turn_reach: Floats  # [1326, entries of the turn]
     river_reach: Floats  # [1326, entries of the river]
-    flop_values: Floats  # what the turn's entries are worth on the flop
+    own_turn_reach: Floats  # of ours, if leaks are asked for
+    own_river_reach: Floats
+    flop_values: Floats  # [stages, ...] what the turn's entries are worth on the flop
     turn_values: Floats  # what the river's are worth on the turn
     board_values: Floats  # of one board
     turns: Orbits
@@ -59,9 +93,15 @@ class Desk(NamedTuple):
     strength: Longs  # [1326]
 
 
-def new_desk(table: Table, kind: type[np.floating[Any]]) -> Desk:
+def stages_of(street: int, leaks: bool) -> int:
+    """How many there are, on a street after the flop."""
+    return 5 - street if leaks else 1
+
+
+def new_desk(table: Table, kind: type[np.floating[Any]], leaks: bool = False) -> Desk:
     """For the lines of a table, and numbers of that kind."""
     turn, river = table.turn.pot.shape[1], table.river.pot.shape[1]
+    own = PAIRS if leaks else 0
     return Desk(
         new_room(kind),
         new_hands(),
@@ -69,9 +109,11 @@ def new_desk(table: Table, kind: type[np.floating[Any]]) -> Desk:
         new_hands(),
         np.zeros((PAIRS, turn), kind),
         np.zeros((PAIRS, river), kind),
-        np.zeros((PAIRS, turn), kind),
-        np.zeros((PAIRS, river), kind),
-        np.zeros((PAIRS, river), kind),
+        np.zeros((own, turn), kind),
+        np.zeros((own, river), kind),
+        np.zeros((stages_of(TURN, leaks), PAIRS, turn), kind),
+        np.zeros((stages_of(RIVER, leaks), PAIRS, river), kind),
+        np.zeros((stages_of(TURN, leaks), PAIRS, river), kind),
         no_orbits(),
         no_orbits(),
         np.zeros((2, 24), np.int32),
@@ -90,14 +132,17 @@ def solve_flop(
     seat: int,
     best: bool,
     reach: Floats,
+    own_reach: Floats,
     desk: Desk,
     values: Floats,
+    leaks: Leaks,
 ) -> None:
-    """What each entry of the flop is worth to each hand in `seat`, given the other's reach there.
+    """What each entry of the flop is worth to each hand in `seat`, given the other's reach there: `values`.
 
-    If `best`, we answer as well as possible; else as `ours` does.
+    These are [stages, 1326, entries]. If `best`, stage 0 answers as well as possible; else as `ours` does.
+    With our own reach (else it is empty), `leaks` is added to.
     """
-    cards, room = desk.cards, desk.room
+    cards, room, told = desk.cards, desk.room, len(leaks.flop) > 0
     board, seen_as = 0, 0
     for place in range(3):
         cards[place] = flop[place]
@@ -106,28 +151,51 @@ def solve_flop(
     board, seen_as = step(table.boards.to_3, board, seen_as, cards[2])
     size = keepers(symmetry, len(symmetry), cards, 3, desk.kept[0])
     _deal(table.live, cards, 3, board, seen_as, other.flop_bucket, ours.flop_bucket, desk.flop)
-    _down(desk.flop, table.flop, other.flop, reach, room, desk.turn_reach)
+    _down(desk.flop, desk.flop.theirs, table.flop, other.flop.share, reach, room, desk.turn_reach)
+    if told:
+        _down(desk.flop, desk.flop.ours, table.flop, ours.flop.share, own_reach, room, desk.own_turn_reach)
     desk.flop_values[:] = 0.0
     for turn in range(find_orbits(table.live, cards, 3, desk.kept[0], size, desk.turns)):
         cards[3] = desk.turns.card[turn]
         after, seen = step(table.boards.to_4, board, seen_as, cards[3])
         left = keepers(desk.kept[0], size, cards[3:], 1, desk.kept[1])
+        turns = desk.turns.seen_as[desk.turns.first[turn] : desk.turns.first[turn + 1]]
         _deal(table.live, cards, 4, after, seen, other.turn_bucket, ours.turn_bucket, desk.turn)
-        _down(desk.turn, table.turn, other.turn, desk.turn_reach, room, desk.river_reach)
+        _down(
+            desk.turn,
+            desk.turn.theirs,
+            table.turn,
+            other.turn.share,
+            desk.turn_reach,
+            room,
+            desk.river_reach,
+        )
+        if told:
+            _down(
+                desk.turn,
+                desk.turn.ours,
+                table.turn,
+                ours.turn.share,
+                desk.own_turn_reach,
+                room,
+                desk.own_river_reach,
+            )
         desk.turn_values[:] = 0.0
         for river in range(find_orbits(table.live, cards, 4, desk.kept[1], left, desk.rivers)):
             cards[4] = desk.rivers.card[river]
             last, through = step(table.boards.to_5, after, seen, cards[4])
+            rivers = desk.rivers.seen_as[desk.rivers.first[river] : desk.rivers.first[river + 1]]
             _deal(table.live, cards, 5, last, through, other.river_bucket, ours.river_bucket, desk.river)
             _sort(cards, desk.river, desk.strength)
-            _river(table.river, other.river, ours.river, seat, best, desk)
-            first, end = desk.rivers.first[river], desk.rivers.first[river + 1]
-            orbit = desk.rivers.seen_as[first:end]
-            _gather(desk.river, desk.board_values, orbit, table.chances[3], desk.turn_values)
+            _river(table.river, other.river.share, ours.river, seat, best, desk)
+            _gather(desk.river, desk.board_values, rivers, table.chances[3], desk.turn_values)
+            if told:
+                weight = table.chances[2] * table.chances[3] * len(turns) * len(rivers)
+                _tell(desk.river, desk.own_river_reach, desk.board_values, weight, leaks.river)
         _up(
             desk.turn,
             table.turn,
-            other.turn,
+            other.turn.share,
             ours.turn,
             seat,
             best,
@@ -136,10 +204,14 @@ def solve_flop(
             desk.turn_values,
             desk.board_values,
         )
-        orbit = desk.turns.seen_as[desk.turns.first[turn] : desk.turns.first[turn + 1]]
-        _gather(desk.turn, desk.board_values, orbit, table.chances[2], desk.flop_values)
+        _gather(desk.turn, desk.board_values, turns, table.chances[2], desk.flop_values)
+        if told:
+            weight = table.chances[2] * len(turns)
+            _tell(desk.turn, desk.own_turn_reach, desk.board_values, weight, leaks.turn)
     values[:] = 0.0
-    _up(desk.flop, table.flop, other.flop, ours.flop, seat, best, reach, room, desk.flop_values, values)
+    _up(desk.flop, table.flop, other.flop.share, ours.flop, seat, best, reach, room, desk.flop_values, values)
+    if told:
+        _tell(desk.flop, own_reach, values, 1.0, leaks.flop)
 
 
 @kernel
@@ -197,11 +269,13 @@ def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
 
 
 @kernel
-def _down(hands: Hands, lines: Lines, share: Floats, reach: Floats, room: Room, below: Floats) -> None:
-    """The other's reach at the entries of the next street."""
+def _down(
+    hands: Hands, buckets: Ints, lines: Lines, share: Floats, reach: Floats, room: Room, below: Floats
+) -> None:
+    """A player's reach at the entries of the next street."""
     below[:] = 0.0
     for first in range(0, lines.pot.shape[1], LANES):
-        spread(hands, share[first // LANES], reach, first, room)
+        spread(hands, buckets, share[first // LANES], reach, first, room)
         width = min(LANES, lines.entries - first)
         for place in range(hands.size[0]):
             pair = hands.pair[place]
@@ -216,7 +290,7 @@ def _up(
     hands: Hands,
     lines: Lines,
     theirs: Floats,
-    ours: Floats,
+    ours: Ways,
     seat: int,
     best: bool,
     reach: Floats,
@@ -226,42 +300,50 @@ def _up(
 ) -> None:
     """From what the entries of the next street are worth to what those of this one are."""
     for first in range(0, lines.pot.shape[1], LANES):
-        spread(hands, theirs[first // LANES], reach, first, room)
+        spread(hands, hands.theirs, theirs[first // LANES], reach, first, room)
         meet(hands, room)
         width = min(LANES, lines.entries - first)
-        for place in range(hands.size[0]):
-            pair = hands.pair[place]
-            for way in range(WAYS):
-                entry = way * lines.entries + first
-                for lane in range(width):
-                    room.call[place, way * LANES + lane] = below[pair, entry + lane]
-        _answer(hands, lines, ours, seat, best, first, room, values)
+        for stage in range(len(below) + 1 if len(below) > 1 else 1):
+            after = max(stage - 1, 0)
+            for place in range(hands.size[0]):
+                pair = hands.pair[place]
+                for way in range(WAYS):
+                    entry = way * lines.entries + first
+                    for lane in range(width):
+                        room.call[place, way * LANES + lane] = below[after, pair, entry + lane]
+            _answer(hands, lines, ours, seat, best and stage == 0, first, room, values[stage])
 
 
 @kernel
-def _river(lines: Lines, theirs: Floats, ours: Floats, seat: int, best: bool, desk: Desk) -> None:
+def _river(lines: Lines, theirs: Floats, ours: Ways, seat: int, best: bool, desk: Desk) -> None:
     """The same on the river, where the hands are shown."""
-    hands, room = desk.river, desk.room
+    hands, room, stages = desk.river, desk.room, len(desk.turn_values)
     for first in range(0, lines.pot.shape[1], LANES):
         if not _comes(hands, desk.river_reach, first):
-            for place in range(hands.size[0]):
-                desk.board_values[hands.pair[place], first : first + LANES] = 0.0
+            for stage in range(stages):
+                for place in range(hands.size[0]):
+                    desk.board_values[stage, hands.pair[place], first : first + LANES] = 0.0
             continue
-        spread(hands, theirs[first // LANES], desk.river_reach, first, room)
+        spread(hands, hands.theirs, theirs[first // LANES], desk.river_reach, first, room)
         meet(hands, room)
         for way in range(WAYS):
             room.pot[way * LANES : (way + 1) * LANES] = lines.pot[way, first : first + LANES]
         show_down(hands, room)
-        _answer(hands, lines, ours, seat, best, first, room, desk.board_values)
+        for stage in range(stages):
+            _answer(hands, lines, ours, seat, best and stage == 0, first, room, desk.board_values[stage])
 
 
 @kernel
 def _answer(
-    hands: Hands, lines: Lines, ours: Floats, seat: int, best: bool, first: int, room: Room, values: Floats
+    hands: Hands, lines: Lines, ours: Ways, seat: int, best: bool, first: int, room: Room, values: Floats
 ) -> None:
-    for way in range(WAYS):
-        room.paid[0, way * LANES : (way + 1) * LANES] = lines.paid[way, first : first + LANES]
-    answer(hands, seat == FIRST, best, ours[first // LANES], first, room, values)
+    if best:
+        for way in range(WAYS):
+            room.paid[0, way * LANES : (way + 1) * LANES] = lines.paid[way, first : first + LANES]
+        answer_best(hands, seat == FIRST, first, room, values)
+    else:
+        block = first // LANES
+        answer_as(hands, ours.share[block], ours.folds[block], first, room, values)
 
 
 @kernel
@@ -277,9 +359,20 @@ def _comes(hands: Hands, reach: Floats, first: int) -> bool:
 @kernel
 def _gather(hands: Hands, values: Floats, orbit: Ints, chance: float, total: Floats) -> None:
     """Add what a card is worth, for it and for all cards that are like it."""
-    for seen_as in orbit:
-        for place in range(hands.size[0]):
-            pair = hands.pair[place]
-            seen = PAIR_AS[seen_as, pair]
-            for entry in range(total.shape[1]):
-                total[seen, entry] += chance * values[pair, entry]
+    for stage in range(len(total)):
+        for seen_as in orbit:
+            for place in range(hands.size[0]):
+                pair = hands.pair[place]
+                seen = PAIR_AS[seen_as, pair]
+                for entry in range(total.shape[2]):
+                    total[stage, seen, entry] += chance * values[stage, pair, entry]
+
+
+@kernel
+def _tell(hands: Hands, own_reach: Floats, values: Floats, weight: float, leak: Floats) -> None:
+    """Add what the best answer on this street gains on playing the policy here once more."""
+    for place in range(hands.size[0]):
+        pair = hands.pair[place]
+        for entry in range(leak.shape[1]):
+            gained = values[0, pair, entry] - values[1, pair, entry]
+            leak[pair, entry] += weight * own_reach[pair, entry] * gained

@@ -132,19 +132,32 @@ def _stake(node: Ints, leaves: Leaves, here: int) -> float:
     return float(leaves.paid[node[here, PLACE]].min())
 
 
-def ways_of(betting: Betting, probabilities: Floats, layout: Layout, seat: int) -> tuple[Floats, ...]:
-    """By street after the flop [columns / LANES, buckets, ways * LANES]: how much of each way is a player's.
+class Ways(NamedTuple):
+    """What a player makes of the ways of a street [columns / LANES, buckets, ways * LANES]."""
 
-    That is the product of all that he does on it.
-    """
-    return tuple(
-        _ways_of_street(betting, street, probabilities, layout, seat) for street in range(FLOP, RIVER + 1)
-    )
+    share: Floats  # how much of a way is his: the product of all that he does on it
+    folds: Floats  # what folds win him, and lose, for each of the other's hands that he meets on it
 
 
-def _ways_of_street(
+def ways_of(betting: Betting, probabilities: Floats, layout: Layout, seat: int) -> tuple[Ways, ...]:
+    """By street after the flop."""
+    found = []
+    for street, lines in enumerate(betting.streets, FLOP):
+        share, none = _shares(betting, street, probabilities, layout, seat)
+        folds = _folds(lines, share, none, seat == FIRST)
+        found.append(Ways(_in_lanes(share), _in_lanes(folds)))
+    return tuple(found)
+
+
+def _in_lanes(ways: Floats) -> Floats:
+    blocks = ways.reshape(WAYS, ways.shape[1], -1, LANES).transpose(2, 1, 0, 3)
+    return np.ascontiguousarray(blocks.reshape(blocks.shape[0], blocks.shape[1], -1))
+
+
+def _shares(
     betting: Betting, street: int, probabilities: Floats, layout: Layout, seat: int
-) -> Floats:
+) -> tuple[Floats, Floats]:
+    """[ways, buckets, columns] how much of each way is a player's; [buckets, columns] if he does nothing."""
     place, nodes, lines = (street, seat), betting.answered[street - FLOP], betting.streets[street - FLOP]
     spots, buckets = int(layout.spots[place]), int(layout.buckets[place])
     rows = int(layout.slot_base[place]) + spots * np.arange(buckets)
@@ -160,9 +173,11 @@ def _ways_of_street(
     own = 0 if seat == FIRST else 1
     checks, bets = share(own, 0), share(own, 1)
     ways = np.zeros((WAYS, buckets, lines.pot.shape[1]))
+    none = np.zeros(ways.shape[1:])
+    none[:, : lines.entries] = (nodes[0] >= 0).astype(float)
     ways[0, :, : lines.entries] = checks
     for chain in range(2):
-        begun_by_us = (chain == 0) != (seat == FIRST)
+        begun_by_us = _begins(chain, seat == FIRST)
         before = checks if seat == FIRST else np.ones_like(checks)
         here = bets if begun_by_us else before
         for bet in range(1, MOST_BETS + 1):
@@ -171,5 +186,34 @@ def _ways_of_street(
             ways[way, :, : lines.entries] = here * share(1 + way, CALL) if ours else here
             if ours:
                 here = here * share(1 + way, RAISE)
-    blocks = ways.reshape(WAYS, buckets, -1, LANES).transpose(2, 1, 0, 3)
-    return np.ascontiguousarray(blocks.reshape(blocks.shape[0], buckets, -1))
+    return ways, none
+
+
+def _begins(chain: int, opens: bool) -> bool:
+    """Whether he who opens a street, or not, begins chain A (0) or B (1)."""
+    return (chain == 1) == opens
+
+
+def _folds(lines: Lines, share: Floats, none: Floats, opens: bool) -> Floats:
+    """[ways, buckets, columns] what folds are worth to him who makes so much of the ways."""
+    folds, paid = np.zeros_like(share), lines.paid[:, None]
+    for chain in range(2):
+        begins, first = _begins(chain, opens), 1 + chain * MOST_BETS
+        for bet in range(1, MOST_BETS + 1):
+            way = first + bet - 1
+            if (bet % 2 == 1) == begins:  # the other answers: he folds less the more he calls
+                folds[way] -= share[way] * paid[way]
+                continue
+            came = share[way - 1] if bet > 1 else share[0] if opens else none
+            raised = share[way + 1] if bet < MOST_BETS else 0.0
+            folds[way] -= (came - share[way] - raised) * paid[way]
+            if bet > 1:  # the other has raised, and so not folded
+                folds[way] -= share[way - 1] * paid[way - 1]
+            if bet < MOST_BETS:  # he comes with this to our raise, to which he may fold
+                folds[way] += raised * paid[way + 1]
+        if (
+            begins
+        ):  # he comes with all to our first bet: what he checks with, and if we open what he would bet
+            for way in (0, 1) if opens else (0,):
+                folds[way] += share[first] * paid[first]
+    return folds

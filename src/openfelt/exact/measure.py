@@ -19,12 +19,14 @@ from openfelt.base.files import MANIFEST, load_folder, save_folder
 from openfelt.base.jit import Floats, Longs
 from openfelt.exact.best_response import CLASSES, Before, FlopSolver, Task, before_flop, gains
 from openfelt.exact.deals import Deck
+from openfelt.exact.leaks import Leaks, put_together
 from openfelt.exact.player import Player
 from openfelt.rules.holdem import BIG_BLIND
 
 FOLDER = "flops"  # the kind of folder that is kept
 OFTEN = 30.0  # seconds from one saving to the next
 CONFIDENCE = 1.96  # standard errors of a 95% interval
+BEST = "a best response"
 SEATS = ("big blind", "dealer")
 
 
@@ -66,11 +68,16 @@ class Exploit:
     flops: int  # drawn; 0 for all
     seconds: float
     device: str
+    leaks: tuple[Leaks, ...] = ()  # by seat, if they were asked for
 
     @property
     def mbb(self) -> float:
         """The mean of the seats, in thousandths of a big blind a hand; of a best response: exploitability."""
         return 1000 * float(np.mean(self.won)) / BIG_BLIND
+
+    @property
+    def by_seat(self) -> list[float]:
+        return [1000 * won / BIG_BLIND for won in self.won]
 
     @property
     def interval(self) -> float:
@@ -79,16 +86,16 @@ class Exploit:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        by_seat = [1000 * won / BIG_BLIND for won in self.won]
         return {
             "name": self.name,
             "against": self.against,
             "mbb_per_game": self.mbb,
             "interval_95": [self.mbb - self.interval, self.mbb + self.interval],
-            "by_seat": by_seat,
+            "by_seat": self.by_seat,
             "flops": self.flops or "all",
             "seconds": self.seconds,
             "device": self.device,
+            **({"leaks": [leaks.as_dict() for leaks in self.leaks]} if self.leaks else {}),
         }
 
 
@@ -100,19 +107,25 @@ class Measure:
         other: Player,
         ours: Player | None = None,
         *,
+        leaks: bool = False,
         sample: Sample | None = None,
         deck: Deck | None = None,
         device: str = CPU,
         threads: int = 1,
         folder: Path | None = None,
     ) -> None:
-        """If `ours` is not given, a best response is asked for. What is in `folder` is gone on with."""
+        """If `ours` is not given, a best response is asked for; with `leaks` also where it gains on him whom
+        it answers, in its own seat. What is in `folder` is gone on with.
+        """
         self.deck = deck or Deck()
         self.device = choose_device(device)
-        self._tasks = [Task(other, seat, ours) for seat in range(2)]
+        self._tasks = [Task(other, seat, other if leaks else ours, leaks) for seat in range(2)]
         self._sample, self._threads, self._folder = sample or all_flops(self.deck), threads, folder
         count, entries = len(self._sample.kinds), len(other.betting.entries)
         self.values = np.zeros((2, count, entries, CLASSES))
+        streets = other.betting.streets if leaks else ()
+        # By seat and street, what is gained there in all.
+        self.gained = [[np.zeros((each.entries, CLASSES)) for each in streets] for _ in range(2)]
         self.done = np.zeros((2, count), np.bool_)
         self.seconds = 0.0
         if folder is not None and (folder / MANIFEST).exists():
@@ -120,7 +133,7 @@ class Measure:
 
     @property
     def _facts(self) -> dict[str, Any]:
-        digest = hashlib.sha256(f"{self.deck} {self.device}".encode())
+        digest = hashlib.sha256(f"{self.deck} {self.device} {self._tasks[0].leaks}".encode())
         for player in (self._tasks[0].other, self._tasks[0].ours):
             if player is not None:
                 for array in (player.probabilities, *player.layout, *player.buckets[:2]):
@@ -132,19 +145,25 @@ class Measure:
         arrays, facts = load_folder(folder, FOLDER)
         if facts.get("fingerprint") != self._facts["fingerprint"]:
             raise FileError(
-                f"{folder} holds values of {facts.get('of')}, or of other flops or on another device."
+                f"{folder} holds values of {facts.get('of')}, or of other flops, with leaks or without, or "
+                "from another device."
             )
         self.values, self.done = np.array(arrays["values"]), np.array(arrays["done"])
+        for seat, streets in enumerate(self.gained):
+            for street, total in enumerate(streets):
+                total[:] = arrays[f"gained-{seat}-{street}"]
         self.seconds = float(facts["seconds"])
 
     def _keep(self) -> None:
         if self._folder is not None:
             arrays = {"values": self.values, "done": self.done}
+            for seat, streets in enumerate(self.gained):
+                arrays |= {f"gained-{seat}-{street}": total for street, total in enumerate(streets)}
             save_folder(self._folder, FOLDER, arrays, {**self._facts, "seconds": self.seconds})
 
     def run(self, progress: Callable[[float], object] = lambda _: None) -> Exploit:
         """Work out what is missing; `progress` is told the share of all work that was done."""
-        share = 1.0 / self.done.size
+        share, weights = 1.0 / self.done.size, self._weights()
         progress(share * float(self.done.sum()))
         begun = saved = time.monotonic()
         try:
@@ -153,7 +172,9 @@ class Measure:
                 if not len(missing):
                     continue
                 for place, found in self._solved(task, missing):
-                    self.values[seat, place] = found
+                    self.values[seat, place] = found.values[0]
+                    for total, gained in zip(self.gained[seat], found.leaks, strict=True):
+                        total += weights[place] * gained
                     self.done[seat, place] = True
                     progress(share)
                     now = time.monotonic()
@@ -179,11 +200,22 @@ class Measure:
 
     def _result(self) -> Exploit:
         task, live = self._tasks[0], self.deck.pairs > 0
-        found = [before_flop(task, self.deck, self.at_flop(seat)) for seat, task in enumerate(self._tasks)]
+        found = [
+            before_flop(task, self.deck, self.at_flop(seat), best=task.best)
+            for seat, task in enumerate(self._tasks)
+        ]
         won = tuple(float(before.value[live].mean()) for before in found)
         error = 0.0 if self._sample.is_all else self._error(found)
-        against = "a best response" if task.ours is None else task.ours.name
-        return Exploit(task.other.name, against, won, error, self._sample.draws, self.seconds, self.device)
+        against = BEST if task.best or task.ours is None else task.ours.name
+        leaks = tuple(map(self._leaks, range(2), found)) if task.leaks else ()
+        drawn = self._sample.draws
+        return Exploit(task.other.name, against, won, error, drawn, self.seconds, self.device, leaks)
+
+    def _leaks(self, seat: int, best: Before) -> Leaks:
+        task, at_flop = self._tasks[seat], self.at_flop(seat)
+        first = best.value - before_flop(task, self.deck, at_flop, best=False).value
+        later = [gain * self.deck.chances[0] for gain in self.gained[seat]]
+        return put_together(task.other.betting, self.deck, first, later, best.chosen)
 
     def at_flop(self, seat: int) -> Floats:
         """[entries, 169] what hands are worth where the flop begins, over all flops, or estimated so."""
@@ -207,11 +239,13 @@ class Measure:
         return float(np.sqrt((times * (worth - mean) ** 2).sum() / (draws - 1) / draws))
 
 
-def measure_exploit(other: Player, *, flops: int = 0, seed: int = 0, **how: Any) -> Exploit:
-    """What a best response wins from a player; of `flops` drawn at random, or over all."""
+def measure_exploit(
+    other: Player, ours: Player | None = None, *, flops: int = 0, seed: int = 0, **how: Any
+) -> Exploit:
+    """What a best response wins from a player, or what `ours` does; over all flops, or some at random."""
     deck = Deck()
     if flops and flops < 2:
         raise FeltError("An estimate needs two flops or more.")
     sample = some_flops(deck, flops, seed) if flops else all_flops(deck)
     progress = how.pop("progress", lambda _: None)
-    return Measure(other, sample=sample, deck=deck, **how).run(progress)
+    return Measure(other, ours, sample=sample, deck=deck, **how).run(progress)

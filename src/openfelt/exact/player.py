@@ -14,7 +14,7 @@ from openfelt.cards.boards import board_set
 from openfelt.cards.deck import BOARD_CARDS, PAIRS, STREETS
 from openfelt.compile.betting_tree import FACING_SHIFT, KIND, PLACE, PLAYER, WAYS_BITS, Layout
 from openfelt.exact.flop import Known
-from openfelt.exact.lines import Betting, betting_lines, street_of, ways_of
+from openfelt.exact.lines import Betting, Ways, betting_lines, street_of, ways_of
 from openfelt.policy.holdem_policy import RULES, HoldemPolicy
 from openfelt.rules.holdem import MOST_BETS
 
@@ -31,8 +31,11 @@ class Player:
 
     def known(self, seat: int, kind: type[np.floating[Any]]) -> Known:
         """What he does after the flop, for kernels."""
-        ways = ways_of(self.betting, self.probabilities, self.layout, seat)
-        return Known(*(way.astype(kind) for way in ways), *self.buckets[1:])
+        flop, turn, river = (
+            Ways(ways.share.astype(kind), ways.folds.astype(kind))
+            for ways in ways_of(self.betting, self.probabilities, self.layout, seat)
+        )
+        return Known(flop, turn, river, *self.buckets[1:])
 
     def before_flop(self, node: int) -> Floats:
         """[1326, actions] what he does at a decision before the flop."""
@@ -65,7 +68,7 @@ def rule_player(rule: str, most_bets: int = MOST_BETS) -> Player:
         ways = kind & WAYS_BITS
         shares = RULES[rule](ways, kind >> FACING_SHIFT & 1)
         probabilities[spot : spot + ways] = np.array(shares) / sum(shares)
-    buckets = tuple(np.zeros((len(board_set(cards).key), PAIRS), np.uint8) for cards in BOARD_CARDS)
+    buckets = tuple(np.zeros((len(board_set(cards).key), PAIRS), np.uint16) for cards in BOARD_CARDS)
     return Player(rule, betting, layout, probabilities, buckets)
 
 

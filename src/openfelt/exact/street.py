@@ -21,9 +21,7 @@ from openfelt.base.jit import Floats, Ints, kernel, part
 from openfelt.cards.deck import CARDS, PAIR_CARDS
 from openfelt.exact.lines import LANES, WAYS
 
-Three: TypeAlias = tuple[float, float, float]
 Four: TypeAlias = tuple[float, float, float, float]
-Five: TypeAlias = tuple[float, float, float, float, float]
 
 
 class Hands(NamedTuple):
@@ -61,11 +59,11 @@ def new_room(kind: type[np.floating[Any]]) -> Room:
 
 
 @kernel
-def spread(hands: Hands, share: Floats, reach: Floats, first: int, room: Room) -> None:
-    """The other's reach at each way, for the entries from `first` on; `share` is [buckets, row] of these."""
+def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int, room: Room) -> None:
+    """A player's reach at each way, for the entries from `first` on; `share` is [buckets, row] of these."""
     lanes, into = LANES, room.reach
     for place in range(hands.size[0]):
-        pair, bucket = hands.pair[place], hands.theirs[place]
+        pair, bucket = hands.pair[place], buckets[place]
         for lane in range(lanes):
             came = reach[pair, first + lane]
             into[place, lane] = came * share[bucket, lane]
@@ -136,112 +134,85 @@ def show_down(hands: Hands, room: Room) -> None:
         start = end
 
 
-# What a street is worth to a hand, from its nine ways, three after three. `call` is what we get if a way
-# ends in the next street, `met` how much of his reach our hand meets there, `paid` what he who answers the
-# last bet had paid before, `own` how much of a way is ours if we play a policy. At a decision of ours it is
-# the most that an action gets; at one of his all that he does adds up, and what he folds is what he came
-# with less what he calls and raises with.
+# What a street is worth to a best response, from its nine ways, back from the last bet of each chain to its
+# first. `call` is what we get if a way ends in the next street, `met` how much of his reach our hand meets
+# there, `paid` what he who answers the last bet of a way had paid before it. At a decision of ours it is the
+# most that an action gets; at one of his all that he does adds up, and what he folds is what he came with
+# less what he calls and raises with. So `paid` counts for what he came with, against both of these; each of
+# the three is added where it is met.
+
+LEAST: Any = np.float32(-1e30)  # less than anything is worth
 
 
 @part
-def begin(opens: bool, best: bool, call: Three, met: Three, paid: Three, own: Four) -> Four:
-    """Both check; the first two bets of chain A. Returns what is needed on the way."""
-    if opens:  # we answer the first bet, after our check
-        if best:
-            first = max(call[1], -paid[1] * met[1])
-            return call[0], met[0] + met[1], first, call[2] + paid[2] * (met[1] - met[2])
-        value = own[0] * call[0] + own[1] * call[1] - (own[0] - own[1] - own[2]) * paid[1] * met[1]
-        return value + own[2] * (call[2] + paid[2] * (met[1] - met[2])), met[0] + met[1], met[1], met[1]
-    answered = call[1] + paid[1] * (met[0] - met[1] - met[2])
-    if best:
-        return call[0], answered, max(call[2], -paid[2] * met[2]), met[2]
-    value = own[0] * call[0] + own[1] * answered + own[2] * call[2]
-    return value - (own[1] - own[2] - own[3]) * paid[2] * met[2], met[2], met[2], met[2]
+def back(
+    ours: bool, later: float, call: float, met: float, paid: float, paid_next: float, paid_last: float
+) -> float:
+    """What a chain is worth from a bet on, with what is `later`; `ours` if we are to answer the bet."""
+    if ours:
+        return max(max(call, -paid * met), later + paid_next * met) - paid_last * met
+    return later + call - paid * met
 
 
 @part
-def go_on(opens: bool, best: bool, so_far: Four, call: Three, met: Three, paid: Four, own: Five) -> Three:
-    """The last two bets of chain A, the first of B; `paid` is from way 2 on, `own` too."""
+def chain(we_begin: bool, call: Four, met: Four, paid: Four) -> float:
+    """What the four bets of a chain are worth; if we begin it, without what he folds to the first."""
+    zero = call[0] - call[0]
+    value = back(we_begin, zero + LEAST if we_begin else zero, call[3], met[3], paid[3], zero, paid[2])
+    value = back(not we_begin, value, call[2], met[2], paid[2], paid[3], paid[1])
+    value = back(we_begin, value, call[1], met[1], paid[1], paid[2], paid[0])
+    return back(not we_begin, value, call[0], met[0], paid[0], paid[1], zero)
+
+
+@part
+def whole(opens: bool, begun: float, joined: float, call: float, met: float, paid: float) -> float:
+    """The whole street, of the chain that we begin, the one that he does, and both checking.
+
+    `call` and `met` are those of both checking, `paid` of the first bet of our chain.
+    """
     if opens:
-        if best:
-            raised = so_far[3] - paid[0] * met[0]
-            third = max(call[0], -paid[1] * met[0], call[1] + paid[2] * (met[0] - met[1]))
-            checked = so_far[0] + max(so_far[2], raised + third)
-            return checked, call[2] + paid[3] * (so_far[1] - met[2]), met[2]
-        value = so_far[0] + own[1] * call[0] - (own[0] - own[1] - own[2]) * paid[1] * met[0]
-        value += own[2] * (call[1] + paid[2] * (met[0] - met[1])) - own[0] * paid[0] * met[0]
-        return value + own[3] * (call[2] + paid[3] * (so_far[1] - met[2])), met[2], met[2]
-    answered = call[0] + paid[1] * (so_far[3] - met[0] - met[1])
-    if best:
-        last = max(call[1], -paid[2] * met[1])
-        checked = max(so_far[0], so_far[1] + max(so_far[2], answered + last))
-        return checked, max(call[2], -paid[3] * met[2]), met[2]
-    value = so_far[0] + own[1] * answered + own[2] * call[1] - (own[1] - own[2]) * paid[2] * met[1]
-    return value + own[3] * call[2] - (1.0 - own[3] - own[4]) * paid[3] * met[2], met[2], met[2]
-
-
-@part
-def finish(opens: bool, best: bool, so_far: Three, call: Three, met: Three, paid: Four, own: Four) -> float:
-    """The last three bets of chain B; `paid` and `own` are from way 5 on."""
-    if opens:
-        answered = call[1] + paid[2] * (met[0] - met[1] - met[2])
-        if best:
-            last = answered + max(call[2], -paid[3] * met[2])
-            bet = so_far[1] - paid[0] * met[0] + max(call[0], -paid[1] * met[0], last)
-            return max(so_far[0], bet)
-        value = so_far[0] - own[0] * paid[0] * met[0] + own[1] * call[0]
-        value += own[2] * answered - (own[0] - own[1] - own[2]) * paid[1] * met[0]
-        return value + own[3] * call[2] - (own[2] - own[3]) * paid[3] * met[2]
-    answered = call[0] + paid[1] * (so_far[2] - met[0] - met[1])
-    last = call[2] + paid[3] * (met[1] - met[2])
-    if best:
-        return so_far[0] + max(so_far[1], answered + max(call[1], -paid[2] * met[1], last))
-    value = so_far[0] + own[1] * answered + own[2] * call[1]
-    return value - (own[1] - own[2] - own[3]) * paid[2] * met[1] + own[3] * last
-
-
-@part
-def _three(table: Floats, place: int, at: int) -> Three:
-    return table[place, at], table[place, at + LANES], table[place, at + 2 * LANES]
+        return max(call + joined, begun + paid * met)
+    return max(call, begun + paid * met) + joined
 
 
 @part
 def _four(table: Floats, place: int, at: int) -> Four:
-    return (*_three(table, place, at), table[place, at + 3 * LANES])
+    return (
+        table[place, at],
+        table[place, at + LANES],
+        table[place, at + 2 * LANES],
+        table[place, at + 3 * LANES],
+    )
 
 
 @kernel
-def answer(
-    hands: Hands, opens: bool, best: bool, share: Floats, first: int, room: Room, values: Floats
-) -> None:
-    """What the street is worth to each hand: at `values`, [1326, entries].
-
-    If `best`, the most that it can get; else what our policy gets, whose `share` is [buckets, row].
-    """
+def answer_best(hands: Hands, opens: bool, first: int, room: Room, values: Floats) -> None:
+    """The most that each hand can get from the street: at `values`, [1326, entries]."""
     call, met, paid = room.call, room.met, room.paid
+    ours, his = (5 * LANES, LANES) if opens else (LANES, 5 * LANES)  # first way of the chain that each begins
     for place in range(hands.size[0]):
-        pair, bucket = hands.pair[place], hands.ours[place] if not best else 0
+        pair = hands.pair[place]
         for lane in range(LANES):
-            a, b, c = lane, 3 * LANES + lane, 6 * LANES + lane
-            own = _four(share, bucket, a)
-            state = begin(opens, best, _three(call, place, a), _three(met, place, a), _three(paid, 0, a), own)
-            rest = (*_four(share, bucket, b - LANES), share[bucket, b + 3 * LANES])
-            later = go_on(
-                opens,
-                best,
-                state,
-                _three(call, place, b),
-                _three(met, place, b),
-                _four(paid, 0, b - LANES),
-                rest,
+            a, b = ours + lane, his + lane
+            begun = chain(True, _four(call, place, a), _four(met, place, a), _four(paid, 0, a))
+            joined = chain(False, _four(call, place, b), _four(met, place, b), _four(paid, 0, b))
+            if opens:  # he comes to our first bet with what he would have bet too
+                begun += paid[0, a] * met[place, b]
+            values[pair, first + lane] = whole(
+                opens, begun, joined, call[place, lane], met[place, lane], paid[0, a]
             )
-            own = _four(share, bucket, c - LANES)
-            values[pair, first + lane] = finish(
-                opens,
-                best,
-                later,
-                _three(call, place, c),
-                _three(met, place, c),
-                _four(paid, 0, c - LANES),
-                own,
-            )
+
+
+@kernel
+def answer_as(hands: Hands, share: Floats, folds: Floats, first: int, room: Room, values: Floats) -> None:
+    """What each hand gets if we play a policy; `share` and `folds` are [buckets, row] of `Ways`."""
+    call, met, lanes = room.call, room.met, LANES
+    for place in range(hands.size[0]):
+        pair, bucket = hands.pair[place], hands.ours[place]
+        for lane in range(lanes):
+            values[pair, first + lane] = 0.0
+        for way in range(WAYS):
+            for lane in range(lanes):
+                at = way * lanes + lane
+                won = share[bucket, at] * call[place, at] + folds[bucket, at] * met[place, at]
+                values[pair, first + lane] += won
