@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo play test check bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -12,8 +12,12 @@ demo: $(VENV)/.installed
 play: $(VENV)/.installed-web
 	$(BIN)/felt play
 
-# The checks, then the tests with the oracles they are compared with; tests/conftest.py says which come first.
-test: $(VENV)/.installed-dev check
+# The checks, and beside them the tests with the oracles they are compared with; tests/conftest.py says which
+# come first.
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs=2 check tests
+
+tests: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev

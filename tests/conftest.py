@@ -4,37 +4,45 @@ import fcntl
 import os
 import shutil
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from openfelt.base.folders import cache_folder
+from openfelt.base.kept import keep
 
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
 # cache is another (`_own_cache`).
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
+TABLES = ("abstractions", "cards")  # folders of the cache with what is made of all hands
+
 # The files that take longest, the longest first: none of them is then what all others wait for in the end.
 # Those of the browser wait for 20 seconds at most, and come when the kernels of the table are compiled.
 LONGEST = (
     "test_holdem_learners",
-    "test_learners",
     "test_table",
-    "test_models",
-    "test_browser",
-    "test_holdem_rules",
-    "test_web",
-    "test_search_holdem",
-    "test_abstraction",
-    "test_cli",
-    "test_arena",
-    "test_gpu",
-    "test_response_studies",
+    "test_learners",
     "test_exact",
+    "test_browser",
+    "test_search_holdem",
+    "test_models",
+    "test_web",
+    "test_arena",
+    "test_cli",
+    "test_abstraction",
     "test_responses",
-    "test_open_spiel",
-    "test_network",
     "test_lobby",
+    "test_holdem_rules",
+    "test_open_spiel",
+    "test_response_studies",
+    "test_analysis",
+    "test_solvers",
+    "test_cards",
+    "test_gpu",
+    "test_studies",
+    "test_search",
+    "test_histories",
+    "test_network",
 )
 
 
@@ -46,31 +54,38 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
-    """Tests keep compiled trees in a folder of their own."""
-    os.environ["OPENFELT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    """Tests keep compiled trees in a folder of their own.
+
+    What is made of all hands is made once for all workers, and removed at the end: it takes gigabytes.
+    """
+    cache = tmp_path_factory.mktemp("cache")
+    os.environ["OPENFELT_CACHE"] = str(cache)
+    with _shared(tmp_path_factory, "tables") as folder:
+        for made in TABLES:
+            (folder / made).mkdir(exist_ok=True)
+            (cache / made).symlink_to(folder / made)
+        (folder / cache.parent.name).touch()
+
+    def keep_once(*what):
+        with _shared(tmp_path_factory, "tables"):
+            return keep(*what)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("openfelt.abstraction.abstraction.keep", keep_once)
+        yield
+    with _shared(tmp_path_factory, "tables") as folder:
+        (folder / cache.parent.name).unlink()
+        if sorted(path.name for path in folder.iterdir()) == sorted(TABLES):  # nobody else needs them
+            shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
-def strengths(_own_cache, tmp_path_factory):
-    """The strengths of all hands, made once for all workers, and removed at the end: they take 0.6 GB."""
+def strengths(tmp_path_factory):
+    """The strengths of all hands."""
     from openfelt.cards.tables import strength_tables
 
-    cache = Path(os.environ["OPENFELT_CACHE"])
-    with _shared(tmp_path_factory, "strengths") as folder:
-        if not (cache / "cards").exists():  # else a test was here before
-            (folder / "cards").mkdir(exist_ok=True)
-            (cache / "cards").symlink_to(folder / "cards")
-        (folder / cache.parent.name).touch()
-        tables = strength_tables()
-    yield tables
-    with _shared(tmp_path_factory, "strengths") as folder:
-        (folder / cache.parent.name).unlink()
-        if [path.name for path in folder.iterdir()] == ["cards"]:  # nobody else needs them
-            shutil.rmtree(folder / "cards")
-    for made in ("cards", "abstractions"):
-        if (cache / made).is_symlink():
-            (cache / made).unlink()
-        shutil.rmtree(cache / made, ignore_errors=True)
+    with _shared(tmp_path_factory, "tables"):
+        return strength_tables()
 
 
 @contextmanager

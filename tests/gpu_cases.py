@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_exact import EXACT
 
 import openfelt as felt
 from openfelt.base import cuda as cuda_module
@@ -31,7 +32,7 @@ from openfelt.solvers.outcome_mccfr import AVERAGE
 from openfelt.solvers.registry import solver_type
 from openfelt.solvers.uct import PAYOFFS
 
-CASES: dict[str, Callable[[Path], None]] = {}
+CASES: dict[str, Callable[[Path], None]] = {**EXACT}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"
 ROOTS = ["J", "Q", "K"]  # the first player's rows in Kuhn poker; every game begins in one of them
 

@@ -17,7 +17,9 @@ from openfelt.abstraction.kmeans import (
     count_board,
     cumulated,
     cuts_between_means,
+    nearest_centre,
     nearest_centres,
+    sort_centres,
     strength_counts,
 )
 from openfelt.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
@@ -328,11 +330,11 @@ def test_kmeans_puts_a_hand_to_the_nearest_centre(street, clusters, strengths):
     cards = board_set(BOARD_CARDS[street]).cards()
     centres = clusters.recipe[STREETS[street]]
     counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
-    distance, met = np.empty(len(centres)), set()
+    shares, met = np.empty(BINS), set()
     for board in generator.integers(len(cards), size=8).tolist():
         count_board(street, strengths.river.hs, board, counts)
         possible = strengths[street].hs[board] != NO_HAND
-        nearest_centres(counts, possible, np.ascontiguousarray(centres.T), distance, buckets)
+        nearest_centres(counts, possible, sort_centres(centres), shares, buckets)
         for pair in generator.choice(np.flatnonzero(possible), 20).tolist():
             squares = ((cumulated(counts[pair]) - centres) ** 2).sum(axis=1)
             bucket = clusters.bucket(PAIR_CARDS[pair].tolist(), cards[board].tolist())
@@ -340,6 +342,33 @@ def test_kmeans_puts_a_hand_to_the_nearest_centre(street, clusters, strengths):
             met.add(bucket)
         assert not buckets[~possible].any()
     assert len(met) > 3
+
+
+def first_nearest(counts, centres):
+    """By looking at all centres; each distance is added up from the first place to the last."""
+    shares, distance = cumulated(counts), np.zeros(len(centres))
+    for place in range(BINS):
+        distance += (shares[place] - centres[:, place]) ** 2
+    return int(np.argmin(distance)), int((distance == distance.min()).sum())
+
+
+def test_the_nearest_centre_is_the_first_of_all_in_any_order():
+    """Also among equal centres, among those of equal sums, and where the hand is in the middle of two."""
+    generator = np.random.default_rng(5)
+    alike = 0
+    for most in (1, 2, 46):
+        for count in (1, 2, 7, 60):
+            hands = generator.multinomial(most, generator.dirichlet(np.full(BINS, 0.3), count))
+            centres = np.cumsum(hands, axis=1) / most
+            half = count // 2
+            centres = np.concatenate([centres, centres[:half], (centres[:half] + centres[-half:][:half]) / 2])
+            centres = centres[generator.permutation(len(centres))]
+            ordered = sort_centres(centres)
+            for hand in [*hands, *generator.multinomial(most, generator.dirichlet(np.ones(BINS), 60))]:
+                nearest, equal = first_nearest(hand, centres)
+                assert nearest_centre(hand, ordered, np.empty(BINS)) == nearest
+                alike += equal > 1
+    assert alike > 100
 
 
 def test_tables_of_kmeans(clusters, strengths):

@@ -76,13 +76,27 @@ def same_chips(ours, theirs):
     return all(abs(own - other) < 1e-9 for own, other in zip(ours, theirs, strict=True))
 
 
-@pytest.mark.parametrize(("players", "hands"), [(2, 400_000), (3, 300_000)])
-def test_hands_go_as_in_open_spiel(players, hands):
-    """Whose turn it is, what can be done, and who wins what."""
+def lines_to_all(players):
+    """For each action at each betting a line that ends with it, as places among the actions."""
+    first = first_betting(players)
+    way, bettings = {first: ()}, [first]
+    for betting in bettings:  # more come while they are gone through
+        for place, following in enumerate(after(betting)[2]):
+            yield (*way[betting], place)
+            if following not in way:
+                way[following] = (*way[betting], place)
+                bettings.append(following)
+
+
+@pytest.mark.parametrize(("players", "each"), [(2, 100), (3, 4)])
+def test_hands_go_as_in_open_spiel(players, each):
+    """Whose turn it is, what can be done, and who wins what: through each action at each betting, then on."""
     game, theirs = Holdem(players), pyspiel.load_game(OPEN_SPIEL[players])
     generator, shown, ties = random.Random(players), 0, 0
-    for deck in random_decks(players, hands, players):
-        betting, other, dealt = first_betting(players), theirs.new_initial_state(), 0
+    lines = list(lines_to_all(players)) * each
+    hands = len(lines)
+    for line, deck in zip(lines, random_decks(players, hands, players), strict=True):
+        betting, other, dealt, coming = first_betting(players), theirs.new_initial_state(), 0, iter(line)
         while True:
             words, numbers, bettings = after(betting)
             if not words:
@@ -92,7 +106,9 @@ def test_hands_go_as_in_open_spiel(players, hands):
                 dealt += 1
             assert other.current_player() == betting.turn
             assert other.legal_actions() == numbers
-            place = choose(words, generator)
+            place = next(coming, None)
+            if place is None:
+                place = choose(words, generator)
             other.apply_action(numbers[place])
             betting = bettings[place]
         assert other.is_terminal()

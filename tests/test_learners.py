@@ -450,7 +450,8 @@ def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
 @pytest.mark.parametrize("shared", [True, False])
 def test_two_threads_learn_the_same(name, shared, monkeypatch):
     monkeypatch.setattr(learner_module, "SHARED_FROM", 0 if shared else 10**9)
-    iterations = {"chance-cfr": 20_000, "external-mccfr": 60_000}.get(name, 400_000)
+    few = {"chance-cfr": 20_000, "external-mccfr": 60_000, "sampled-fictitious-play": 100_000}
+    iterations = few.get(name, 400_000)
     conv = np.zeros(3)
     for seed in range(1, 6):  # the mean over some, as threads meet each other by chance
         one = solver_type(name)("leduc", seed=seed).run(iterations)

@@ -196,7 +196,8 @@ def test_values_against_one_who_always_calls_are_exact(searcher):
     values = np.array([hand_value((*pair, *board)) for pair in others])
     share = np.mean((values < own) + 0.5 * (values == own))
     calls = rule_policy(searcher.tree, "always-call")
-    player = HoldemSearcher(SMALL, MctsSettings(c=1000.0, rollout="policy"), policy=calls)
+    settings = MctsSettings(c=1000.0, rollout="policy", expand="random")
+    player = HoldemSearcher(SMALL, settings, policy=calls)
     found = player.search(1, hole, board, line, model=TableModel(calls.weights), iterations=40_000)
     assert searcher.tree.actions(searcher.tree.find_node(line)) == ("check", "bet")
     assert found.visits.min() > 15_000

@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.abstraction import kmeans, recipes, spec
-from openfelt.abstraction.kmeans import BINS, count_board, nearest_centre, nearest_centres, strength_counts
+from openfelt.abstraction.kmeans import (
+    BINS,
+    count_board,
+    nearest_centre,
+    nearest_centres,
+    sort_centres,
+    strength_counts,
+)
 from openfelt.abstraction.recipes import Recipe, make_recipe, measure_of, needs_tables
 from openfelt.abstraction.spec import HOLE_KINDS, Spec, parse_spec
 from openfelt.base.errors import FileError
@@ -104,8 +111,7 @@ class Abstraction:
         numbers = self.recipe[STREETS[street]]
         strengths = river_strengths(own, table)
         if numbers.ndim == 2:
-            distance = np.empty(len(numbers))
-            return int(nearest_centre(strength_counts(strengths), np.ascontiguousarray(numbers.T), distance))
+            return int(nearest_centre(strength_counts(strengths), sort_centres(numbers), np.empty(BINS)))
         power = 1 if measure_of(self.spec) == "ehs" else 2
         value = int((strengths**power).sum()) * (RUNOUTS[street] // len(strengths))
         return int(np.searchsorted(numbers, value, side="right"))
@@ -176,13 +182,13 @@ class Abstraction:
             table[some][strengths[street].hs[some] == NO_HAND] = 0
 
     def _by_centres(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
-        centres = np.ascontiguousarray(self.recipe[STREETS[street]].T)
+        centres = sort_centres(self.recipe[STREETS[street]])
         counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
-        distance = np.empty(centres.shape[1])
+        shares = np.empty(BINS)
         for board in range(len(table))[some]:
             count_board(street, strengths.river.hs, board, counts)
             possible = strengths[street].hs[board] != NO_HAND
-            nearest_centres(counts, possible, centres, distance, buckets)
+            nearest_centres(counts, possible, centres, shares, buckets)
             table[board] = buckets
 
 

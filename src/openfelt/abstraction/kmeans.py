@@ -7,6 +7,8 @@ Johanson et al. 2013 recommend, and k-means can take means of it. Centres are nu
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,15 @@ from openfelt.cards.tables import NO_HAND, StrengthTables
 BINS = 20
 SAMPLE = 100_000  # hands that the centres are fitted to
 SEED = 0
+ROUNDING = 1e-9  # far more than sums and squared distances of shares are off by
+
+
+class SortedCentres(NamedTuple):
+    """Centres by their sums, smallest first."""
+
+    curves: Floats  # [centres, BINS]
+    sums: Floats
+    number: Longs  # of each, before they were sorted
 
 
 def centres(street: int, tables: StrengthTables, count: int) -> Floats:
@@ -98,24 +109,55 @@ def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int,
             _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, counts)
 
 
+def sort_centres(centres: Floats) -> SortedCentres:
+    """The centres [centres, BINS] as `nearest_centre` looks through them."""
+    sums = centres.sum(axis=1)
+    number = np.argsort(sums, kind="stable")
+    return SortedCentres(np.ascontiguousarray(centres[number]), sums[number], number)
+
+
 @kernel
-def nearest_centre(counts: Longs, centres: Floats, distance: Floats) -> int:
-    """The centre ([BINS, centres]) that the cumulated counts are nearest to; the first of equal ones."""
-    total, so_far = counts.sum(), 0
-    distance[:] = 0.0
-    for place in range(len(counts)):
+def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int:
+    """The number of the centre that the cumulated counts are nearest to; the first of equal ones.
+
+    Two curves whose sums differ by d have a squared distance of at least d * d / BINS. So centres are looked
+    at in the order of d, up and down from the hand's own sum, until none that is left can be as near as the
+    nearest so far. `shares` [BINS] is for it to write to.
+    """
+    total, so_far, own_sum = counts.sum(), 0, 0.0
+    for place in range(BINS):
         so_far += counts[place]
-        here = so_far / total
-        for centre in range(len(distance)):
-            apart = here - centres[place, centre]
-            distance[centre] += apart * apart
-    return int(np.argmin(distance))
+        shares[place] = so_far / total
+        own_sum += shares[place]
+    up = np.searchsorted(centres.sums, own_sum)
+    down = up - 1
+    nearest, least = 0, np.inf
+    while up < len(centres.sums) or down >= 0:
+        above = centres.sums[up] - own_sum if up < len(centres.sums) else np.inf
+        below = own_sum - centres.sums[down] if down >= 0 else np.inf
+        if min(above, below) ** 2 / BINS > least + ROUNDING:
+            break
+        if down < 0 or above < below:
+            at, up = up, up + 1
+        else:
+            at, down = down, down - 1
+        distance = 0.0
+        for place in range(BINS):
+            apart = shares[place] - centres.curves[at, place]
+            distance += apart * apart
+        if distance < least or (distance == least and centres.number[at] < nearest):
+            nearest, least = centres.number[at], distance
+    return nearest
 
 
 @kernel
 def nearest_centres(
-    counts: Longs, possible: NDArray[np.bool_], centres: Floats, distance: Floats, buckets: NDArray[np.uint16]
+    counts: Longs,
+    possible: NDArray[np.bool_],
+    centres: SortedCentres,
+    shares: Floats,
+    buckets: NDArray[np.uint16],
 ) -> None:
     """The nearest centre of each pair's counts [1326, BINS]."""
     for pair in range(len(counts)):
-        buckets[pair] = nearest_centre(counts[pair], centres, distance) if possible[pair] else 0
+        buckets[pair] = nearest_centre(counts[pair], centres, shares) if possible[pair] else 0

@@ -57,11 +57,12 @@ def part(function: F) -> F:
     return _without_vectors(_compiled(function, _nrt=False, forceinline=True))
 
 
-PART_FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
+FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls a kernel
+PART_FLAGS = {**FLAGS, "_nrt": False, "forceinline": True}
 
 
 def _compiled(function: F, **more: object) -> F:
-    flags = {"nogil": True, "error_model": "numpy", **more}
+    flags = {**FLAGS, **more}
     before = config.CACHE_DIR
     try:
         config.CACHE_DIR = str(_machine_code_folder())

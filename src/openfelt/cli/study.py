@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from openfelt.base.devices import AUTO
 from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
 
@@ -26,9 +29,9 @@ EXAMPLES = [
     "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
     "felt study run gpu-equals-cpu --only GPU     (on one machine; the rest on another, with that --out)",
     "felt study report gpu-equals-cpu              (the page of what is finished)",
+    "felt study run holdem-exploitability --only always --flops 20 --device cpu",
 ]
 QUICK_RUNS, MOST_RUNS = 3, 1_000
-NOBODY = "\0"  # in no learner's name
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -47,8 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--only",
         default="",
         metavar="WORD",
-        help="run only the learners with that in their names, and keep what they gave for a later command",
+        help="run only the learners or players with that in their names, and keep it for a later command",
     )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="write no page, which needs matplotlib, and keep what was measured for a later command",
+    )
+    exact = parser.add_argument_group("of studies that measure exploitability in hold'em")
+    exact.add_argument(
+        "--flops",
+        type=seed,
+        metavar="N",
+        help="estimate from N flops drawn at random; 0 for all (default: all on a GPU, 20 without)",
+    )
+    exact.add_argument("--device", help="cpu, cuda or auto (default: a GPU if there is one)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -65,8 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise FeltError(f"--runs must be at most {MOST_RUNS}.")
     short = [name for name, study in STUDIES.items() if not study.needs]
     names = short if arguments.name == "all" else [arguments.name]
-    studies = [find_study(name) for name in names]
-    require_plots()
+    studies = [_asked(find_study(name), arguments) for name in names]
+    if not arguments.keep:
+        require_plots()
     prepare_folder(arguments.out)
     for study in studies:
         if isinstance(study, Study):
@@ -79,6 +96,26 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     if arguments.json:
         print_json(results[0] if arguments.name != "all" else {"studies": results})
+
+
+def _asked(study: Study | MatchStudy, arguments: argparse.Namespace) -> Study | MatchStudy:
+    """A study with what the command says of how to measure."""
+    from openfelt.studies.exploit_study import ExploitStudy
+    from openfelt.studies.study import NOBODY
+
+    if not isinstance(study, ExploitStudy):
+        if arguments.flops is not None or arguments.device:
+            raise FeltError(f"--flops and --device are not for {study.name}.")
+        return study
+    if arguments.flops == 1:
+        raise FeltError("An estimate needs two flops or more.")
+    return replace(
+        study,
+        flops=arguments.flops,
+        device=arguments.device or AUTO,
+        only=NOBODY if arguments.what == "report" else arguments.only,
+        say=lambda text: None if arguments.json else print(text, file=sys.stderr, flush=True),
+    )
 
 
 def _list(as_json: bool) -> None:
@@ -123,10 +160,8 @@ def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
     parts = _parts(study, arguments)
     made_by = _made_by(study.name, parts.runs, arguments)  # now: the sources may change meanwhile
     curves = _follow(study, parts, arguments)
-    if not curves.has(*study.contenders) and arguments.what == "run":
-        if not arguments.json:
-            print(f"{study.title}\n  the runs so far are in {parts.folder}")
-        return {"study": study.name, "parts": str(parts.folder)}
+    if arguments.keep or (not curves.has(*study.contenders) and arguments.what == "run"):
+        return _tell_kept(study, parts.folder, arguments)
     if parts.made_by_others():
         made_by += " Some of the runs were made by other versions of the sources."
     page = write_report(study, curves, arguments.out, made_by)
@@ -136,9 +171,15 @@ def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_played(study: MatchStudy, arguments: argparse.Namespace) -> None:
-    if arguments.what == "report" or arguments.only or arguments.runs:
+    from openfelt.studies.exploit_study import ExploitStudy
+
+    in_part = isinstance(study, ExploitStudy)
+    if arguments.runs or ((arguments.what == "report" or arguments.only) and not in_part):
         raise FeltError(f"{study.name} is played, not learned: there is only `felt study run {study.name}`.")
-    study.check()
+    if isinstance(study, ExploitStudy) and arguments.what == "run" and not study.chosen:
+        raise FeltError(f"{study.name} has nobody with '{arguments.only}' in its name.")
+    if arguments.what == "run":
+        study.check()
 
 
 def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -146,10 +187,11 @@ def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, A
     import shutil
 
     from openfelt.cli.options import progress_bar
+    from openfelt.studies.exploit_study import ExploitStudy
 
     hands = study.quick_hands if arguments.quick else study.hands
     parts = arguments.out / f"{study.name}{'-quick' if arguments.quick else ''}.parts"
-    made_by = _made_by(study.name, None, arguments)
+    made_by = _made_by(study.name, None, arguments)  # now: the sources may change meanwhile
     planned = study.planned(hands)
     with progress_bar(not arguments.json) as bar:
         tell = bar(f"{study.name}: {planned:,} {study.work}")
@@ -158,11 +200,28 @@ def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, A
             seed=arguments.seed,
             processes=arguments.threads,
             parts=parts,
-            progress=lambda done: tell(done / planned),
+            progress=lambda done: tell(done / max(1, planned)),
         )
+    whole = study.is_whole(results)
+    if arguments.keep or (not whole and arguments.what == "run"):
+        return _tell_kept(study, parts, arguments)
+    if isinstance(study, ExploitStudy):
+        if not results:
+            raise FeltError(f"Nothing of {study.name} is finished in {parts}.")
+        made_by = _made_by(study.name, None, arguments, *study.words(results))
     page = study.write(results, arguments.out, full=not arguments.quick, made_by=made_by)
-    shutil.rmtree(parts)
+    if whole:
+        shutil.rmtree(parts)
     return _tell(study.name, study.title, page, study.findings(results), arguments)
+
+
+def _tell_kept(
+    study: Study | MatchStudy, parts: Path | None, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Where a later command will find it."""
+    if not arguments.json:
+        print(f"{study.title}\n  the runs so far are in {parts}")
+    return {"study": study.name, "parts": str(parts)}
 
 
 def _tell(
@@ -182,7 +241,7 @@ def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from openfelt.studies.study import follow
+    from openfelt.studies.study import NOBODY, follow
 
     if arguments.what == "report":
         return follow(parts, only=NOBODY)
@@ -203,11 +262,11 @@ def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves
         )
 
 
-def _made_by(name: str, runs: int | None, arguments: argparse.Namespace) -> str:
+def _made_by(name: str, runs: int | None, arguments: argparse.Namespace, *more: str) -> str:
     """The command that makes the same figures again, and the version that made these."""
     from openfelt.base.version import VERSION
     from openfelt.solvers.run_folder import commit
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
-    words += [*(["--runs", str(runs)] if runs else []), "--seed", str(arguments.seed)]
+    words += [*(["--runs", str(runs)] if runs else []), "--seed", str(arguments.seed), *more]
     return f"Made by `{shlex.join(words)}` (OpenFelt {VERSION}, commit {commit()[:10]})."

@@ -74,23 +74,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def open_pair(*names: str, greedy: bool = False) -> list[AnyPolicy]:
     """Policies by name; a rule plays in the other's game, or in `holdem` if all are rules."""
-    from openfelt.bots.policy_bot import HoldemBot
-    from openfelt.bots.registry import BOTS, load_bot
+    from openfelt.bots.named_player import policy_of
     from openfelt.compile.betting_tree import BettingTree
     from openfelt.compile.compiler import compile_any
     from openfelt.policy.holdem_policy import RULES, rule_policy
-    from openfelt.rules.registry import load_game
-    from openfelt.solvers.run_folder import open_policy
 
-    def opened_policy(name: str) -> AnyPolicy:
-        bot = load_bot(name, load_game("holdem")) if name in BOTS else None
-        if isinstance(bot, HoldemBot):
-            return bot.policy.greedy() if greedy else bot.policy
-        if bot is not None:
-            raise FeltError(f"{name} plays by no policy; see `felt match`.")
-        return open_policy(name, greedy=greedy)
-
-    opened = [None if name in RULES else opened_policy(name) for name in names]
+    opened = [None if name in RULES else policy_of(name, greedy=greedy) for name in names]
     tree = next((policy.tree for policy in opened if policy), None) or compile_any("holdem")
     policies: list[AnyPolicy] = []
     for name, policy in zip(names, opened, strict=True):

@@ -243,12 +243,12 @@ def solve_river(
             first, last = U(river) * U(WORDS * ROOM) + thread, suits[U(river)]
             if last < U(4):
                 _one_river(
-                    words, first, True, last, entry, low, high, street, came, shares, table, before, hold
+                    words, U(river), True, last, entry, low, high, street, came, shares, table, before, hold
                 )
             else:
                 last = U(3)
                 _one_river(
-                    words, first, False, last, entry, low, high, street, came, shares, table, before, hold
+                    words, U(river), False, last, entry, low, high, street, came, shares, table, before, hold
                 )
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order, lives = SUITS_AS[U(plan[RIVER_AS, U(image)])], words[first + U(LIVE_WORD * ROOM)]
@@ -265,7 +265,7 @@ def solve_river(
 
 def _one_river(
     words: Any,
-    first: Any,
+    river: Any,
     flush: bool,
     last: Any,
     entry: Any,
@@ -284,6 +284,7 @@ def _one_river(
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     reach, known = cuda.local.array(HANDS, np.float32), cuda.local.array(OUR_WORD, np.uint32)
+    first = river * U(WORDS * ROOM) + thread
     lives = words[first + U(LIVE_WORD * ROOM)]
     for hand in range(HANDS):
         hold[hand] = LEAST if BEST and OPENS else zero
@@ -294,8 +295,10 @@ def _one_river(
         if flush or word < SUITED_WORD or word == KIND_WORD or word >= THEIR_WORD:
             known[word] = words[first + U(word * ROOM)]
     for done in range(WAYS):
-        way, cards = U(WAYS - 1 - done), U((done & 1) * TABLE)
-        squares, sums = cards + U(SQUARE_LIST), U((done & 1) * PIECES)
+        # One way after the other in turns, over rivers too: others may still look up the one before.
+        way, turns = U(WAYS - 1 - done), river + U(done) & U(1)
+        cards, sums = turns * U(TABLE), turns * U(PIECES)
+        squares = cards + U(SQUARE_LIST)
         comes, one_bucket = 0, _half(known[THEIR_WORD], 0)
         one_part = shares[one_bucket * U(WAYS) + way] if FITS else street.share[entry, one_bucket, way]
         for hand in range(HANDS):

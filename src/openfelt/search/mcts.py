@@ -135,11 +135,11 @@ class Mcts:
         self.now, self._habits = now, Habits()
         self._memory, self._room = new_memory(rows, most_actions), rows
         self._ways = most_actions
-        self._policy = NoModel() if policy is None else policy
+        self._policy = policy if self.settings.needs_policy else NoModel()
         self._expander = _expander(self.settings.expand, expander)
         self._how = How(
             self.settings.selection,
-            self.settings.c,
+            float(self.settings.c),
             ROLLOUTS.index(self.settings.rollout),
             float(self.settings.warmth),
             np.zeros(1, np.int8) if passive is None else passive,

@@ -58,7 +58,7 @@ class SmoothUCT(UCT):
         return Crowd(4096, 16.0) if self.settings.schedule == DECAY else super()._crowd()
 
     def _choose_selection(self) -> Selection:
-        settings = self.settings
+        settings, threshold = self.settings, float(self.settings.threshold)
         if settings.schedule == DECAY:
-            return Selection(False, settings.gamma, settings.eta0, settings.d, settings.threshold)
-        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, settings.threshold)
+            return Selection(False, float(settings.gamma), float(settings.eta0), float(settings.d), threshold)
+        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, threshold)

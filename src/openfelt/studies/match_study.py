@@ -40,9 +40,13 @@ class MatchStudy(ABC):
 
     @abstractmethod
     def play(
-        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[float], object]
     ) -> Any:
         """Play all matches; those that `parts` has are not played again."""
+
+    def is_whole(self, results: Any) -> bool:
+        """Whether nothing is missing, as it may be where `only` a part was asked for."""
+        return True
 
     @abstractmethod
     def csv(self, results: Any) -> str:

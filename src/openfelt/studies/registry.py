@@ -6,6 +6,8 @@ from openfelt.base.errors import FeltError, unknown
 from openfelt.studies.cross_table import CROSS_TABLE
 from openfelt.studies.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM
 from openfelt.studies.holdem_curve import HOLDEM_CURVE
+from openfelt.studies.holdem_exploitability import HOLDEM_EXPLOITABILITY
+from openfelt.studies.holdem_exploitability_curve import HOLDEM_EXPLOITABILITY_CURVE
 from openfelt.studies.hs14_holdem import TABLE_2, TABLE_3
 from openfelt.studies.hs14_kuhn import FIGURE_1, FIGURE_2
 from openfelt.studies.match_study import MatchStudy
@@ -33,6 +35,7 @@ STUDIES: dict[str, Study | MatchStudy] = {
         MODELS_TRUTH,
         *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),
         *(FIGURE_6, FIGURE_7, RESPONSES_TABLE, FIGURE_8),
+        *(HOLDEM_EXPLOITABILITY, HOLDEM_EXPLOITABILITY_CURVE),
     )
 }
 

@@ -20,6 +20,7 @@ from openfelt.solvers.solver import Solver
 
 Values = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
 A_GPU, AN_HOUR = "a GPU", "an hour"  # what a study may need
+NOBODY = "\0"  # in no learner's name
 Metric = Callable[[Any], float]  # of a learner, or of what its contender's lines make of it
 
 

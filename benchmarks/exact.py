@@ -1,0 +1,83 @@
+"""Exact best responses in two-player hold'em: some flops, told for the whole game, beside known figures.
+
+The policy is that of the bot `default`: dense, with hundreds of buckets on each street after the first. A
+river board takes the same time wherever it is, so what some flops take is told by their rivers for all.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from timing import Result, on_one_core
+
+from openfelt.base.cuda import why_no_gpu
+from openfelt.bots.named_player import player_of
+from openfelt.exact.best_response import FlopSolver, Task
+from openfelt.exact.deals import Deck, Flop, plan_flop
+
+SEATS = 2
+ON_CPU, ON_GPU = 3, 100  # flops
+HOUR = 3600.0
+# In days of one core or GPU: a prototype without symmetry of suits after the flop (67 hours of one core, 21
+# minutes of one H200), and Johanson, Waugh, Bowling & Zinkevich 2011 (76 days of one core).
+PROTOTYPE, PROTOTYPE_GPU, IN_2011 = 67 / 24, 21 / 60 / 24, 76.0
+
+
+def run() -> Iterator[Result]:
+    """One result after another."""
+    player, deck = player_of("default"), Deck()
+    rivers = sum(plan_flop(deck, flop).rivers for flop in deck.flops)
+    yield from _on_the_gpu(Task(player, 0), deck, rivers)
+    on_one_core()
+    for precision in ("double", "single"):
+        solver = FlopSolver(Task(player, 0), deck, precision)
+        solver.solve(min(deck.flops, key=lambda flop: plan_flop(deck, flop).rivers))  # compiles
+        flops = _drawn(deck, ON_CPU)
+        begun = time.perf_counter()
+        for flop in flops:
+            solver.solve(flop)
+        days = _whole_game(time.perf_counter() - begun, deck, flops, rivers)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        yield Result(
+            f"a best response to a dense policy, one CPU core, {precision} precision",
+            "games/day",
+            1 / days,
+            {"a prototype": 1 / PROTOTYPE, "Johanson et al. 2011": 1 / IN_2011},
+            {"a prototype": 1.5} if precision == "double" else {},
+            f"{24 * days:.1f} core-hours for the whole game, told from {ON_CPU} flops; "
+            f"at most {memory:.1f} GB of memory",
+        )
+
+
+def _on_the_gpu(task: Task, deck: Deck, rivers: int) -> Iterator[Result]:
+    if why_no_gpu():
+        return
+    from openfelt.exact.gpu import GpuSolver
+
+    flops, solver = _drawn(deck, ON_GPU), GpuSolver(task, deck)
+    list(solver.solve_all(flops[:2]))  # compiles
+    begun = time.perf_counter()
+    list(solver.solve_all(flops))
+    days = _whole_game(time.perf_counter() - begun, deck, flops, rivers)
+    yield Result(
+        "a best response to a dense policy, one GPU",
+        "games/day",
+        1 / days,
+        {"a prototype": 1 / PROTOTYPE_GPU},
+        {"a prototype": 7.0},
+        f"{24 * HOUR * days:.0f} seconds for the whole game, told from {ON_GPU} flops",
+    )
+
+
+def _drawn(deck: Deck, count: int) -> list[Flop]:
+    drawn = np.random.default_rng(0).choice(len(deck.flops), count, replace=False)
+    return [deck.flops[place] for place in drawn]
+
+
+def _whole_game(seconds: float, deck: Deck, flops: Sequence[Flop], rivers: int) -> float:
+    """Days for all rivers and both seats."""
+    done = sum(plan_flop(deck, flop).rivers for flop in flops)
+    return SEATS * seconds * rivers / done / (24 * HOUR)

@@ -1,0 +1,167 @@
+"""Bots by formula as players of exact values: asked what they do, once for each hand that they tell apart.
+
+The bots of GOES_BY look at one number of their hand on each street, and at the state of the betting: not at
+the line that led there, nor at earlier hands. So each is asked at every state of a street with one hand for
+every number; numbers with which it does the same everywhere are one bucket. What follows from a number is
+the bot's own answer: no threshold of it is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from openfelt.base.errors import FeltError, unknown
+from openfelt.base.jit import Floats, Longs
+from openfelt.bots.bot import Bot
+from openfelt.bots.registry import BOTS, load_bot
+from openfelt.bots.view import holdem_view
+from openfelt.cards.boards import board_set, hole_class
+from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, PREFLOP, STREETS
+from openfelt.cards.tables import NO_HAND, Halves, strength_tables
+from openfelt.compile.betting_tree import PLACE, PLAYER, Layout
+from openfelt.exact.lines import betting_lines, children
+from openfelt.exact.player import Player, one_bucket
+from openfelt.rules.game import TERMINAL
+from openfelt.rules.holdem import Betting, Holdem, bet, betting_actions, first_betting
+
+NUMBERS = NO_HAND + 1
+STEP = 1 << 22  # hands that are looked through at once
+_CARD = np.int64(1) << np.arange(52)
+_PAIR_BITS = _CARD[PAIR_CARDS].sum(axis=1)
+
+
+class Asked(NamedTuple):
+    """What a bot does on a street."""
+
+    buckets: Halves  # [boards, 1326]; where a card is on the board, 0
+    answers: Floats  # [buckets, actions of all states]
+
+
+class Street(NamedTuple):
+    """The betting of a street: histories with the same future are one state."""
+
+    lines: list[Sequence[str]]  # of each state, one that leads there
+    states: list[Betting]
+    nodes: list[list[int]]  # all that are in a state
+
+
+def kinds(street: int, boards: Longs) -> Halves:
+    """[boards, 1326] which of the 169 kinds of hole cards it is; NO_HAND with a card of the board."""
+    taken = _CARD[board_set(BOARD_CARDS[street]).cards()[boards]].sum(axis=1)
+    found = np.empty((len(boards), PAIRS), np.uint16)
+    kind = hole_class().astype(np.uint16)
+    for board, bits in enumerate(taken):
+        found[board] = np.where(_PAIR_BITS & bits, NO_HAND, kind)
+    return found
+
+
+def strengths(street: int, boards: Longs) -> Halves:
+    """[boards, 1326] twice the opponents beaten plus those tied; before the flop the kind of hole cards."""
+    return kinds(street, boards) if street == PREFLOP else strength_tables()[street].hs[boards]
+
+
+# By bot: what it goes by.
+GOES_BY: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
+NOT_ASKED = (
+    "Bots that can be asked what they do with every hand are {known}, which go by a number of it and the "
+    "state of the betting alone; {name} is not among them."
+)
+
+
+def bot_player(name: str) -> Player:
+    """A bot of GOES_BY, with the buckets of all boards."""
+    return player_on(name, [np.arange(len(board_set(cards).key)) for cards in BOARD_CARDS])
+
+
+def player_on(name: str, boards: Sequence[Longs]) -> Player:
+    """The same with buckets of some canonical boards only, by street."""
+    if name not in BOTS:
+        raise FeltError(unknown("bot", name, GOES_BY))
+    if name not in GOES_BY:
+        raise FeltError(NOT_ASKED.format(known=" and ".join(GOES_BY), name=name))
+    game = Holdem()
+    bot, betting, streets = load_bot(name, game), betting_lines(game.bets), _streets(game)
+    asked = [
+        _ask(bot, streets[street], street, some, GOES_BY[name](street, some))
+        for street, some in enumerate(boards)
+    ]
+    layout = _with_buckets(one_bucket(betting), [len(each.answers) for each in asked])
+    probabilities = np.zeros(int((layout.spots * layout.buckets).sum()))
+    for street, (_, answers) in enumerate(asked):
+        first = 0
+        for state, nodes in zip(streets[street].states, streets[street].nodes, strict=True):
+            place, ways = (street, state.turn), len(betting_actions(state))
+            rows = layout.slot_base[place] + layout.spots[place] * np.arange(len(answers))
+            spots = betting.node[nodes, PLACE] - layout.first_spot[place]
+            slots = rows[:, None, None] + spots[:, None] + np.arange(ways)  # [buckets, nodes, actions]
+            probabilities[slots] = answers[:, None, first : first + ways]
+            first += ways
+    return Player(name, betting, layout, probabilities, tuple(each.buckets for each in asked))
+
+
+def _streets(game: Holdem) -> list[Street]:
+    """All decisions, street by street."""
+    node = betting_lines(game.bets).node
+    number: dict[Betting, int] = {}
+    streets = [Street([], [], []) for _ in STREETS]
+    walk: list[tuple[int, Betting, tuple[str, ...]]] = [(0, first_betting(game.players, game.bets), ())]
+    while walk:
+        here, state, line = walk.pop()
+        if node[here, PLAYER] == TERMINAL:
+            continue
+        street = streets[state.street]
+        if state not in number:
+            number[state] = len(street.states)
+            street.lines.append(line)
+            street.states.append(state)
+            street.nodes.append([])
+        street.nodes[number[state]].append(here)
+        for child, word in zip(children(node, here), betting_actions(state), strict=True):
+            walk.append((child, bet(state, word), (*line, word)))
+    return streets
+
+
+def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Halves) -> Asked:
+    """Ask it with a hand for each number; the table of numbers becomes that of buckets."""
+    hands, flat = np.full(NUMBERS, -1), numbers.reshape(-1)
+    for first in range(0, len(flat), STEP):
+        some = flat[first : first + STEP]
+        hands[some] = np.arange(first, first + len(some))
+    hands[NO_HAND] = -1
+    there = np.flatnonzero(hands >= 0)
+    cards = board_set(BOARD_CARDS[street]).cards()[boards[hands[there] // PAIRS]].tolist()
+    holes = PAIR_CARDS[hands[there] % PAIRS].tolist()
+    answers = _answers(bot, betting, list(zip(holes, cards, strict=True)))
+    different, bucket = np.unique(answers, axis=0, return_inverse=True)
+    bucket_of = np.zeros(NUMBERS, np.uint16)
+    bucket_of[there] = bucket.ravel()
+    for first in range(0, len(flat), STEP):
+        flat[first : first + STEP] = bucket_of[flat[first : first + STEP]]
+    return Asked(numbers, different)
+
+
+def _answers(bot: Bot, betting: Street, hands: list[tuple[list[int], list[int]]]) -> Floats:
+    """[hands, actions of all states] the probabilities that it draws from."""
+    game = bot.game
+    assert isinstance(game, Holdem)
+    found = []
+    for line, state in zip(betting.lines, betting.states, strict=True):
+        view = holdem_view(game, state.turn, (), (), line)
+        there = np.empty((len(hands), len(view.actions)))
+        for place, (hole, board) in enumerate(hands):
+            view.hole, view.board = hole, board
+            thought = bot.think(view)
+            assert thought is not None
+            there[place] = thought.probabilities
+        found.append(there)
+    return np.concatenate(found, axis=1)
+
+
+def _with_buckets(layout: Layout, counts: Sequence[int]) -> Layout:
+    """A layout of one bucket, with so many on each street."""
+    buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.spots.shape[1], axis=1)
+    slots = layout.spots * buckets
+    return layout._replace(slot_base=(np.cumsum(slots) - slots.ravel()).reshape(slots.shape), buckets=buckets)

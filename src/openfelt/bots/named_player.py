@@ -1,0 +1,35 @@
+"""From a name to a player of exact values: a rule, a bot that plays by a policy, or a policy's folder."""
+
+from __future__ import annotations
+
+from openfelt.base.errors import FeltError
+from openfelt.bots.exact_player import GOES_BY, bot_player
+from openfelt.bots.policy_bot import HoldemBot
+from openfelt.bots.registry import BOTS, load_bot
+from openfelt.exact.player import Player, policy_player, rule_player
+from openfelt.policy.any_policy import AnyPolicy
+from openfelt.policy.holdem_policy import RULES, HoldemPolicy
+from openfelt.rules.registry import load_game
+from openfelt.solvers.run_folder import open_policy
+
+
+def player_of(name: str, *, greedy: bool = False) -> Player:
+    """A rule, a bot that plays by a policy or by rules, or the folder of a run or policy."""
+    if name in RULES:
+        return rule_player(name)
+    if name in GOES_BY:
+        return bot_player(name)
+    policy = policy_of(name, greedy=greedy)
+    if not isinstance(policy, HoldemPolicy):
+        raise FeltError(f"{name} plays {policy.tree.game}, not hold'em.")
+    return policy_player(policy, name)
+
+
+def policy_of(name: str, *, greedy: bool = False) -> AnyPolicy:
+    """That of a bot of hold'em which plays by one, or of a folder."""
+    if name not in BOTS:
+        return open_policy(name, greedy=greedy)
+    bot = load_bot(name, load_game("holdem"))
+    if not isinstance(bot, HoldemBot):
+        raise FeltError(f"{name} plays by no policy; see `felt match`.")
+    return bot.policy.greedy() if greedy else bot.policy

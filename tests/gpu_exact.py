@@ -1,0 +1,171 @@
+"""Exact values on a GPU, or under numba's simulator of one: cases of `gpu_cases.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+from small_holdem import random_player
+
+from openfelt.base.cuda import is_simulated, to_gpu
+from openfelt.cards.boards import step
+from openfelt.cards.deck import FLOP, PAIRS, parse_cards
+from openfelt.exact import flop as cpu
+from openfelt.exact.best_response import FlopSolver, Task
+from openfelt.exact.deals import Deck, Flop, find_orbits, plan_flop
+from openfelt.exact.gpu import THREADS, GpuSolver, _Desk
+from openfelt.exact.gpu_plan import OF_TURN
+from openfelt.exact.gpu_river import order_river, solve_river
+from openfelt.exact.gpu_streets import come_up, gather, go_down, tell
+
+TEN = Deck(5, 2)  # flushes and straights
+BLOCKS, RIVERS = 1, 2  # of the river that are played: entries and rivers of the first turn
+FLOP_ENTRIES = 7
+
+
+def players(deck, bets):
+    return random_player(deck, bets, seed=7, pure=0.3), random_player(deck, bets, seed=8, buckets=6)
+
+
+def one_flop(cards):
+    return Flop(parse_cards(cards), np.zeros(1, np.int64))
+
+
+def first_turn(solver, flop):
+    """[stages, 1326, entries] what the CPU finds for the first turn of a flop, over its first rivers."""
+    table, task = solver._table, solver._task
+    desk = cpu.new_desk(table, np.float64, task.leaks)
+    plan, cards = plan_flop(solver._deck, flop), desk.cards
+    cards[:3], cards[3] = flop.cards, plan.turn[0]
+    board = [step(table.boards.to_1, 0, 0, cards[0])]
+    for to, card in zip(table.boards[1:4], cards[1:4], strict=True):
+        board.append(step(to, *board[-1], card))
+    other, ours, live = solver._other, solver._ours, table.live
+    cpu._deal(live, cards, 3, *board[2], other.flop_bucket, ours.flop_bucket, desk.flop)
+    cpu._down(
+        desk.flop, desk.flop.theirs, table.flop, other.flop.share, solver._reach, desk.room, desk.turn_reach
+    )
+    cpu._deal(live, cards, 4, *board[3], other.turn_bucket, ours.turn_bucket, desk.turn)
+    cpu._down(
+        desk.turn,
+        desk.turn.theirs,
+        table.turn,
+        other.turn.share,
+        desk.turn_reach,
+        desk.room,
+        desk.river_reach,
+    )
+    nobody = np.zeros(1, np.int32)  # the permutation that changes nothing: rivers one by one
+    find_orbits(live, cards, 4, nobody, 1, desk.rivers)
+    for river in range(RIVERS):
+        cards[4] = desk.rivers.card[river]
+        seen = step(table.boards.to_5, *board[3], cards[4])
+        cpu._deal(live, cards, 5, *seen, other.river_bucket, ours.river_bucket, desk.river)
+        cpu._sort(cards, desk.river, desk.strength)
+        cpu._river(table.river, other.river.share, ours.river, task.seat, task.best, desk)
+        cpu._gather(desk.river, desk.board_values, nobody, table.chances[3], desk.turn_values)
+    return desk.turn_values
+
+
+def name_of(kernel):
+    return getattr(kernel, "py_func", getattr(kernel, "fn", kernel)).__name__
+
+
+def rivers_are_worth_what_the_cpu_finds(folder):
+    other, ours = players(TEN, 2)
+    # A flush is there already; it can come, or a full house.
+    for cards, task in (("AcKcTc", Task(other, 0)), ("AcAdKc", Task(other, 1, ours))):
+        flop = one_flop(cards)
+        desk, whole = GpuSolver(task, TEN)._desks[0], _Desk._run
+        few = {
+            solve_river: BLOCKS,
+            order_river: RIVERS,
+            go_down: FLOP_ENTRIES,
+            come_up: 0,
+            tell: 0,
+            gather: 0,
+        }
+        most = {kernel.__name__: blocks for kernel, blocks in few.items() if is_simulated()}
+
+        def run(self, kernel, blocks, *arguments, threads=THREADS, most=most, whole=whole):
+            if name_of(kernel) == solve_river.__name__:
+                plan = arguments[0].copy_to_host()
+                plan[OF_TURN, 1] = RIVERS
+                arguments[0].copy_to_device(plan)
+            blocks = min(blocks, most.get(name_of(kernel), blocks))
+            if blocks:
+                whole(self, kernel, blocks, *arguments, threads=threads)
+
+        _Desk._run = run
+        try:
+            desk.begin(flop)
+        finally:
+            _Desk._run = whole
+        expected = first_turn(FlopSolver(task, TEN), flop)
+        for stage, values in enumerate(desk._river_values):
+            found = values.copy_to_host()[0, :BLOCKS]
+            wanted = expected[stage, :, :BLOCKS].T
+            assert abs(wanted).max() > 0.1
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * abs(wanted).max())
+
+
+def streets_are_worth_what_the_cpu_finds(folder):
+    """The flop, from any worth of turns."""
+    draw = np.random.default_rng(1)
+    for seat in range(2):
+        other, ours = players(TEN, 4)
+        task, flop = Task(other, seat, ours, True), one_flop("AcAdKc")
+        gpu, solver = GpuSolver(task, TEN), FlopSolver(task, TEN)
+        desk, table = gpu._desks[0], solver._table
+        plan = plan_flop(TEN, flop)
+        here = cpu.new_desk(table, np.float64, True)
+        here.cards[:3] = flop.cards
+        cpu._deal(
+            table.live, here.cards, 3, plan.number[0], plan.through[0],
+            solver._other.flop_bucket, solver._ours.flop_bucket, here.flop,
+        )  # fmt: skip
+        count = here.flop.size[0]
+        for bucket, known in zip(desk._buckets, (here.flop.theirs, here.flop.ours), strict=True):
+            host = np.full(bucket.shape, -1, np.int32)
+            host[0, here.flop.pair[:count]] = known[:count]
+            bucket.copy_to_device(host)
+        entries = table.turn.entries
+        here.flop_values[:, :, :entries] = draw.normal(size=(3, PAIRS, entries))
+        below = [to_gpu(stage[:, :entries].T[None].astype(np.float32)) for stage in here.flop_values]
+        desk._down(0, desk._buckets[0], [gpu._game.streets[0].share] * 2, gpu._game.reach, desk._reach)
+        desk._up(FLOP, 1, below, desk._flop_values)
+        wanted = np.zeros((4, *solver._reach.shape))
+        cpu._up(
+            here.flop, table.flop, solver._other.flop.share, solver._ours.flop, seat, True, solver._reach,
+            here.room, here.flop_values, wanted,
+        )  # fmt: skip
+        for found, expected in zip(desk.values(), wanted, strict=True):
+            np.testing.assert_allclose(found[0], expected[:, :7].T, rtol=0, atol=1e-5 * abs(expected).max())
+
+
+def whole_flops_are_worth_what_the_cpu_finds(folder):
+    """Of small decks, with all stages and leaks; too much for the simulator."""
+    if is_simulated():
+        return
+    for deck, bets in ((Deck(3, 3), 4), (TEN, 3), (Deck(3, 4), 2), (Deck(9, 1), 2)):
+        other, ours = players(deck, bets)
+        for seat in range(2):
+            for task in (Task(other, seat), Task(other, seat, ours), Task(other, seat, ours, True)):
+                flops, solver = deck.flops[:4], FlopSolver(task, deck)
+                for flop, found in zip(flops, GpuSolver(task, deck).solve_all(flops), strict=True):
+                    wanted = solver.solve(flop)
+                    assert_close(found.values, wanted.values)
+                    for leak, expected in zip(found.leaks, wanted.leaks, strict=True):
+                        assert_close(leak, expected)
+
+
+def assert_close(found, wanted):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * abs(wanted).max())
+
+
+EXACT = {
+    case.__name__: case
+    for case in (
+        rivers_are_worth_what_the_cpu_finds,
+        streets_are_worth_what_the_cpu_finds,
+        whole_flops_are_worth_what_the_cpu_finds,
+    )
+}
