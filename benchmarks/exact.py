@@ -17,6 +17,7 @@ from openfelt.base.cuda import why_no_gpu
 from openfelt.bots.named_player import player_of
 from openfelt.exact.best_response import FlopSolver, Task
 from openfelt.exact.deals import Deck, Flop, plan_flop
+from openfelt.exact.measure import PRECISION
 
 SEATS = 2
 ON_CPU, ON_GPU = 3, 100  # flops
@@ -32,7 +33,7 @@ def run() -> Iterator[Result]:
     rivers = sum(plan_flop(deck, flop).rivers for flop in deck.flops)
     yield from _on_the_gpu(Task(player, 0), deck, rivers)
     on_one_core()
-    for precision in ("double", "single"):
+    for precision in (PRECISION, "double"):
         solver = FlopSolver(Task(player, 0), deck, precision)
         solver.solve(min(deck.flops, key=lambda flop: plan_flop(deck, flop).rivers))  # compiles
         flops = _drawn(deck, ON_CPU)
@@ -46,7 +47,7 @@ def run() -> Iterator[Result]:
             "games/day",
             1 / days,
             {"a prototype": 1 / PROTOTYPE, "Johanson et al. 2011": 1 / IN_2011},
-            {"a prototype": 1.5} if precision == "double" else {},
+            {"a prototype": 1.5} if precision == PRECISION else {},
             f"{24 * days:.1f} core-hours for the whole game, told from {ON_CPU} flops; "
             f"at most {memory:.1f} GB of memory",
         )

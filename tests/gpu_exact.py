@@ -130,7 +130,7 @@ def streets_are_worth_what_the_cpu_finds(folder):
         entries = table.turn.entries
         here.flop_values[:, :, :entries] = draw.normal(size=(3, PAIRS, entries))
         below = [to_gpu(stage[:, :entries].T[None].astype(np.float32)) for stage in here.flop_values]
-        desk._down(0, desk._buckets[0], [gpu._game.streets[0].share] * 2, gpu._game.reach, desk._reach)
+        desk._down(1, desk._buckets[0], [gpu._game.streets[0].share] * 2, gpu._game.reach, desk._reach)
         desk._up(FLOP, 1, below, desk._flop_values)
         wanted = np.zeros((4, *solver._reach.shape))
         cpu._up(

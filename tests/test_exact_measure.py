@@ -10,7 +10,7 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.app import main
 from openfelt.exact.best_response import Task, solve
 from openfelt.exact.deals import Deck
-from openfelt.exact.measure import Measure, all_flops, some_flops
+from openfelt.exact.measure import PRECISION, Measure, all_flops, some_flops
 from openfelt.exact.player import rule_player
 
 NINE = Deck(3, 3)
@@ -44,7 +44,7 @@ def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
     found = again.run()
     assert found.won == result.won
     assert again.values.tobytes() == whole.values.tobytes()
-    assert found.won == tuple(solve(Task(player, seat), NINE) for seat in range(2))
+    assert found.won == tuple(solve(Task(player, seat), NINE, precision=PRECISION) for seat in range(2))
 
 
 def test_what_is_kept_of_another_is_refused(tmp_path):

@@ -27,6 +27,7 @@ FOLDER = "flops"  # the kind of folder that is kept
 OFTEN = 30.0  # seconds from one saving to the next
 CONFIDENCE = 1.96  # standard errors of a 95% interval
 BEST = "a best response"
+PRECISION = "single"  # as on a GPU; tests compare it with double
 SEATS = ("big blind", "dealer")
 
 
@@ -194,7 +195,7 @@ class Measure:
 
             yield from zip(missing, GpuSolver(task, self.deck).solve_all(flops), strict=True)
             return
-        solver = FlopSolver(task, self.deck)
+        solver = FlopSolver(task, self.deck, PRECISION)
         with ThreadPoolExecutor(self._threads) as pool:
             yield from zip(missing, pool.map(solver.solve, flops), strict=True)
 

@@ -61,7 +61,7 @@ def new_room(kind: type[np.floating[Any]]) -> Room:
 @kernel
 def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int, room: Room) -> None:
     """A player's reach at each way, for the entries from `first` on; `share` is [buckets, row] of these."""
-    lanes, into = LANES, room.reach
+    lanes, into = len(room.total) // WAYS, room.reach
     for place in range(hands.size[0]):
         pair, bucket = hands.pair[place], buckets[place]
         for lane in range(lanes):
@@ -157,11 +157,15 @@ def back(
 @part
 def chain(we_begin: bool, call: Four, met: Four, paid: Four) -> float:
     """What the four bets of a chain are worth; if we begin it, without what he folds to the first."""
-    zero = call[0] - call[0]
-    value = back(we_begin, zero + LEAST if we_begin else zero, call[3], met[3], paid[3], zero, paid[2])
-    value = back(not we_begin, value, call[2], met[2], paid[2], paid[3], paid[1])
-    value = back(we_begin, value, call[1], met[1], paid[1], paid[2], paid[0])
-    return back(not we_begin, value, call[0], met[0], paid[0], paid[1], zero)
+    if we_begin:
+        value = max(call[3], -paid[3] * met[3]) - paid[2] * met[3]
+        value += call[2] - paid[2] * met[2]
+        value = back(True, value, call[1], met[1], paid[1], paid[2], paid[0])
+        return value + call[0] - paid[0] * met[0]
+    value = call[3] - paid[3] * met[3]
+    value = back(True, value, call[2], met[2], paid[2], paid[3], paid[1])
+    value += call[1] - paid[1] * met[1]
+    return max(max(call[0], -paid[0] * met[0]), value + paid[1] * met[0])
 
 
 @part
@@ -176,31 +180,51 @@ def whole(opens: bool, begun: float, joined: float, call: float, met: float, pai
 
 
 @part
-def _four(table: Floats, place: int, at: int) -> Four:
-    return (
-        table[place, at],
-        table[place, at + LANES],
-        table[place, at + 2 * LANES],
-        table[place, at + 3 * LANES],
-    )
+def _four(row: Floats, at: int, apart: int) -> Four:
+    return row[at], row[at + apart], row[at + 2 * apart], row[at + 3 * apart]
 
 
 @kernel
 def answer_best(hands: Hands, opens: bool, first: int, room: Room, values: Floats) -> None:
     """The most that each hand can get from the street: at `values`, [1326, entries]."""
-    call, met, paid = room.call, room.met, room.paid
-    ours, his = (5 * LANES, LANES) if opens else (LANES, 5 * LANES)  # first way of the chain that each begins
+    # A loop whose length is not known beforehand is not unrolled, and so can take several lanes at once.
+    lanes, paid = len(room.total) // WAYS, room.paid[0]
+    a, b = lanes, 5 * lanes  # the first ways of both chains
     for place in range(hands.size[0]):
-        pair = hands.pair[place]
-        for lane in range(LANES):
-            a, b = ours + lane, his + lane
-            begun = chain(True, _four(call, place, a), _four(met, place, a), _four(paid, 0, a))
-            joined = chain(False, _four(call, place, b), _four(met, place, b), _four(paid, 0, b))
-            if opens:  # he comes to our first bet with what he would have bet too
-                begun += paid[0, a] * met[place, b]
-            values[pair, first + lane] = whole(
-                opens, begun, joined, call[place, lane], met[place, lane], paid[0, a]
-            )
+        call, met, best = room.call[place], room.met[place], values[hands.pair[place], first : first + lanes]
+        if opens:
+            for lane in range(lanes):
+                begun = chain(
+                    True,
+                    _four(call, b + lane, lanes),
+                    _four(met, b + lane, lanes),
+                    _four(paid, b + lane, lanes),
+                )
+                joined = chain(
+                    False,
+                    _four(call, a + lane, lanes),
+                    _four(met, a + lane, lanes),
+                    _four(paid, a + lane, lanes),
+                )
+                begun += (
+                    paid[b + lane] * met[a + lane]
+                )  # he comes to our first bet with what he would bet too
+                best[lane] = whole(True, begun, joined, call[lane], met[lane], paid[b + lane])
+        else:
+            for lane in range(lanes):
+                begun = chain(
+                    True,
+                    _four(call, a + lane, lanes),
+                    _four(met, a + lane, lanes),
+                    _four(paid, a + lane, lanes),
+                )
+                joined = chain(
+                    False,
+                    _four(call, b + lane, lanes),
+                    _four(met, b + lane, lanes),
+                    _four(paid, b + lane, lanes),
+                )
+                best[lane] = whole(False, begun, joined, call[lane], met[lane], paid[a + lane])
 
 
 @kernel
