@@ -171,9 +171,10 @@ def _in_time(searcher: HoldemSearcher, seconds: float, decisions: int) -> Result
     late = taken > seconds
     note = (
         f"of {decisions:,} decisions: median {np.median(taken) * 1e3:.2f} ms, 99.9th percentile "
-        f"{np.quantile(taken, 0.999) * 1e3:.2f} ms, worst {taken.max() * 1e3:.2f} ms; {late.sum()} late, in "
-        f"which it worked for {worked[late].max(initial=0.0) * 1e3:.2f} ms at most and was stopped by the "
-        "system for the rest"
+        f"{np.quantile(taken, 0.999) * 1e3:.2f} ms, worst {taken.max() * 1e3:.2f} ms; {late.sum()} late"
     )
+    if late.any():
+        most = worked[late].max() * 1e3
+        note += f", in which it worked for {most:.2f} ms at most and was stopped by the system for the rest"
     in_time = float(1.0 - late.mean())
     return Result(f"decisions with {seconds * 1e3:.0f} ms each", "in time, of all", in_time, {}, {}, note)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from small_holdem import random_player
 
+from openfelt.base import cuda
 from openfelt.base.errors import FeltError
 from openfelt.cli.app import main
 from openfelt.exact.best_response import Task, solve
 from openfelt.exact.deals import Deck
 from openfelt.exact.measure import PRECISION, Measure, all_flops, some_flops
-from openfelt.exact.player import rule_player
+from openfelt.exact.player import policy_player, rule_player
 
 NINE = Deck(3, 3)
 
@@ -103,3 +106,20 @@ def test_bad_input_gets_one_sentence(words, told, capsys):
     text = capsys.readouterr().err
     assert told in text
     assert len(text.strip().splitlines()) == 1
+
+
+def test_other_games_and_three_players_are_refused(capsys, tmp_path):
+    folder = str(tmp_path / "run")
+    assert main(["train", "kuhn", "--solver", "cfr", "--iterations", "2", "--out", folder, "--json"]) == 0
+    capsys.readouterr()
+    assert main(["value", folder, "always-call", "--exact"]) != 0
+    assert capsys.readouterr().err.strip().endswith("plays kuhn, not hold'em.")
+    three = SimpleNamespace(tree=SimpleNamespace(players=3, game="holdem(players=3)"))
+    with pytest.raises(FeltError, match=r"for two players; holdem\(players=3\) has 3"):
+        policy_player(three)
+
+
+def test_where_there_is_no_gpu_one_sentence_says_so(capsys, monkeypatch):
+    monkeypatch.setattr(cuda, "why_no_gpu", lambda: "no NVIDIA GPU, or no driver for it, was found.")
+    assert main(["exploit", "always-call", "--device", "cuda"]) != 0
+    assert capsys.readouterr().err.strip() == "felt: No NVIDIA GPU, or no driver for it, was found."
