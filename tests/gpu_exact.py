@@ -13,7 +13,8 @@ from openfelt.exact.best_response import FlopSolver, Task
 from openfelt.exact.deals import Deck, Flop, find_orbits, plan_flop
 from openfelt.exact.gpu import THREADS, GpuSolver, _Desk
 from openfelt.exact.gpu_plan import OF_TURN
-from openfelt.exact.gpu_river import order_river, solve_river
+from openfelt.exact.gpu_river import solve_river
+from openfelt.exact.gpu_squares import order_river
 from openfelt.exact.gpu_streets import come_up, gather, go_down, tell
 
 TEN = Deck(5, 2)  # flushes and straights

@@ -21,7 +21,8 @@ from openfelt.exact.best_response import Found, Task, by_class, reach_at_flop
 from openfelt.exact.deals import Deck, Flop, plan_flop
 from openfelt.exact.flop import stages_of
 from openfelt.exact.gpu_plan import packed, plan_shape
-from openfelt.exact.gpu_river import ROOM, WORDS, Street, order_river, solve_river, terms_of
+from openfelt.exact.gpu_river import Street, solve_river, terms_of
+from openfelt.exact.gpu_squares import ROOM, WORDS, order_river
 from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, tell
 from openfelt.exact.lines import FIRST, LANES, WAYS
 
