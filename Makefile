@@ -2,8 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run on one worker more than there are cores: some wait for a browser or for other processes.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
@@ -20,7 +18,7 @@ test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 check tests
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
