@@ -48,7 +48,7 @@ ALL_HANDS, ALL_KINDS, TWO_TABLES, TWO_PIECES = HANDS * ROOM, 4 * SQUARES, 2 * TA
 # Indices are unsigned numbers of 32 bits: with others, each would be asked whether it counts from the end.
 U: Any = np.uint32
 BYTE, TEN_BITS, HALF_BITS = U(255), U(1023), U(65535)
-LISTS_APART, PIECES_APART, ROOM_APART, RANKS_APART = U(LISTS), U(PIECES), U(ROOM), U(RANK_COUNT)
+LISTS_APART, PIECES_APART, ROOM_APART = U(LISTS), U(PIECES), U(ROOM)
 
 
 def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, suits: Any) -> None:
@@ -123,9 +123,8 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, suits:
         for side in range(2):
             hand = 2 * half + side
             one, two = card_of(low, hand // 4, last), card_of(high, hand % 4, last)
-            pair = (
-                np.int64(PAIR[one, two]) if lives >> hand & 1 else spare
-            )  # so that it is in a bucket of theirs
+            # Hands that cannot be are in the bucket of one that can, so that most squares have one bucket.
+            pair = np.int64(PAIR[one, two]) if lives >> hand & 1 else spare
             if pair >= 0:
                 seen = PAIR_AS[through, pair]
                 his |= np.uint32(theirs[number, seen]) << np.uint32(16 * side)
