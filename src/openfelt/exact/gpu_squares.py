@@ -90,7 +90,10 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, suits:
             below, same, before = 0, 0, 0
             for other_kind in range(kinds):
                 for other in range(RANK_COUNT):
-                    value = worth[cell(rank, other, suited, other_kind == 1)]
+                    # As `cell`, which is slow to call so often where a GPU is only simulated.
+                    sides = 2 * suited + other_kind if rank <= other else 2 * other_kind + suited
+                    highest = max(rank, other)
+                    value = worth[sides * SQUARES + highest * (highest + 1) // 2 + min(rank, other)]
                     below += value < own
                     if value == own:
                         same += 1
