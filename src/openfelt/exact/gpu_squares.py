@@ -92,8 +92,8 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, suits:
                 for other in range(RANK_COUNT):
                     # As `cell`, which is slow to call so often where a GPU is only simulated.
                     sides = 2 * suited + other_kind if rank <= other else 2 * other_kind + suited
-                    highest = max(rank, other)
-                    value = worth[sides * SQUARES + highest * (highest + 1) // 2 + min(rank, other)]
+                    lowest, highest = (rank, other) if rank <= other else (other, rank)
+                    value = worth[sides * SQUARES + highest * (highest + 1) // 2 + lowest]
                     below += value < own
                     if value == own:
                         same += 1
