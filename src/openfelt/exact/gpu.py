@@ -28,7 +28,7 @@ from openfelt.exact.lines import FIRST, LANES, WAYS
 
 REGISTERS = 168  # of a thread on the river
 THREADS = 256  # of a block on the other streets
-MOST_SHARES = 6_000  # that fit into the memory of a block
+MOST_SHARES = 4_800  # that fit into the memory of a block
 DESKS = 2  # flops that are under way at once
 
 
@@ -202,7 +202,9 @@ class _Desk:
 
 @cache
 def _river_kernel(opens: bool, best: bool, shares: int, fits: bool) -> Any:
-    constants = {"OPENS": opens, "BEST": best, "SHARES": shares, "FITS": fits}
+    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "SHARES": shares, "FITS": fits}
+    if is_simulated():
+        constants["ALIGNED"] = None
     return for_cuda(solve_river, {}, REGISTERS, constants)
 
 

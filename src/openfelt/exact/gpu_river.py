@@ -1,7 +1,8 @@
 """The river on a GPU: a block of threads for each turn and entry, a thread for each square of hole cards.
 
-A thread goes through a list of sums (`gpu_squares.py`) and leaves in each place what came before. Then each
-square finds in a few places what its hands beat and what beats them. All numbers are of single precision, and
+Way after way, the threads enter the other's reach into the lists of cards and of squares (`gpu_squares.py`).
+Some of them add up a list each, and leave in each of its cells what is lower than such a hand less what is
+higher. Then each square finds in a few places what its hands win. All numbers are of single precision, and
 are added in the same order every time.
 """
 
@@ -14,34 +15,36 @@ import numpy as np
 from openfelt.base.cuda import cuda
 from openfelt.base.jit import Floats
 from openfelt.cards.boards import PERMUTATIONS
+from openfelt.cards.deck import CARDS as DECK
 from openfelt.cards.deck import PAIR
 from openfelt.exact.gpu_plan import OF_TURN, RIVER_AS, RIVER_FIRST
 from openfelt.exact.gpu_squares import (
     ALL_HANDS,
-    BYTE,
-    CARD_WORDS,
+    CELL_BITS,
+    CELLS_IN_WORD,
+    EVERY,
     HALF_BITS,
     HANDS,
-    KIND_WORD,
     KIND_WORDS,
-    LISTS,
-    LISTS_APART,
     LIVE_WORD,
+    LONGEST,
+    ORDER_WORD,
+    ORDER_WORDS,
     OUR_WORD,
-    PIECES,
-    PIECES_APART,
+    PIECE_SUMS,
     RANK_COUNT,
     ROOM,
     ROOM_APART,
+    ROW,
     SQUARE_LIST,
     SQUARE_RANKS,
     SQUARES,
-    SUITED_WORD,
     TABLE,
     TEN_BITS,
     THEIR_WORD,
-    TWO_PIECES,
+    TIED,
     TWO_TABLES,
+    WARP,
     WORDS,
     U,
 )
@@ -52,6 +55,7 @@ from openfelt.rules.holdem import MOST_BETS
 SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
 
 # These are set when the kernel is built.
+ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; the simulator knows none
 OPENS = True  # whether we act first
 BEST = True  # whether we answer best, or by a policy
 SHARES, FITS = 9, True  # how many shares the other has at an entry, if they fit into the memory of a block
@@ -94,13 +98,13 @@ def solve_river(
     turn, entry, thread = U(cuda.blockIdx.x // entries), U(cuda.blockIdx.x % entries), U(cuda.threadIdx.x)
     came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
     worth = cuda.shared.array(ALL_HANDS, np.float32)
-    table = cuda.shared.array(TWO_TABLES, np.float32)  # of one way, and of the next
-    before = cuda.shared.array(TWO_PIECES, np.float32)
+    table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one way, and of the next
     shares = cuda.shared.array(SHARES, np.float32)
-    low, high = SQUARE_RANKS[min(thread, U(SQUARES - 1)), 0], SQUARE_RANKS[min(thread, U(SQUARES - 1)), 1]
+    square = min(thread, U(SQUARES - 1))
+    ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
     comes = 0
     for seat in range(HANDS):
-        one, two = U(4) * low + U(seat // 4), U(4) * high + U(seat % 4)
+        one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
         here = reach[turn, entry, U(PAIR[one, two])] if one != two else np.float32(0.0)
         came[U(seat * ROOM) + thread] = here
         worth[U(seat * ROOM) + thread] = np.float32(0.0)
@@ -114,14 +118,10 @@ def solve_river(
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
             first, last = U(river) * U(WORDS * ROOM) + thread, suits[U(river)]
             if last < U(4):
-                _one_river(
-                    words, U(river), True, last, entry, low, high, street, came, shares, table, before, hold
-                )
+                _one_river(words, U(river), True, last, entry, ranks, street, came, shares, table, hold)
             else:
                 last = U(3)
-                _one_river(
-                    words, U(river), False, last, entry, low, high, street, came, shares, table, before, hold
-                )
+                _one_river(words, U(river), False, last, entry, ranks, street, came, shares, table, hold)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order, lives = SUITS_AS[U(plan[RIVER_AS, U(image)])], words[first + U(LIVE_WORD * ROOM)]
                 for hand in range(HANDS):
@@ -130,8 +130,8 @@ def solve_river(
                         two = order >> U(2) * (last + U(1 + hand % 4) & U(3)) & U(3)
                         worth[(U(4) * one + two) * ROOM_APART + thread] += chance * hold[hand]
     for seat in range(HANDS):
-        one, two = U(4) * low + U(seat // 4), U(4) * high + U(seat % 4)
-        if one < two:
+        one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
+        if one != two:
             values[turn, entry, U(PAIR[one, two])] = worth[U(seat * ROOM) + thread]
 
 
@@ -141,64 +141,50 @@ def _one_river(
     flush: bool,
     last: Any,
     entry: Any,
-    low: Any,
-    high: Any,
+    ranks: Any,
     street: Street,
     came: Any,
     shares: Any,
     table: Any,
-    before: Any,
     hold: Any,
 ) -> None:
     """What a river is worth to the hands of a square, at `hold`: way after way, back from the last."""
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
-    length, pieces = (U(2 * RANK_COUNT), U(14)) if flush else (U(RANK_COUNT), U(7))
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     reach, known = cuda.local.array(HANDS, np.float32), cuda.local.array(OUR_WORD, np.uint32)
+    sums = cuda.local.array(LONGEST, np.float32)
     first = river * U(WORDS * ROOM) + thread
-    lives = words[first + U(LIVE_WORD * ROOM)]
+    for word in range(OUR_WORD):
+        if flush or word == 0 or LIVE_WORD <= word < ORDER_WORD + ORDER_WORDS // 2 or word >= THEIR_WORD:
+            known[word] = words[first + U(word * ROOM)]
+    one_bucket, differ = _half(known[THEIR_WORD], 0), U(0)  # mostly all hands of a square are in one
     for hand in range(HANDS):
         hold[hand] = LEAST if BEST and OPENS else zero
         aside[hand] = zero
         seat = U(4) * (last + U(1 + hand // 4) & U(3)) + (last + U(1 + hand % 4) & U(3))
-        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
-    for word in range(OUR_WORD):
-        if flush or word < SUITED_WORD or word == KIND_WORD or word >= THEIR_WORD:
-            known[word] = words[first + U(word * ROOM)]
+        reach[hand] = came[seat * ROOM_APART + thread] if known[LIVE_WORD] >> U(hand) & U(1) else zero
+        if _half(known[THEIR_WORD + hand // 2], hand) != one_bucket:
+            differ |= U(1 << hand)
     for done in range(WAYS):
         # One way after the other in turns, over rivers too: others may still look up the one before.
-        way, turns = U(WAYS - 1 - done), river + U(done) & U(1)
-        cards, sums = turns * U(TABLE), turns * U(PIECES)
-        squares = cards + U(SQUARE_LIST)
-        comes, one_bucket = 0, _half(known[THEIR_WORD], 0)
+        way, cells = U(WAYS - 1 - done), (river + U(done) & U(1)) * U(TABLE)
         one_part = shares[one_bucket * U(WAYS) + way] if FITS else street.share[entry, one_bucket, way]
         for hand in range(HANDS):
-            part, bucket = one_part, _half(known[THEIR_WORD + hand // 2], hand)
-            if bucket != one_bucket:  # mostly all hands of a square are in one
+            part = one_part
+            if differ >> U(hand) & U(1):
+                bucket = _half(known[THEIR_WORD + hand // 2], hand)
                 part = shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
             own[hand] = reach[hand] * part
-            call[hand] = met[hand] = zero
-            comes |= own[hand] != zero
-        _enter(known, flush, low, high, own, table, cards, squares)
-        if cuda.syncthreads_or(comes):
-            if thread < U(LISTS - 1):
-                _scan(table, cards + thread, LISTS_APART, flush)
-            elif thread < U(LISTS - 1) + pieces:
-                _scan(table, squares + thread - U(LISTS - 1), PIECES_APART, flush)
+        if cuda.syncthreads_or(1 if _enter(known, flush, ranks, own, table, cells) != zero else 0):
+            _begin_lists(known, flush, table, cells, sums)
             cuda.syncthreads()
-            if thread <= pieces:
-                total, place = zero, squares + length * PIECES_APART
-                for piece in range(14 if flush else 7):
-                    total += table[place + U(piece)] if piece < thread else zero
-                before[sums + thread] = total
+            _end_lists(known, flush, table, cells, sums)
             cuda.syncthreads()
-            _look_up(known, flush, low, high, length, table, cards, call, met)
-            _look_up_kinds(known, flush, table, squares, before, sums, before[sums + pieces], call)
-            every, pot = before[sums + pieces], street.terms[entry, way, POT]
+            _look_up(known, flush, ranks, own, street.terms[entry, way, POT], table, cells, call, met)
+        else:
             for hand in range(HANDS):
-                call[hand] *= pot
-                met[hand] = max(every - met[hand] + own[hand], zero)
+                call[hand] = met[hand] = zero
         if BEST:
             _answer(way, street.terms[entry, way], call, met, hold, aside)
         else:
@@ -213,95 +199,107 @@ def _half(word: Any, hand: int) -> Any:
     return word >> U(16) if hand & 1 else word & HALF_BITS
 
 
-def _enter(
-    known: Any, flush: bool, low: Any, high: Any, own: Any, table: Any, cards: Any, squares: Any
-) -> None:
-    """Enter the sums of a square into the lists of its cards, and of squares."""
-    plain, suited = own[0] - own[0], own[0] - own[0]
-    for place in range(4):
-        for side in range(2):
-            step, start = (1, 4 * place) if side == 0 else (4, place)
+def _enter(known: Any, flush: bool, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
+    """Enter the sums of a square into the lists of its cards, and of squares; and return that of all."""
+    for side in range(2):
+        rank, partner = ranks[side], ranks[1 - side]
+        at, step, next_card = cells + partner * U(ROW) + U(4) * rank, (4 if side else 1), (1 if side else 4)
+        for suit in range(4):
+            start = next_card * suit
             others = own[start] + own[start + step] + own[start + 2 * step]
-            last = own[start + 3 * step]
-            at = cards + U(place * RANK_COUNT) + (high if side else low)
-            word = known[4 * side + place]
-            if flush:
-                table[at + (word & BYTE) * LISTS_APART] = others
-                word = known[SUITED_WORD + 4 * side + place]
-                table[at + (word & BYTE) * LISTS_APART] = last
-            else:
-                table[at + (word & BYTE) * LISTS_APART] = others + last
-            if side == 0 and place < 3:
-                plain += others
-                suited += last
-    half = np.float32(0.5) if low == high else np.float32(1.0)  # two of one rank are there twice
-    lone = own[12] + own[13] + own[14]
+            table[at + U(suit)] = others if flush else others + own[start + 3 * step]
+        if flush:
+            for suit in range(4):
+                table[at + U(RANK_COUNT * ROW + suit)] = own[next_card * suit + 3 * step]
+    squares = cells + U(SQUARE_LIST)
+    half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)  # two of one rank are there twice
+    plain, suited, lone = own[0] - own[0], own[3] + own[7] + own[11], own[12] + own[13] + own[14]
+    for row in range(3):
+        plain += own[4 * row] + own[4 * row + 1] + own[4 * row + 2]
     if flush:
-        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * plain
-        table[squares + (known[KIND_WORD + 1] & TEN_BITS)] = half * suited
-        table[squares + (known[KIND_WORD + 2] & TEN_BITS)] = half * lone
-        table[squares + (known[KIND_WORD + 3] & TEN_BITS)] = half * own[15]
+        table[squares + (known[0] & TEN_BITS)] = half * plain
+        table[squares + (known[1] & TEN_BITS)] = half * suited
+        table[squares + (known[2] & TEN_BITS)] = half * lone
+        table[squares + (known[3] & TEN_BITS)] = half * own[15]
     else:
-        summed = plain + suited + lone + own[15]
-        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * summed
+        table[squares + (known[0] & TEN_BITS)] = half * (plain + suited + lone + own[15])
+    return plain + suited + lone + own[15]
 
 
-def _scan(table: Any, place: Any, apart: Any, flush: bool) -> None:
-    """Leave in each place of a list the sum of what came before, and at its end that of all."""
-    running, here = np.float32(0.0), cuda.local.array(RANK_COUNT, np.float32)
-    for _ in range(2 if flush else 1):
-        for step in range(RANK_COUNT):  # all at once, so that none waits for another
-            here[step] = table[place + U(step) * apart]
+def _cell(known: Any, step: int) -> Any:
+    """What comes at a step in the list that a thread adds up, and whether it is worth as much as the last."""
+    word = known[ORDER_WORD + step // CELLS_IN_WORD] >> U(CELL_BITS * (step % CELLS_IN_WORD))
+    return (word & U(TIED - 1)) * U(ROW) + U(cuda.threadIdx.x), word & U(TIED) != U(0)
+
+
+def _begin_lists(known: Any, flush: bool, table: Any, cells: Any, sums: Any) -> None:
+    """Add up the lists of cards, a thread each, and the pieces of that of squares."""
+    thread, running = U(cuda.threadIdx.x), np.float32(0.0)
+    if thread < U(DECK):
+        start = running
+        for step in range(LONGEST if flush else RANK_COUNT):  # all at once, so that none waits
+            sums[step] = table[cells + _cell(known, step)[0]]
+        for step in range(LONGEST if flush else RANK_COUNT):
+            start = start if _cell(known, step)[1] else running
+            running += sums[step]
+            sums[step] = start
+        table[cells + U(EVERY) + thread] = running
+    elif U(2 * WARP) <= thread < U(2 * WARP + (4 * 7 if flush else 7)):
+        at = cells + U(SQUARE_LIST) + thread - U(2 * WARP)
         for step in range(RANK_COUNT):
-            table[place + U(step) * apart] = running
-            running += here[step]
-        place += U(RANK_COUNT) * apart
-    table[place] = running
+            sums[step] = table[at + U(step * WARP)]
+        for step in range(RANK_COUNT):
+            running += sums[step]
+        table[cells + U(PIECE_SUMS) + thread - U(2 * WARP)] = running
+
+
+def _end_lists(known: Any, flush: bool, table: Any, cells: Any, sums: Any) -> None:
+    """Leave in the cells what is lower less what is higher; with the squares what came before."""
+    thread, pieces = U(cuda.threadIdx.x), 4 * 7 if flush else 7
+    if thread < U(DECK):
+        every = table[cells + U(EVERY) + thread]
+        end, length = every, LONGEST if flush else RANK_COUNT
+        for back in range(length):
+            at, tied = _cell(known, length - 1 - back)
+            start = sums[length - 1 - back]
+            table[cells + at] = start + end - every
+            end = end if tied else start
+    elif U(2 * WARP) <= thread <= U(2 * WARP + pieces):
+        piece, running = thread - U(2 * WARP), np.float32(0.0)
+        for other in range(pieces):
+            total = table[cells + U(PIECE_SUMS + other)]
+            running += total if U(other) < piece else np.float32(0.0)
+        at = cells + U(SQUARE_LIST) + piece
+        table[at] = running
+        if piece < U(pieces):
+            for step in range(1, RANK_COUNT):
+                running += sums[step - 1]
+                table[at + U(step * WARP)] = running
 
 
 def _look_up(
-    known: Any,
-    flush: bool,
-    low: Any,
-    high: Any,
-    length: Any,
-    table: Any,
-    cards: Any,
-    call: Any,
-    met: Any,
+    known: Any, flush: bool, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
 ) -> None:
-    """Take off what is lower than a hand, less what is higher, of hands with each of its cards; and what is
-    met of these.
-    """
-    for card in range(CARD_WORDS):
-        at = cards + U(card % 4 * RANK_COUNT) + (high if card >= 4 else low)
-        every = table[at + length * LISTS_APART]
-        plain = suited = _between(table, at, known[card]) - every
-        if flush:
-            suited = _between(table, at, known[SUITED_WORD + card]) - every
-        for partner in range(4):
-            hand = 4 * card + partner if card < 4 else 4 * partner + card - 4
-            call[hand] -= suited if partner == 3 else plain
-            met[hand] += every
-
-
-def _between(table: Any, at: Any, word: Any) -> Any:
-    return table[at + (word >> U(8) & BYTE) * LISTS_APART] + table[at + (word >> U(16)) * LISTS_APART]
-
-
-def _look_up_kinds(
-    known: Any, flush: bool, table: Any, squares: Any, before: Any, sums: Any, every: Any, call: Any
-) -> None:
-    """Add the same of all hands, by kind, from the list of squares."""
+    """What each hand of a square gets where hands are shown, and what it meets."""
+    squares = cells + U(SQUARE_LIST)
+    every = table[squares + U(4 * 7 if flush else 7)]
     for kind in range(KIND_WORDS if flush else 1):
-        word = known[KIND_WORD + kind]
-        start, end = word >> U(10) & TEN_BITS, word >> U(20)
-        lower = table[squares + start] + before[sums + (start & U(PIECES - 1))]
-        not_higher = table[squares + end] + before[sums + (end & U(PIECES - 1))]
-        found = lower + not_higher - every
+        start, end = known[kind] >> U(10) & TEN_BITS, known[kind] >> U(20)
+        found = pot * (table[squares + start] + table[squares + end] - every)
         for hand in range(HANDS):
             if not flush or kind == 2 * (hand // 4 == 3) + (hand % 4 == 3):
-                call[hand] += found
+                call[hand] = found
+    for side in range(2):
+        rank, partner = ranks[side], ranks[1 - side]
+        at, of_card = cells + partner * U(ROW) + U(4) * rank, cells + U(EVERY) + U(4) * rank
+        for suit in range(4):
+            plain = pot * table[at + U(suit)]
+            suited = pot * table[at + U(RANK_COUNT * ROW + suit)] if flush else plain
+            here = table[of_card + U(suit)]
+            for other in range(4):  # the suit of its partner
+                hand = 4 * other + suit if side else 4 * suit + other
+                call[hand] -= suited if other == 3 else plain
+                met[hand] = max(met[hand] - here, np.float32(0.0)) if side else own[hand] + every - here
 
 
 def _answer(way: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:
