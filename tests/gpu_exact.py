@@ -71,11 +71,15 @@ def name_of(kernel):
 
 
 def rivers_are_worth_what_the_cpu_finds(folder):
-    other, ours = players(TEN, 2)
-    # A flush is there already; it can come, or a full house.
-    for cards, task in (("AcKcTc", Task(other, 0)), ("AcAdKc", Task(other, 1, ours))):
-        flop = one_flop(cards)
-        desk, whole = GpuSolver(task, TEN)._desks[0], _Desk._run
+    # A flush is there already, and may have a fourth card; it comes, or a full house; there is none.
+    for deck, cards, seat, best in (
+        (TEN, "AcKcTc", 0, True),
+        (TEN, "AcAdKc", 1, False),
+        (Deck(3, 4), "AcKdQh", 1, True),
+    ):
+        other, ours = players(deck, 2)
+        flop, task = one_flop(cards), Task(other, seat, None if best else ours)
+        desk, whole = GpuSolver(task, deck)._desks[0], _Desk._run
         few = {
             solve_river: BLOCKS,
             order_river: RIVERS,
@@ -100,7 +104,7 @@ def rivers_are_worth_what_the_cpu_finds(folder):
             desk.begin(flop)
         finally:
             _Desk._run = whole
-        expected = first_turn(FlopSolver(task, TEN), flop)
+        expected = first_turn(FlopSolver(task, deck), flop)
         for stage, values in enumerate(desk._river_values):
             found = values.copy_to_host()[0, :BLOCKS]
             wanted = expected[stage, :, :BLOCKS].T

@@ -14,21 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.cuda import for_cuda, gpu_faults, is_simulated, new_queue, to_gpu, zeros_on_gpu
+from openfelt.base.cuda import cuda, for_cuda, gpu_faults, is_simulated, new_queue, to_gpu, zeros_on_gpu
 from openfelt.base.jit import Floats
 from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
 from openfelt.exact.best_response import Found, Task, by_class, reach_at_flop
 from openfelt.exact.deals import Deck, Flop, plan_flop
 from openfelt.exact.flop import stages_of
 from openfelt.exact.gpu_plan import packed, plan_shape
-from openfelt.exact.gpu_river import Street, solve_river, terms_of
+from openfelt.exact.gpu_river import Street, solve_river, terms_of, together
 from openfelt.exact.gpu_squares import ROOM, WORDS, order_river
 from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, tell
 from openfelt.exact.lines import FIRST, LANES, WAYS
+from openfelt.rules.holdem import MOST_BETS
 
 REGISTERS = 168  # of a thread on the river
 THREADS = 256  # of a block on the other streets
-MOST_SHARES = 4_800  # that fit into the memory of a block
+MOST_SHARES = 3_800  # that fit into the memory of a block
 DESKS = 2  # flops that are under way at once
 
 
@@ -92,7 +93,10 @@ class _Game:
         shares = self.streets[-1].share.shape[1] * WAYS
         fits = shares <= MOST_SHARES
         opens = task.seat == FIRST
-        self.solve_river = [_river_kernel(opens, best, shares if fits else WAYS, fits) for best in self.best]
+        fewer = betting.most_bets < MOST_BETS
+        self.solve_river = [
+            _river_kernel(opens, best, fewer, shares if fits else WAYS, fits) for best in self.best
+        ]
         self.come_up = _street_kernel(come_up, opens)
         self.deal, self.go_down, self.gather, self.tell = map(_street_kernel, (deal, go_down, gather, tell))
         self.order_river = _street_kernel(order_river)
@@ -107,7 +111,7 @@ class _Desk:
         self._plan = zeros_on_gpu(plan_shape(game.deck), np.int32)
         self._buckets = [zeros_on_gpu((1 + turns, PAIRS), np.int32) for _ in range(2)]
         self._words = zeros_on_gpu((turns * (turns - 1) * WORDS * ROOM,), np.uint32)
-        self._suits = zeros_on_gpu((turns * (turns - 1),), np.uint32)
+        self._facts = zeros_on_gpu((turns * (turns - 1),), np.uint32)
         self._reach = [_new(1, e2), _new(turns, e3)]
         self._own_reach = [_new(1, e2), _new(turns, e3)] if leaks else []
         self._river_values = _new(stages_of(RIVER, leaks), turns, e3)
@@ -125,7 +129,7 @@ class _Desk:
         for bucket, tables in zip(self._buckets, game.tables, strict=True):
             self._run(game.deal, 1 + turns, game.live, self._plan, *tables[:2], bucket)
         rivers = (table[2] for table in game.tables)
-        arguments = (game.live, self._plan, *rivers, self._words, self._suits)
+        arguments = (game.live, self._plan, *rivers, self._words, self._facts)
         self._run(game.order_river, plan.rivers, *arguments, threads=ROOM)
         self._down(
             turns, self._buckets[0], [street.share for street in game.streets], game.reach, self._reach
@@ -139,7 +143,7 @@ class _Desk:
                 turns * e3,
                 self._plan,
                 self._words,
-                self._suits,
+                self._facts,
                 e3,
                 game.chances[3],
                 self._reach[1],
@@ -201,11 +205,15 @@ class _Desk:
 
 
 @cache
-def _river_kernel(opens: bool, best: bool, shares: int, fits: bool) -> Any:
-    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "SHARES": shares, "FITS": fits}
+def _river_kernel(opens: bool, best: bool, fewer: bool, shares: int, fits: bool) -> Any:
+    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "FEWER": fewer, "SHARES": shares, "FITS": fits}
     if is_simulated():
-        constants["ALIGNED"] = None
+        return for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
     return for_cuda(solve_river, {}, REGISTERS, constants)
+
+
+def _all_together() -> None:
+    cuda.syncthreads()
 
 
 @cache

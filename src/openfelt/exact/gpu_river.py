@@ -1,9 +1,9 @@
 """The river on a GPU: a block of threads for each turn and entry, a thread for each square of hole cards.
 
 Way after way, the threads enter the other's reach into the lists of cards and of squares (`gpu_squares.py`).
-Some of them add up a list each, and leave in each of its cells what is lower than such a hand less what is
-higher. Then each square finds in a few places what its hands win. All numbers are of single precision, and
-are added in the same order every time.
+Some of them go through a list each, and leave in each place what came before. Then each square finds in a few
+places what its hands beat and what beats them. All numbers are of single precision, and are added in the same
+order every time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.base.cuda import cuda
+from openfelt.base.cuda import WARP, cuda
 from openfelt.base.jit import Floats
 from openfelt.cards.boards import PERMUTATIONS
 from openfelt.cards.deck import CARDS as DECK
@@ -20,33 +20,40 @@ from openfelt.cards.deck import PAIR
 from openfelt.exact.gpu_plan import OF_TURN, RIVER_AS, RIVER_FIRST
 from openfelt.exact.gpu_squares import (
     ALL_HANDS,
-    CELL_BITS,
-    CELLS_IN_WORD,
+    BOTH,
+    BYTE,
     EVERY,
+    FOUR,
     HALF_BITS,
     HANDS,
-    KIND_WORDS,
+    KIND_WORD,
+    KINDS,
     LIVE_WORD,
     LONGEST,
-    ORDER_WORD,
-    ORDER_WORDS,
     OUR_WORD,
     PIECE_SUMS,
+    PIECES,
+    PLAIN,
     RANK_COUNT,
     ROOM,
     ROOM_APART,
     ROW,
+    SIDE_WORDS,
     SQUARE_LIST,
     SQUARE_RANKS,
     SQUARES,
+    SUITED,
+    SUITED_EVERY,
+    SUITED_ROW,
     TABLE,
     TEN_BITS,
     THEIR_WORD,
-    TIED,
+    THREE,
     TWO_TABLES,
-    WARP,
     WORDS,
     U,
+    kind_counts,
+    kind_of,
 )
 from openfelt.exact.lines import WAYS, Lines
 from openfelt.exact.street import LEAST, back, whole
@@ -56,12 +63,14 @@ SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32) 
 
 # These are set when the kernel is built.
 ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; the simulator knows none
+FEWER = True  # whether there may be fewer bets than the ways are for
 OPENS = True  # whether we act first
 BEST = True  # whether we answer best, or by a policy
 SHARES, FITS = 9, True  # how many shares the other has at an entry, if they fit into the memory of a block
 
 POT, PAID, PAID_NEXT, PAID_LAST, PAID_ASIDE = range(5)
 TERMS = 5
+ALL_TERMS = WAYS * TERMS
 
 
 def terms_of(lines: Lines, opens: bool) -> Floats:
@@ -92,7 +101,7 @@ class Street(NamedTuple):
 
 
 def solve_river(
-    plan: Any, words: Any, suits: Any, entries: int, chance: Any, reach: Any, street: Street, values: Any
+    plan: Any, words: Any, facts: Any, entries: int, chance: Any, reach: Any, street: Street, values: Any
 ) -> None:
     """What the river's entries are worth, summed over a turn's rivers: a block for each turn and entry."""
     turn, entry, thread = U(cuda.blockIdx.x // entries), U(cuda.blockIdx.x % entries), U(cuda.threadIdx.x)
@@ -100,6 +109,7 @@ def solve_river(
     worth = cuda.shared.array(ALL_HANDS, np.float32)
     table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one way, and of the next
     shares = cuda.shared.array(SHARES, np.float32)
+    terms = cuda.shared.array(ALL_TERMS, np.float32)
     square = min(thread, U(SQUARES - 1))
     ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
     comes = 0
@@ -113,21 +123,25 @@ def solve_river(
         if FITS:
             for place in range(thread, SHARES, ROOM):
                 shares[place] = street.share[entry, place // WAYS, place % WAYS]
+        if thread < U(ALL_TERMS):
+            terms[thread] = street.terms[entry, thread // U(TERMS), thread % U(TERMS)]
         cuda.syncthreads()
         hold = cuda.local.array(HANDS, np.float32)
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
-            first, last = U(river) * U(WORDS * ROOM) + thread, suits[U(river)]
-            if last < U(4):
-                _one_river(words, U(river), True, last, entry, ranks, street, came, shares, table, hold)
+            first, fact = U(river) * U(WORDS * ROOM) + thread, facts[U(river)]
+            room, board = (words, first, street, came, shares, terms, table, hold), fact >> U(2) & U(3)
+            if board == U(PLAIN):
+                _one_river(PLAIN, U(river), fact, entry, ranks, room)
+            elif board == U(THREE):
+                _one_river(THREE, U(river), fact, entry, ranks, room)
             else:
-                last = U(3)
-                _one_river(words, U(river), False, last, entry, ranks, street, came, shares, table, hold)
+                _one_river(FOUR, U(river), fact, entry, ranks, room)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order, lives = SUITS_AS[U(plan[RIVER_AS, U(image)])], words[first + U(LIVE_WORD * ROOM)]
                 for hand in range(HANDS):
                     if lives >> U(hand) & U(1):
-                        one = order >> U(2) * (last + U(1 + hand // 4) & U(3)) & U(3)
-                        two = order >> U(2) * (last + U(1 + hand % 4) & U(3)) & U(3)
+                        one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
+                        two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
                         worth[(U(4) * one + two) * ROOM_APART + thread] += chance * hold[hand]
     for seat in range(HANDS):
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
@@ -135,190 +149,220 @@ def solve_river(
             values[turn, entry, U(PAIR[one, two])] = worth[U(seat * ROOM) + thread]
 
 
-def _one_river(
-    words: Any,
-    river: Any,
-    flush: bool,
-    last: Any,
-    entry: Any,
-    ranks: Any,
-    street: Street,
-    came: Any,
-    shares: Any,
-    table: Any,
-    hold: Any,
-) -> None:
+def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: Any) -> None:
     """What a river is worth to the hands of a square, at `hold`: way after way, back from the last."""
+    words, first, street, came, shares, terms, table, hold = room
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
-    reach, known = cuda.local.array(HANDS, np.float32), cuda.local.array(OUR_WORD, np.uint32)
-    sums = cuda.local.array(LONGEST, np.float32)
-    first = river * U(WORDS * ROOM) + thread
-    for word in range(OUR_WORD):
-        if flush or word == 0 or LIVE_WORD <= word < ORDER_WORD + ORDER_WORDS // 2 or word >= THEIR_WORD:
+    reach, known = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
+    for word in range(LIVE_WORD):
+        if _is_needed(word, board):
             known[word] = words[first + U(word * ROOM)]
-    one_bucket, differ = _half(known[THEIR_WORD], 0), U(0)  # mostly all hands of a square are in one
+    lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
+    for kind in range(1 if board == PLAIN else KINDS):
+        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), (0, 3, 12, 15)[kind])
     for hand in range(HANDS):
-        hold[hand] = LEAST if BEST and OPENS else zero
-        aside[hand] = zero
-        seat = U(4) * (last + U(1 + hand // 4) & U(3)) + (last + U(1 + hand % 4) & U(3))
-        reach[hand] = came[seat * ROOM_APART + thread] if known[LIVE_WORD] >> U(hand) & U(1) else zero
-        if _half(known[THEIR_WORD + hand // 2], hand) != one_bucket:
-            differ |= U(1 << hand)
+        hold[hand] = zero if OPENS or not BEST else LEAST
+        aside[hand] = LEAST if OPENS else zero
+        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
+        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
     for done in range(WAYS):
         # One way after the other in turns, over rivers too: others may still look up the one before.
         way, cells = U(WAYS - 1 - done), (river + U(done) & U(1)) * U(TABLE)
-        one_part = shares[one_bucket * U(WAYS) + way] if FITS else street.share[entry, one_bucket, way]
-        for hand in range(HANDS):
-            part = one_part
-            if differ >> U(hand) & U(1):
-                bucket = _half(known[THEIR_WORD + hand // 2], hand)
-                part = shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
-            own[hand] = reach[hand] * part
-        if cuda.syncthreads_or(1 if _enter(known, flush, ranks, own, table, cells) != zero else 0):
-            _begin_lists(known, flush, table, cells, sums)
+        if fact < U(16):
+            for kind in range(1 if board == PLAIN else KINDS):
+                part = _share(street, shares, entry, buckets[kind], way)
+                for hand in range(HANDS):
+                    if kind_of(hand, board) == kind:
+                        own[hand] = reach[hand] * part
+        else:
+            for hand in range(HANDS):
+                bucket = _bucket(words, first + U(THEIR_WORD * ROOM), hand)
+                own[hand] = reach[hand] * _share(street, shares, entry, bucket, way)
+        if cuda.syncthreads_or(1 if _enter(known, board, ranks, own, table, cells) != zero else 0):
+            _add_up(board, table, cells)
             cuda.syncthreads()
-            _end_lists(known, flush, table, cells, sums)
-            cuda.syncthreads()
-            _look_up(known, flush, ranks, own, street.terms[entry, way, POT], table, cells, call, met)
+            _look_up(known, board, ranks, own, terms[way * U(TERMS) + U(POT)], table, cells, call, met)
         else:
             for hand in range(HANDS):
                 call[hand] = met[hand] = zero
         if BEST:
-            _answer(way, street.terms[entry, way], call, met, hold, aside)
+            _answer(way, terms, call, met, hold, aside)
         else:
             for hand in range(HANDS):
-                bucket = _half(words[first + U((OUR_WORD + hand // 2) * ROOM)], hand)
+                bucket = _bucket(words, first + U(OUR_WORD * ROOM), hand)
                 won = street.own_share[entry, bucket, way] * call[hand]
                 hold[hand] += won + street.own_folds[entry, bucket, way] * met[hand]
 
 
-def _half(word: Any, hand: int) -> Any:
-    """The bucket of a hand, from its word."""
+def _is_needed(word: int, board: int) -> Any:
+    """Whether a word says something new on such a board."""
+    if word >= KIND_WORD:
+        return kind_counts(word - KIND_WORD, board)
+    return word % SIDE_WORDS == 0 or board == FOUR or (board == THREE and word % SIDE_WORDS >= 2)
+
+
+def _bucket(words: Any, first: Any, hand: int) -> Any:
+    """Of a hand."""
+    word = words[first + U(hand // 2 * ROOM)]
     return word >> U(16) if hand & 1 else word & HALF_BITS
 
 
-def _enter(known: Any, flush: bool, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
+def _share(street: Street, shares: Any, entry: Any, bucket: Any, way: Any) -> Any:
+    """The other's of a way."""
+    return shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
+
+
+def _enter(known: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
     """Enter the sums of a square into the lists of its cards, and of squares; and return that of all."""
+    plain = beside = lone = own[0] - own[0]
     for side in range(2):
-        rank, partner = ranks[side], ranks[1 - side]
-        at, step, next_card = cells + partner * U(ROW) + U(4) * rank, (4 if side else 1), (1 if side else 4)
+        at, step, apart = cells + U(4) * ranks[side], (4 if side else 1), (1 if side else 4)
+        row, suited = at + (known[SIDE_WORDS * side] & BYTE) * U(ROW), cells + U(SUITED) + ranks[side]
         for suit in range(4):
-            start = next_card * suit
-            others = own[start] + own[start + step] + own[start + 2 * step]
-            table[at + U(suit)] = others if flush else others + own[start + 3 * step]
-        if flush:
+            start = apart * suit
+            others, last = own[start] + own[start + step] + own[start + 2 * step], own[start + 3 * step]
+            table[row + U(suit)] = others if board == FOUR else others + last
+            if board != PLAIN and suit == 3:
+                place = known[SIDE_WORDS * side + 2] & BYTE
+                table[suited + place * U(SUITED_ROW)] = others
+                place = known[SIDE_WORDS * side + 3] & BYTE
+                table[suited + place * U(SUITED_ROW)] = last
+            if side == 0 and suit < 3:
+                plain += others
+                beside += last
+            elif side == 0:
+                lone = others
+        if board == FOUR:
+            row = at + (known[SIDE_WORDS * side + 1] & BYTE) * U(ROW)
             for suit in range(4):
-                table[at + U(RANK_COUNT * ROW + suit)] = own[next_card * suit + 3 * step]
-    squares = cells + U(SQUARE_LIST)
+                table[row + U(suit)] = own[apart * suit + 3 * step]
+    squares, both = cells + U(SQUARE_LIST), own[HANDS - 1]
     half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)  # two of one rank are there twice
-    plain, suited, lone = own[0] - own[0], own[3] + own[7] + own[11], own[12] + own[13] + own[14]
-    for row in range(3):
-        plain += own[4 * row] + own[4 * row + 1] + own[4 * row + 2]
-    if flush:
-        table[squares + (known[0] & TEN_BITS)] = half * plain
-        table[squares + (known[1] & TEN_BITS)] = half * suited
-        table[squares + (known[2] & TEN_BITS)] = half * lone
-        table[squares + (known[3] & TEN_BITS)] = half * own[15]
+    every = plain + beside + lone + both
+    if board == PLAIN:
+        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * every
     else:
-        table[squares + (known[0] & TEN_BITS)] = half * (plain + suited + lone + own[15])
-    return plain + suited + lone + own[15]
+        not_both = plain + beside + lone
+        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * (plain if board == FOUR else not_both)
+        table[squares + (known[KIND_WORD + BOTH] & TEN_BITS)] = half * both
+    if board == FOUR:
+        table[squares + (known[KIND_WORD + 1] & TEN_BITS)] = half * beside
+        table[squares + (known[KIND_WORD + 2] & TEN_BITS)] = half * lone
+    return every
 
 
-def _cell(known: Any, step: int) -> Any:
-    """What comes at a step in the list that a thread adds up, and whether it is worth as much as the last."""
-    word = known[ORDER_WORD + step // CELLS_IN_WORD] >> U(CELL_BITS * (step % CELLS_IN_WORD))
-    return (word & U(TIED - 1)) * U(ROW) + U(cuda.threadIdx.x), word & U(TIED) != U(0)
-
-
-def _begin_lists(known: Any, flush: bool, table: Any, cells: Any, sums: Any) -> None:
-    """Add up the lists of cards, a thread each, and the pieces of that of squares."""
-    thread, running = U(cuda.threadIdx.x), np.float32(0.0)
+def _add_up(board: int, table: Any, cells: Any) -> None:
+    """Leave in each place of the lists what came before: those of cards and the pieces of squares, a thread
+    each.
+    """
+    thread, here, zero = U(cuda.threadIdx.x), cuda.local.array(LONGEST, np.float32), np.float32(0.0)
+    first, pieces = U(2 * WARP + 16), PIECES // 2 if board == PLAIN else PIECES
+    length = LONGEST if board == FOUR else RANK_COUNT
+    piece, running = max(thread, first) - first, zero
+    at, sums = cells + U(SQUARE_LIST) + piece * U(length), cells + U(PIECE_SUMS)
     if thread < U(DECK):
-        start = running
-        for step in range(LONGEST if flush else RANK_COUNT):  # all at once, so that none waits
-            sums[step] = table[cells + _cell(known, step)[0]]
-        for step in range(LONGEST if flush else RANK_COUNT):
-            start = start if _cell(known, step)[1] else running
-            running += sums[step]
-            sums[step] = start
-        table[cells + U(EVERY) + thread] = running
-    elif U(2 * WARP) <= thread < U(2 * WARP + (4 * 7 if flush else 7)):
-        at = cells + U(SQUARE_LIST) + thread - U(2 * WARP)
-        for step in range(RANK_COUNT):
-            sums[step] = table[at + U(step * WARP)]
-        for step in range(RANK_COUNT):
-            running += sums[step]
-        table[cells + U(PIECE_SUMS) + thread - U(2 * WARP)] = running
-
-
-def _end_lists(known: Any, flush: bool, table: Any, cells: Any, sums: Any) -> None:
-    """Leave in the cells what is lower less what is higher; with the squares what came before."""
-    thread, pieces = U(cuda.threadIdx.x), 4 * 7 if flush else 7
-    if thread < U(DECK):
-        every = table[cells + U(EVERY) + thread]
-        end, length = every, LONGEST if flush else RANK_COUNT
-        for back in range(length):
-            at, tied = _cell(known, length - 1 - back)
-            start = sums[length - 1 - back]
-            table[cells + at] = start + end - every
-            end = end if tied else start
-    elif U(2 * WARP) <= thread <= U(2 * WARP + pieces):
-        piece, running = thread - U(2 * WARP), np.float32(0.0)
+        place = cells + thread
+        for step in range(length):  # all at once, so that none waits for another
+            here[step] = table[place + U(step * ROW)]
+        for step in range(length):
+            table[place + U(step * ROW)] = running
+            running += here[step]
+        table[place + U(EVERY)] = running
+    elif board != PLAIN and U(2 * WARP) <= thread < U(2 * WARP + RANK_COUNT):
+        place = cells + U(SUITED) + thread - U(2 * WARP)
+        for step in range(LONGEST):
+            here[step] = table[place + U(step * SUITED_ROW)]
+        for step in range(LONGEST):
+            table[place + U(step * SUITED_ROW)] = running
+            running += here[step]
+        table[place + U(LONGEST * SUITED_ROW)] = running
+    elif first <= thread < first + U(pieces):
+        for step in range(length):
+            here[step] = table[at + U(step)]
+        for step in range(length):
+            running += here[step]
+        table[sums + piece] = running
+    together()
+    if first <= thread <= first + U(pieces):  # the last one has only what all others sum up to
+        running = zero
         for other in range(pieces):
-            total = table[cells + U(PIECE_SUMS + other)]
-            running += total if U(other) < piece else np.float32(0.0)
-        at = cells + U(SQUARE_LIST) + piece
+            total = table[sums + U(other)]
+            running += total if U(other) < piece else zero
         table[at] = running
         if piece < U(pieces):
-            for step in range(1, RANK_COUNT):
-                running += sums[step - 1]
-                table[at + U(step * WARP)] = running
+            for step in range(1, length):
+                running += here[step - 1]
+                table[at + U(step)] = running
+
+
+def together() -> None:
+    """Wait for the threads of a warp. For the simulator, which knows none, `gpu.py` puts another one here."""
+    cuda.syncwarp()
 
 
 def _look_up(
-    known: Any, flush: bool, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
+    known: Any, board: int, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
 ) -> None:
     """What each hand of a square gets where hands are shown, and what it meets."""
     squares = cells + U(SQUARE_LIST)
-    every = table[squares + U(4 * 7 if flush else 7)]
-    for kind in range(KIND_WORDS if flush else 1):
-        start, end = known[kind] >> U(10) & TEN_BITS, known[kind] >> U(20)
-        found = pot * (table[squares + start] + table[squares + end] - every)
-        for hand in range(HANDS):
-            if not flush or kind == 2 * (hand // 4 == 3) + (hand % 4 == 3):
-                call[hand] = found
+    every = table[squares + U(SQUARES if board == PLAIN else 2 * SQUARES if board == THREE else 4 * SQUARES)]
+    for kind in range(KINDS):
+        if kind_counts(kind, board):
+            word = known[KIND_WORD + kind]
+            lower, not_higher = table[squares + (word >> U(10) & TEN_BITS)], table[squares + (word >> U(20))]
+            for hand in range(HANDS):
+                if kind_of(hand, board) >= kind:
+                    call[hand] = pot * (lower + not_higher - every)
     for side in range(2):
-        rank, partner = ranks[side], ranks[1 - side]
-        at, of_card = cells + partner * U(ROW) + U(4) * rank, cells + U(EVERY) + U(4) * rank
+        at, suited = cells + U(4) * ranks[side], cells + U(SUITED) + ranks[side]
         for suit in range(4):
-            plain = pot * table[at + U(suit)]
-            suited = pot * table[at + U(RANK_COUNT * ROW + suit)] if flush else plain
-            here = table[of_card + U(suit)]
+            if board != PLAIN and suit == 3:
+                here = table[suited + U(SUITED_EVERY - SUITED)]
+                plain = _between(table, suited, known[SIDE_WORDS * side + 2], SUITED_ROW) - here
+                with_suit = _between(table, suited, known[SIDE_WORDS * side + 3], SUITED_ROW) - here
+            else:
+                here = table[at + U(EVERY + suit)]
+                plain = with_suit = _between(table, at + U(suit), known[SIDE_WORDS * side], ROW) - here
+                if board == FOUR:
+                    word = known[SIDE_WORDS * side + 1]
+                    with_suit = _between(table, at + U(suit), word, ROW) - here
             for other in range(4):  # the suit of its partner
                 hand = 4 * other + suit if side else 4 * suit + other
-                call[hand] -= suited if other == 3 else plain
-                met[hand] = max(met[hand] - here, np.float32(0.0)) if side else own[hand] + every - here
+                call[hand] -= pot * (with_suit if other == 3 else plain)
+                met[hand] = met[hand] - here if side else own[hand] + (every - here)
+    if FEWER:
+        # Rounding must not make it negative: a bet that is not allowed would win (`lines.NEVER`).
+        for hand in range(HANDS):
+            met[hand] = max(met[hand], np.float32(0.0))
+
+
+def _between(table: Any, at: Any, word: Any, apart: int) -> Any:
+    """What is lower in a list, and what is not higher."""
+    return table[at + (word >> U(8) & BYTE) * U(apart)] + table[at + (word >> U(16)) * U(apart)]
 
 
 def _answer(way: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:
-    """Go back over one way. The chain of the higher ways comes first; what it is worth is put `aside`."""
-    zero = np.float32(0.0)
-    paid, after, last = terms[PAID], terms[PAID_NEXT], terms[PAID_LAST]
+    """Go back over one way. What the chain of the higher ways is worth is put `aside`."""
+    at = way * U(TERMS)
+    paid, after, last = terms[at + U(PAID)], terms[at + U(PAID_NEXT)], terms[at + U(PAID_LAST)]
     if way == 0:
         for hand in range(HANDS):
             begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
             hold[hand] = whole(OPENS, begun, joined, call[hand], met[hand], after)
-    elif ((way > U(MOST_BETS)) == OPENS) == (way % U(2) == 0):  # the even bets are ours to answer if we begin
+    elif way > U(MOST_BETS):
+        if (way % U(2) == 0) == OPENS:  # the even bets are ours to answer if we begin
+            for hand in range(HANDS):
+                aside[hand] = back(True, aside[hand], call[hand], met[hand], paid, after, last)
+        else:
+            for hand in range(HANDS):
+                aside[hand] = back(False, aside[hand], call[hand], met[hand], paid, after, last)
+    elif (way % U(2) == 0) == OPENS:
+        for hand in range(HANDS):
+            hold[hand] = back(False, hold[hand], call[hand], met[hand], paid, after, last)
+    else:
         for hand in range(HANDS):
             hold[hand] = back(True, hold[hand], call[hand], met[hand], paid, after, last)
             if OPENS:  # he comes to our first bet with what he would have bet too
-                aside[hand] += terms[PAID_ASIDE] * met[hand]
-    else:
-        for hand in range(HANDS):
-            hold[hand] = back(False, hold[hand], call[hand], met[hand], paid, after, last)
-    if way == U(1 + MOST_BETS):
-        for hand in range(HANDS):
-            aside[hand] = hold[hand]
-            hold[hand] = zero if OPENS else LEAST
+                aside[hand] += terms[at + U(PAID_ASIDE)] * met[hand]
