@@ -11,7 +11,7 @@ from openfelt.cards.deck import FLOP, PAIRS, parse_cards
 from openfelt.exact import flop as cpu
 from openfelt.exact.best_response import FlopSolver, Task
 from openfelt.exact.deals import Deck, Flop, find_orbits, plan_flop
-from openfelt.exact.gpu import THREADS, GpuSolver, _Desk
+from openfelt.exact.gpu import GpuSolver, _Desk
 from openfelt.exact.gpu_plan import OF_TURN
 from openfelt.exact.gpu_river import solve_river
 from openfelt.exact.gpu_squares import order_river
@@ -90,14 +90,14 @@ def rivers_are_worth_what_the_cpu_finds(folder):
         }
         most = {kernel.__name__: blocks for kernel, blocks in few.items() if is_simulated()}
 
-        def run(self, kernel, blocks, *arguments, threads=THREADS, most=most, whole=whole):
+        def run(self, kernel, blocks, *arguments, most=most, whole=whole, **how):
             if name_of(kernel) == solve_river.__name__:
                 plan = arguments[0].copy_to_host()
                 plan[OF_TURN, 1] = RIVERS
                 arguments[0].copy_to_device(plan)
             blocks = min(blocks, most.get(name_of(kernel), blocks))
             if blocks:
-                whole(self, kernel, blocks, *arguments, threads=threads)
+                whole(self, kernel, blocks, *arguments, **how)
 
         _Desk._run = run
         try:

@@ -181,6 +181,29 @@ def _raise_to(table: Any, row: int, value: int) -> Any:
     return cuda.atomic.max(table, row, value)
 
 
+_built: dict[Any, Any] = {}  # parts of kernels, which many have in common
+
+
+def _used(source: FunctionType) -> set[str]:
+    """The global names that a function uses itself."""
+    return {each.argval for each in dis.get_instructions(source) if each.opname == "LOAD_GLOBAL"}
+
+
+@cache
+def _names(source: FunctionType) -> set[str]:
+    """And those of all that it calls."""
+    found = _used(source)
+    for value in [source.__globals__.get(name) for name in found]:
+        called = getattr(value, "py_func", value)
+        if isinstance(called, FunctionType) and called is not source and _is_ours(called):
+            found = found | _names(called)
+    return found
+
+
+def _is_ours(function: FunctionType) -> bool:
+    return function.__module__.startswith("openfelt.")
+
+
 def for_cuda(
     kernel: Function,
     exchanged: Mapping[Any, Function],
@@ -193,18 +216,19 @@ def for_cuda(
     have other values in this one.
     """
     instead = {**exchanged, add: _add, raise_to: _raise_to}
-    built: dict[Any, Any] = {}
+    known_as = constants or {}
 
     def part(function: Any) -> Any:
         source = getattr(function, "py_func", function)
-        if source not in built:
+        own = tuple((name, known_as[name]) for name in sorted(_names(source) & known_as.keys()))
+        key = source, own, frozenset(instead.items())
+        if key not in _built:
             flags = {} if is_simulated() else {"forceinline": True}
-            built[source] = _cuda().jit(device=True, **flags)(copy(source))
-        return built[source]
+            _built[key] = _cuda().jit(device=True, **flags)(copy(source))
+        return _built[key]
 
     def copy(source: FunctionType) -> FunctionType:
-        used = {each.argval for each in dis.get_instructions(source) if each.opname == "LOAD_GLOBAL"}
-        known = {**source.__globals__, **(constants or {})}
+        known, used = {**source.__globals__, **known_as}, _used(source)
         own = {name: swap(value) for name, value in known.items() if name in used}
         space = {**source.__globals__, **own, "cuda": _cuda()}
         return FunctionType(source.__code__, space, source.__name__, source.__defaults__, source.__closure__)
@@ -214,7 +238,7 @@ def for_cuda(
             return value if is_simulated() else to_gpu(value)
         if isinstance(value, FunctionType | Dispatcher) and value in instead:
             return part(instead[value])
-        ours = isinstance(value, FunctionType) and value.__module__.startswith("openfelt.")
+        ours = isinstance(value, FunctionType) and _is_ours(value)
         return part(value) if ours or isinstance(value, Dispatcher) else value
 
     assert isinstance(kernel, FunctionType)

@@ -27,7 +27,7 @@ from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, tell
 from openfelt.exact.lines import FIRST, LANES, WAYS
 from openfelt.rules.holdem import MOST_BETS
 
-REGISTERS = 168  # of a thread on the river
+REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets
 MOST_SHARES = 3_800  # that fit into the memory of a block
 DESKS = 2  # flops that are under way at once
@@ -91,12 +91,9 @@ class _Game:
         self.chances = deck.chances.astype(np.float32)
         self.best = [True, False] if task.leaks else [task.best]  # by stage of the river
         shares = self.streets[-1].share.shape[1] * WAYS
-        fits = shares <= MOST_SHARES
-        opens = task.seat == FIRST
-        fewer = betting.most_bets < MOST_BETS
-        self.solve_river = [
-            _river_kernel(opens, best, fewer, shares if fits else WAYS, fits) for best in self.best
-        ]
+        self.share_bytes = 4 * shares if shares <= MOST_SHARES else 0
+        opens, fewer = task.seat == FIRST, betting.most_bets < MOST_BETS
+        self.solve_river = [_river_kernel(opens, best, fewer, self.share_bytes > 0) for best in self.best]
         self.come_up = _street_kernel(come_up, opens)
         self.deal, self.go_down, self.gather, self.tell = map(_street_kernel, (deal, go_down, gather, tell))
         self.order_river = _street_kernel(order_river)
@@ -150,6 +147,7 @@ class _Desk:
                 game.streets[2],
                 self._river_values[stage],
                 threads=ROOM,
+                memory=game.share_bytes,
             )
         self._up(TURN, turns, self._river_values, self._turn_values)
         for total, values in zip(self._flop_sums, self._turn_values, strict=True):
@@ -199,14 +197,16 @@ class _Desk:
                 into,
             )
 
-    def _run(self, kernel: Any, blocks: int, *arguments: Any, threads: int = THREADS) -> None:
+    def _run(
+        self, kernel: Any, blocks: int, *arguments: Any, threads: int = THREADS, memory: int = 0
+    ) -> None:
         few = threads == THREADS and is_simulated()
-        kernel[blocks, 32 if few else threads, self._queue](*arguments)
+        kernel[blocks, 32 if few else threads, self._queue, memory](*arguments)
 
 
 @cache
-def _river_kernel(opens: bool, best: bool, fewer: bool, shares: int, fits: bool) -> Any:
-    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "FEWER": fewer, "SHARES": shares, "FITS": fits}
+def _river_kernel(opens: bool, best: bool, fewer: bool, fits: bool) -> Any:
+    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "FEWER": fewer, "FITS": fits}
     if is_simulated():
         return for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
     return for_cuda(solve_river, {}, REGISTERS, constants)

@@ -32,7 +32,6 @@ from openfelt.exact.gpu_squares import (
     LONGEST,
     OUR_WORD,
     PIECE_SUMS,
-    PIECES,
     PLAIN,
     RANK_COUNT,
     ROOM,
@@ -59,6 +58,7 @@ from openfelt.exact.lines import WAYS, Lines
 from openfelt.exact.street import LEAST, back, whole
 from openfelt.rules.holdem import MOST_BETS
 
+SINGLE = np.dtype(np.float32)  # as the simulator wants it
 SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
 
 # These are set when the kernel is built.
@@ -66,7 +66,7 @@ ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; the si
 FEWER = True  # whether there may be fewer bets than the ways are for
 OPENS = True  # whether we act first
 BEST = True  # whether we answer best, or by a policy
-SHARES, FITS = 9, True  # how many shares the other has at an entry, if they fit into the memory of a block
+FITS = True  # whether the other's shares at an entry fit into the memory of a block
 
 POT, PAID, PAID_NEXT, PAID_LAST, PAID_ASIDE = range(5)
 TERMS = 5
@@ -108,7 +108,7 @@ def solve_river(
     came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
     worth = cuda.shared.array(ALL_HANDS, np.float32)
     table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one way, and of the next
-    shares = cuda.shared.array(SHARES, np.float32)
+    shares = cuda.shared.array(0, SINGLE)  # as long as the launch says
     terms = cuda.shared.array(ALL_TERMS, np.float32)
     square = min(thread, U(SQUARES - 1))
     ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
@@ -121,12 +121,12 @@ def solve_river(
         comes |= here != np.float32(0.0)
     if cuda.syncthreads_or(comes):
         if FITS:
-            for place in range(thread, SHARES, ROOM):
+            for place in range(thread, street.share.shape[1] * WAYS, ROOM):
                 shares[place] = street.share[entry, place // WAYS, place % WAYS]
         if thread < U(ALL_TERMS):
             terms[thread] = street.terms[entry, thread // U(TERMS), thread % U(TERMS)]
         cuda.syncthreads()
-        hold = cuda.local.array(HANDS, np.float32)
+        hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
             first, fact = U(river) * U(WORDS * ROOM) + thread, facts[U(river)]
             room, board = (words, first, street, came, shares, terms, table, hold), fact >> U(2) & U(3)
@@ -137,16 +137,22 @@ def solve_river(
             else:
                 _one_river(FOUR, U(river), fact, entry, ranks, room)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
-                order, lives = SUITS_AS[U(plan[RIVER_AS, U(image)])], words[first + U(LIVE_WORD * ROOM)]
+                order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
+                for hand in range(HANDS):  # all at once, so that none waits for another
+                    before[hand] = worth[_place(order, fact, hand) + thread]
                 for hand in range(HANDS):
-                    if lives >> U(hand) & U(1):
-                        one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
-                        two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
-                        worth[(U(4) * one + two) * ROOM_APART + thread] += chance * hold[hand]
+                    worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
     for seat in range(HANDS):
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
         if one != two:
-            values[turn, entry, U(PAIR[one, two])] = worth[U(seat * ROOM) + thread]
+            values[turn, entry, U(PAIR[one, two])] = chance * worth[U(seat * ROOM) + thread]
+
+
+def _place(order: Any, fact: Any, hand: int) -> Any:
+    """Where a hand of a river is by its suits, once these have changed places."""
+    one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
+    two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
+    return (U(4) * one + two) * ROOM_APART
 
 
 def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: Any) -> None:
@@ -194,6 +200,9 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: 
                 bucket = _bucket(words, first + U(OUR_WORD * ROOM), hand)
                 won = street.own_share[entry, bucket, way] * call[hand]
                 hold[hand] += won + street.own_folds[entry, bucket, way] * met[hand]
+    for hand in range(HANDS):
+        if not lives >> U(hand) & U(1):
+            hold[hand] = zero
 
 
 def _is_needed(word: int, board: int) -> Any:
@@ -258,10 +267,10 @@ def _add_up(board: int, table: Any, cells: Any) -> None:
     each.
     """
     thread, here, zero = U(cuda.threadIdx.x), cuda.local.array(LONGEST, np.float32), np.float32(0.0)
-    first, pieces = U(2 * WARP + 16), PIECES // 2 if board == PLAIN else PIECES
-    length = LONGEST if board == FOUR else RANK_COUNT
+    first, length = U(2 * WARP + 16), LONGEST if board == FOUR else RANK_COUNT
+    pieces, many = (14, 26) if board == FOUR else (13, 14) if board == THREE else (13, 7)
     piece, running = max(thread, first) - first, zero
-    at, sums = cells + U(SQUARE_LIST) + piece * U(length), cells + U(PIECE_SUMS)
+    at, sums = cells + U(SQUARE_LIST) + piece * U(many), cells + U(PIECE_SUMS)
     if thread < U(DECK):
         place = cells + thread
         for step in range(length):  # all at once, so that none waits for another
@@ -279,20 +288,24 @@ def _add_up(board: int, table: Any, cells: Any) -> None:
             running += here[step]
         table[place + U(LONGEST * SUITED_ROW)] = running
     elif first <= thread < first + U(pieces):
-        for step in range(length):
+        for step in range(many):
             here[step] = table[at + U(step)]
-        for step in range(length):
+        for step in range(many):
             running += here[step]
         table[sums + piece] = running
     together()
     if first <= thread <= first + U(pieces):  # the last one has only what all others sum up to
-        running = zero
+        even, odd = zero, zero
         for other in range(pieces):
             total = table[sums + U(other)]
-            running += total if U(other) < piece else zero
+            if other % 2:
+                odd += total if U(other) < piece else zero
+            else:
+                even += total if U(other) < piece else zero
+        running = even + odd
         table[at] = running
         if piece < U(pieces):
-            for step in range(1, length):
+            for step in range(1, many):
                 running += here[step - 1]
                 table[at + U(step)] = running
 
