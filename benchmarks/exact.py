@@ -14,6 +14,7 @@ import numpy as np
 from timing import Result, on_one_core
 
 from openfelt.base.cuda import why_no_gpu
+from openfelt.base.jit import Floats
 from openfelt.bots.named_player import player_of
 from openfelt.exact.best_response import FlopSolver, Task
 from openfelt.exact.deals import Deck, Flop, plan_flop
@@ -31,15 +32,14 @@ def run() -> Iterator[Result]:
     """One result after another."""
     player, deck = player_of("default"), Deck()
     rivers = sum(plan_flop(deck, flop).rivers for flop in deck.flops)
-    yield from _on_the_gpu(Task(player, 0), deck, rivers)
+    flops, on_gpu = _drawn(deck, ON_CPU), list[Floats]()
+    yield from _on_the_gpu(Task(player, 0), deck, rivers, flops, on_gpu)
     on_one_core()
     for precision in (PRECISION, "double"):
         solver = FlopSolver(Task(player, 0), deck, precision)
         solver.solve(min(deck.flops, key=lambda flop: plan_flop(deck, flop).rivers))  # compiles
-        flops = _drawn(deck, ON_CPU)
         begun = time.perf_counter()
-        for flop in flops:
-            solver.solve(flop)
+        found = [solver.solve(flop).values for flop in flops]
         days = _whole_game(time.perf_counter() - begun, deck, flops, rivers)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         yield Result(
@@ -49,17 +49,19 @@ def run() -> Iterator[Result]:
             {"a prototype": 1 / PROTOTYPE, "Johanson et al. 2011": 1 / IN_2011},
             {"a prototype": 1.5} if precision == PRECISION else {},
             f"{24 * days:.1f} core-hours for the whole game, told from {ON_CPU} flops; "
-            f"at most {memory:.1f} GB of memory",
+            f"at most {memory:.1f} GB of memory{_compared(found, on_gpu)}",
         )
 
 
-def _on_the_gpu(task: Task, deck: Deck, rivers: int) -> Iterator[Result]:
+def _on_the_gpu(
+    task: Task, deck: Deck, rivers: int, to_compare: Sequence[Flop], values: list[Floats]
+) -> Iterator[Result]:
     if why_no_gpu():
         return
     from openfelt.exact.gpu import GpuSolver
 
     flops, solver = _drawn(deck, ON_GPU), GpuSolver(task, deck)
-    list(solver.solve_all(flops[:2]))  # compiles
+    values += [found.values for found in solver.solve_all(to_compare)]  # compiles
     begun = time.perf_counter()
     list(solver.solve_all(flops))
     days = _whole_game(time.perf_counter() - begun, deck, flops, rivers)
@@ -68,9 +70,16 @@ def _on_the_gpu(task: Task, deck: Deck, rivers: int) -> Iterator[Result]:
         "games/day",
         1 / days,
         {"a prototype": 1 / PROTOTYPE_GPU},
-        {"a prototype": 7.0},
+        {"a prototype": 7.0},  # three minutes
         f"{24 * HOUR * days:.0f} seconds for the whole game, told from {ON_GPU} flops",
     )
+
+
+def _compared(found: Sequence[Floats], on_gpu: Sequence[Floats]) -> str:
+    if not on_gpu:
+        return ""
+    differ = max(abs(one - two).max() / abs(one).max() for one, two in zip(found, on_gpu, strict=True))
+    return f"; values differ from the GPU's by {differ:.0e} of the largest, at most"
 
 
 def _drawn(deck: Deck, count: int) -> list[Flop]:
