@@ -16,6 +16,7 @@ from openfelt.exact.gpu_plan import OF_TURN
 from openfelt.exact.gpu_river import solve_river
 from openfelt.exact.gpu_squares import order_river
 from openfelt.exact.gpu_streets import come_up, gather, go_down, tell
+from openfelt.exact.player import mixed
 
 TEN = Deck(5, 2)  # flushes and straights
 BLOCKS, RIVERS = 1, 2  # of the river that are played: entries and rivers of the first turn
@@ -33,7 +34,7 @@ def one_flop(cards):
 def first_turn(solver, flop):
     """[stages, 1326, entries] what the CPU finds for the first turn of a flop, over its first rivers."""
     table, task = solver._table, solver._task
-    desk = cpu.new_desk(table, np.float64, task.leaks)
+    desk = cpu.new_desk(table, np.float64, task.leaks, len(task.other.parts))
     plan, cards = plan_flop(solver._deck, flop), desk.cards
     cards[:3], cards[3] = flop.cards, plan.turn[0]
     board = [step(table.boards.to_1, 0, 0, cards[0])]
@@ -72,13 +73,14 @@ def name_of(kernel):
 
 def rivers_are_worth_what_the_cpu_finds(folder):
     # A flush is there already, and may have a fourth card; it comes, or a full house; there is none.
-    for deck, cards, seat, best in (
-        (TEN, "AcKcTc", 0, True),
-        (TEN, "AcAdKc", 1, False),
-        (Deck(3, 4), "AcKdQh", 1, True),
+    four_suits = Deck(3, 4)
+    both, (other, ours) = mixed(players(four_suits, 2), [1, 2]), players(TEN, 2)
+    for deck, cards, task in (
+        (TEN, "AcKcTc", Task(other, 0)),
+        (TEN, "AcAdKc", Task(other, 1, ours)),
+        (four_suits, "AcKdQh", Task(both, 1)),
     ):
-        other, ours = players(deck, 2)
-        flop, task = one_flop(cards), Task(other, seat, None if best else ours)
+        flop = one_flop(cards)
         desk, whole = GpuSolver(task, deck)._desks[0], _Desk._run
         few = {
             solve_river: BLOCKS,
@@ -128,16 +130,18 @@ def streets_are_worth_what_the_cpu_finds(folder):
             solver._other.flop_bucket, solver._ours.flop_bucket, here.flop,
         )  # fmt: skip
         count = here.flop.size[0]
-        for bucket, known in zip(desk._buckets, (here.flop.theirs, here.flop.ours), strict=True):
+        for bucket, known in zip(
+            (desk._theirs[0], desk._ours), (here.flop.theirs, here.flop.ours), strict=True
+        ):
             host = np.full(bucket.shape, -1, np.int32)
-            host[0, here.flop.pair[:count]] = known[:count]
+            host[0, here.flop.pair[:count]] = known[0, :count]
             bucket.copy_to_device(host)
         entries = table.turn.entries
         here.flop_values[:, :, :entries] = draw.normal(size=(3, PAIRS, entries))
         below = [to_gpu(stage[:, :entries].T[None].astype(np.float32)) for stage in here.flop_values]
-        desk._down(1, desk._buckets[0], [gpu._game.streets[0].share] * 2, gpu._game.reach, desk._reach)
+        desk._down(1, desk._theirs[0], [gpu._game.streets[0].share] * 2, gpu._game.reach[0], desk._by_part[0])
         desk._up(FLOP, 1, below, desk._flop_values)
-        wanted = np.zeros((4, *solver._reach.shape))
+        wanted = np.zeros((4, *solver._reach.shape[1:]))
         cpu._up(
             here.flop, table.flop, solver._other.flop.share, solver._ours.flop, seat, True, solver._reach,
             here.room, here.flop_values, wanted,
@@ -153,7 +157,14 @@ def whole_flops_are_worth_what_the_cpu_finds(folder):
     for deck, bets in ((Deck(3, 3), 4), (TEN, 3), (Deck(3, 4), 2), (Deck(9, 1), 2)):
         other, ours = players(deck, bets)
         for seat in range(2):
-            for task in (Task(other, seat), Task(other, seat, ours), Task(other, seat, ours, True)):
+            both = mixed([other, ours], [1, 2])
+            for task in (
+                Task(other, seat),
+                Task(other, seat, ours),
+                Task(other, seat, ours, True),
+                Task(both, seat),
+                Task(both, seat, ours),
+            ):
                 flops, solver = deck.flops[:4], FlopSolver(task, deck)
                 for flop, found in zip(flops, GpuSolver(task, deck).solve_all(flops), strict=True):
                     wanted = solver.solve(flop)

@@ -19,8 +19,9 @@ from openfelt.evaluate.exploitability import against, exploitability
 from openfelt.exact.best_response import FlopSolver, Task, solve
 from openfelt.exact.deals import Deck, Flop, plan_flop
 from openfelt.exact.flop import _deal, _sort
-from openfelt.exact.player import rule_player
+from openfelt.exact.player import mixed, rule_player
 from openfelt.exact.street import meet, new_hands, new_room, show_down
+from openfelt.policy.policy import mixture
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
 BOTH = (0, 1)
@@ -67,6 +68,32 @@ def test_single_precision_is_close_to_double(bets, pure):
             assert solve(task, NINE, precision="single") == pytest.approx(
                 solve(task, NINE), rel=1e-5, abs=1e-6
             )
+
+
+@pytest.mark.parametrize(("parts", "weights"), [((0, 1), (1, 3)), ((3, 1, 2), (0.2, 0.5, 0.3))])
+def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
+    game, players, policies = nine_cards()
+    one, other = mixture([policies[part] for part in parts], weights), [players[part] for part in parts]
+    best = exploitability(game, one).best_responses
+    found = [solve(Task(mixed(other, weights), seat), NINE) for seat in BOTH]
+    assert found == pytest.approx(best, abs=1e-9)
+    part = [solve(Task(other[0], seat), NINE) for seat in BOTH]
+    assert abs(sum(found) - sum(part)) > 0.01  # it is another game than that against one of them
+    found = [solve(Task(mixed(other, weights), seat, players[0]), NINE) for seat in BOTH]
+    assert found == pytest.approx(against(policies[0], one), abs=1e-9)
+
+
+def test_mixtures_of_little():
+    one, two = random_player(NINE, 2, seed=1), random_player(NINE, 2, seed=2)
+    assert mixed([one, two], [0, 5]) is two
+    twice = mixed([one, one], [1, 2])
+    assert twice.name == f"0.3333 {one.name} + 0.6667 {one.name}"
+    assert solve(Task(twice, 0), NINE) == pytest.approx(solve(Task(one, 0), NINE), abs=1e-12)
+    for weights in ([1], [1, -1], [0, 0], [1, np.nan], [1, np.inf]):
+        with pytest.raises(FeltError, match="as many weights"):
+            mixed([one, two], weights)
+    with pytest.raises(FeltError, match="same number of bets"):
+        mixed([one, random_player(NINE, 3, seed=2)], [1, 1])
 
 
 def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
@@ -246,8 +273,8 @@ def canonical_cards(size):
 
 def river(cards: str):
     """The hands of a river in the engine's order, and phevaluator's rank of each (the best is the least)."""
-    board, hands = np.array(parse_cards(cards), np.int32), new_hands()
-    bucket = np.zeros((1, PAIRS), ALIKE)
+    board, hands = np.array(parse_cards(cards), np.int32), new_hands(1)
+    bucket = np.zeros((1, 1, PAIRS), ALIKE)
     _deal(Deck().live, board, 5, 0, 0, bucket, bucket, hands)
     _sort(board, hands, np.zeros(PAIRS, np.int64))
     count = int(hands.size[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +15,8 @@ from openfelt.base.errors import FeltError
 from openfelt.cli.app import main
 from openfelt.exact.best_response import Task, solve
 from openfelt.exact.deals import Deck
-from openfelt.exact.measure import PRECISION, Measure, all_flops, some_flops
-from openfelt.exact.player import policy_player, rule_player
+from openfelt.exact.measure import PRECISION, Measure, all_flops, measure_exploit, some_flops
+from openfelt.exact.player import mixed, policy_player, rule_player
 
 NINE = Deck(3, 3)
 
@@ -99,6 +101,11 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
         (["exploit", "always-call", "--flops", "1"], "two flops or more"),
         (["exploit", "always-call", "--device", "tpu"], "device must be"),
         (["exploit", "nowhere"], "There is no run or policy"),
+        (["exploit", "nowhere + always-call"], "There is no run or policy"),
+        (["exploit", "much * always-call + probe"], "'much * always-call' is no part of one"),
+        (["exploit", "-1 * always-call + probe"], "as many weights, none negative"),
+        (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
+        (["value", "always-call + probe", "always-fold + probe", "--exact"], "not both"),
     ],
 )
 def test_bad_input_gets_one_sentence(words, told, capsys):
@@ -106,6 +113,34 @@ def test_bad_input_gets_one_sentence(words, told, capsys):
     text = capsys.readouterr().err
     assert told in text
     assert len(text.strip().splitlines()) == 1
+
+
+def test_mixtures_go_by_their_names(capsys, monkeypatch):
+    monkeypatch.setattr("openfelt.exact.measure.Deck", partial(Deck, 3, 3))
+    parts = [rule_player(name) for name in ("always-call", "always-raise")]
+
+    def told(*words):
+        assert main([*words, "--device", "cpu", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    facts = told("exploit", "3 * always-call + always-raise")
+    wanted = measure_exploit(mixed(parts, [3, 1]))
+    assert facts["mbb_per_game"] == wanted.mbb
+    assert facts["name"] == wanted.name == "0.75 always-call + 0.25 always-raise"
+    against = told("value", "probe", "always-call + always-raise", "--exact")
+    turned = told("value", "always-call + always-raise", "probe", "--exact")
+    assert turned["by_seat"] == [-each for each in reversed(against["by_seat"])]
+    assert (turned["name"], turned["against"]) == (against["against"], against["name"])
+    alone = [told("value", "probe", part.name, "--exact")["mbb_per_game"] for part in parts]
+    assert against["mbb_per_game"] == pytest.approx(np.mean(alone), rel=1e-5)  # for it is linear
+
+
+def test_mixtures_are_kept_with_their_weights(tmp_path):
+    parts = [rule_player(name, 1) for name in ("probe", "random")]
+    Measure(mixed(parts, [1, 2]), deck=NINE, folder=tmp_path).run()
+    assert Measure(mixed(parts, [2, 4]), deck=NINE, folder=tmp_path).done.all()
+    with pytest.raises(FeltError, match="holds values of"):
+        Measure(mixed(parts, [2, 1]), deck=NINE, folder=tmp_path)
 
 
 def test_other_games_and_three_players_are_refused(capsys, tmp_path):

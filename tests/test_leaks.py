@@ -66,7 +66,7 @@ def test_a_line_leaks_what_the_best_answer_gains_there_alone(deck, cards, bets, 
     """The twin answers best on later streets, and on this one only after one line."""
     _, leaks, slow, other, ours = one_flop(deck, cards, bets, seat)
     betting = betting_lines(bets)
-    own = reach_at_flop(ours, seat, deck)[live_pairs(deck)]
+    own = reach_at_flop(ours, seat, deck)[0][live_pairs(deck)]
     roots = betting.answered[street - FLOP][0]
     found = leaks[street - FLOP].sum(axis=0)
 

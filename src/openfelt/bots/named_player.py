@@ -1,16 +1,44 @@
-"""From a name to a player of exact values: a rule, a bot that plays by a policy, or a policy's folder."""
+"""From a name to a player of exact values: a rule, a bot that plays by a policy, or a policy's folder; or a
+mixture of these.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from openfelt.base.errors import FeltError
 from openfelt.bots.exact_player import GOES_BY, bot_player
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import BOTS, load_bot
-from openfelt.exact.player import Player, policy_player, rule_player
+from openfelt.exact.player import Anyone, Player, mixed, policy_player, rule_player
 from openfelt.policy.any_policy import AnyPolicy
 from openfelt.policy.holdem_policy import RULES, HoldemPolicy
 from openfelt.rules.registry import load_game
 from openfelt.solvers.run_folder import open_policy
+
+AND = " + "  # between the parts of a mixture
+
+
+def is_mixture(name: str) -> bool:
+    """Whether several are named."""
+    return AND in name and not Path(name).exists()
+
+
+def anyone_of(name: str, *, greedy: bool = False) -> Anyone:
+    """A player, or a mixture: "3 * default + always-raise" plays the first in three hands of four."""
+    if not is_mixture(name):
+        return player_of(name, greedy=greedy)
+    parts, weights = [], []
+    for term in name.split(AND):
+        weight, times, who = term.rpartition("*")
+        try:
+            weights.append(float(weight) if times else 1.0)
+        except ValueError:
+            raise FeltError(
+                f"A mixture is written like '3 * default + always-raise'; '{term.strip()}' is no part of one."
+            ) from None
+        parts.append(player_of(who.strip(), greedy=greedy))
+    return mixed(parts, weights)
 
 
 def player_of(name: str, *, greedy: bool = False) -> Player:

@@ -21,9 +21,9 @@ from openfelt.cards.boards import boards, hole_class
 from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS
 from openfelt.compile.betting_tree import PLACE, PLAYER
 from openfelt.exact.deals import Deck, Flop
-from openfelt.exact.flop import Leaks, Table, new_desk, new_leaks, solve_flop, stages_of
+from openfelt.exact.flop import Desk, Leaks, Table, new_desk, new_leaks, solve_flop, stages_of
 from openfelt.exact.lines import LANES, Betting, children
-from openfelt.exact.player import Player
+from openfelt.exact.player import Anyone, Player, known
 from openfelt.rules.game import TERMINAL
 
 CLASSES = 169
@@ -36,7 +36,7 @@ class Task(NamedTuple):
     If `leaks` are asked for, it answers best, and is compared with what playing as `ours` wins.
     """
 
-    other: Player
+    other: Anyone
     seat: int
     ours: Player | None = None
     leaks: bool = False
@@ -65,17 +65,17 @@ class FlopSolver:
             each._replace(pot=each.pot.astype(kind), paid=each.paid.astype(kind)) for each in betting.streets
         )
         self._table = Table(deck.live, boards(), flop, turn, river, deck.chances.astype(kind))
-        self._other = task.other.known(1 - task.seat, kind)
-        self._ours = self._other if task.ours is None else task.ours.known(task.seat, kind)
+        self._other = known(task.other, 1 - task.seat, kind)
+        self._ours = self._other if task.ours is None else known(task.ours, task.seat, kind)
         self._symmetry = deck.symmetry.astype(np.int32)
         entries = len(betting.entries)
         columns = -(-entries // LANES) * LANES
-        self._reach = np.zeros((PAIRS, columns), kind)
-        self._reach[:, :entries] = reach_at_flop(task.other, 1 - task.seat, deck)
-        self._own_reach = np.zeros((PAIRS if task.leaks else 0, columns), kind)
+        self._reach = np.zeros((len(task.other.parts), PAIRS, columns), kind)
+        self._reach[:, :, :entries] = reach_at_flop(task.other, 1 - task.seat, deck)
+        self._own_reach = np.zeros((1, PAIRS if task.leaks else 0, columns), kind)
         if task.leaks:
             assert task.ours is not None
-            self._own_reach[:, :entries] = reach_at_flop(task.ours, task.seat, deck)
+            self._own_reach[:, :, :entries] = reach_at_flop(task.ours, task.seat, deck)
         self._desks: SimpleQueue[Any] = SimpleQueue()
 
     def solve(self, flop: Flop) -> Found:
@@ -91,8 +91,8 @@ class FlopSolver:
     def by_hand(self, flop: Flop) -> tuple[Floats, Leaks]:
         """[stages, 1326, entries] what each hand is worth where the flop begins; and its leaks."""
         task = self._task
-        desk = new_desk(self._table, self._kind, task.leaks) if self._desks.empty() else self._desks.get()
-        values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape), self._kind)
+        desk = self._new_desk() if self._desks.empty() else self._desks.get()
+        values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape[1:]), self._kind)
         leaks = new_leaks(self._table, self._kind, task.leaks)
         solve_flop(
             self._table,
@@ -111,6 +111,9 @@ class FlopSolver:
         self._desks.put(desk)
         return values, leaks
 
+    def _new_desk(self) -> Desk:
+        return new_desk(self._table, self._kind, self._task.leaks, len(self._task.other.parts))
+
 
 def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
     """[entries, 169] the sum over all flops that are alike, a hand of each kind."""
@@ -120,8 +123,17 @@ def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
     return np.asarray(np.array(summed) * flop.ways * deck.chances[1] / size)
 
 
-def reach_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
-    """[1326, entries] how likely he comes with each hand to where the flop begins."""
+def reach_at_flop(player: Anyone, seat: int, deck: Deck) -> Floats:
+    """[parts, 1326, entries] how likely he comes with each hand to where the flop begins."""
+    return np.array(
+        [
+            weight * _part_at_flop(part, seat, deck)
+            for part, weight in zip(player.parts, player.weights, strict=True)
+        ]
+    )
+
+
+def _part_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
     betting = player.betting
     places = {node: place for place, node in enumerate(betting.entries.tolist())}
     found = np.zeros((PAIRS, len(places)))
@@ -171,11 +183,12 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Befor
             leaf = int(betting.node[node, PLACE])
             stays = int(betting.leaves.inside[leaf]) >> task.seat & 1
             paid = betting.leaves.paid[leaf]
-            return np.asarray((paid[1 - task.seat] if stays else -paid[task.seat]) * met_by(reach))
+            met = met_by(reach.sum(axis=0))
+            return np.asarray((paid[1 - task.seat] if stays else -paid[task.seat]) * met)
         if player != task.seat:
-            shares = task.other.before_flop(node).T
+            shares = np.array([part.before_flop(node) for part in task.other.parts])
             below = [
-                walk(child, reach * shares[action])
+                walk(child, reach * shares[:, :, action])
                 for action, child in enumerate(children(betting.node, node))
             ]
             return np.asarray(np.sum(below, axis=0))
@@ -186,7 +199,7 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Befor
         assert task.ours is not None
         return np.asarray((ways * task.ours.before_flop(node).T).sum(axis=0))
 
-    value = walk(0, deck.pairs.astype(float)) * deck.chances[0]
+    value = walk(0, np.outer(task.other.weights, deck.pairs)) * deck.chances[0]
     return Before(value, chosen)
 
 

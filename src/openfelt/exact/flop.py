@@ -29,18 +29,19 @@ from openfelt.exact.street import (
     new_room,
     show_down,
     spread,
+    spread_parts,
 )
 
 PAIRS = len(PAIR_CARDS)
 
 
 class Known(NamedTuple):
-    """What a policy does in one seat."""
+    """What a player does in one seat; his parts' buckets are numbered one after the other."""
 
     flop: Ways
     turn: Ways
     river: Ways
-    flop_bucket: NDArray[Any]  # [boards, 1326]
+    flop_bucket: NDArray[Any]  # [parts, boards, 1326]
     turn_bucket: NDArray[Any]
     river_bucket: NDArray[Any]
 
@@ -79,8 +80,8 @@ class Desk(NamedTuple):
     flop: Hands
     turn: Hands
     river: Hands
-    turn_reach: Floats  # [1326, entries of the turn]
-    river_reach: Floats  # [1326, entries of the river]
+    turn_reach: Floats  # [parts, 1326, entries of the turn]
+    river_reach: Floats  # [parts, 1326, entries of the river]
     own_turn_reach: Floats  # of ours, if leaks are asked for
     own_river_reach: Floats
     flop_values: Floats  # [stages, ...] what the turn's entries are worth on the flop
@@ -98,19 +99,19 @@ def stages_of(street: int, leaks: bool) -> int:
     return 5 - street if leaks else 1
 
 
-def new_desk(table: Table, kind: type[np.floating[Any]], leaks: bool = False) -> Desk:
-    """For the lines of a table, and numbers of that kind."""
+def new_desk(table: Table, kind: type[np.floating[Any]], leaks: bool = False, parts: int = 1) -> Desk:
+    """For the lines of a table, numbers of that kind, and so many parts of the other."""
     turn, river = table.turn.pot.shape[1], table.river.pot.shape[1]
     own = PAIRS if leaks else 0
     return Desk(
         new_room(kind),
-        new_hands(),
-        new_hands(),
-        new_hands(),
-        np.zeros((PAIRS, turn), kind),
-        np.zeros((PAIRS, river), kind),
-        np.zeros((own, turn), kind),
-        np.zeros((own, river), kind),
+        new_hands(parts),
+        new_hands(parts),
+        new_hands(parts),
+        np.zeros((parts, PAIRS, turn), kind),
+        np.zeros((parts, PAIRS, river), kind),
+        np.zeros((1, own, turn), kind),
+        np.zeros((1, own, river), kind),
         np.zeros((stages_of(TURN, leaks), PAIRS, turn), kind),
         np.zeros((stages_of(RIVER, leaks), PAIRS, river), kind),
         np.zeros((stages_of(TURN, leaks), PAIRS, river), kind),
@@ -236,7 +237,9 @@ def _deal(
         if not (dead >> np.int64(PAIR_CARDS[pair, 0]) | dead >> np.int64(PAIR_CARDS[pair, 1])) & 1:
             seen = PAIR_AS[seen_as, pair]
             hands.pair[found] = pair
-            hands.theirs[found], hands.ours[found] = theirs[board, seen], ours[board, seen]
+            hands.ours[0, found] = ours[0, board, seen]
+            for part in range(len(theirs)):
+                hands.theirs[part, found] = theirs[part, board, seen]
             found += 1
     hands.size[0] = found
 
@@ -252,15 +255,13 @@ def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
         value = evaluate(word | CARD_BIT[PAIR_CARDS[pair, 0]] | CARD_BIT[PAIR_CARDS[pair, 1]])
         strength[place] = np.int64(value) << 11 | place
     strength[:count].sort()
-    theirs, ours = hands.theirs[:count].copy(), hands.ours[:count].copy()
+    theirs, ours = hands.theirs[:, :count].copy(), hands.ours[0, :count].copy()
     pairs = hands.pair[:count].copy()
     for place in range(count):
         before = strength[place] & 2047
-        hands.pair[place], hands.theirs[place], hands.ours[place] = (
-            pairs[before],
-            theirs[before],
-            ours[before],
-        )
+        hands.pair[place], hands.ours[0, place] = pairs[before], ours[before]
+        for part in range(len(theirs)):
+            hands.theirs[part, place] = theirs[part, before]
     end = count
     for place in range(count - 1, -1, -1):
         if place < count - 1 and strength[place] >> 11 != strength[place + 1] >> 11:
@@ -272,17 +273,18 @@ def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
 def _down(
     hands: Hands, buckets: Ints, lines: Lines, share: Floats, reach: Floats, room: Room, below: Floats
 ) -> None:
-    """A player's reach at the entries of the next street."""
+    """A player's reach at the entries of the next street, part by part."""
     below[:] = 0.0
-    for first in range(0, lines.pot.shape[1], LANES):
-        spread(hands, buckets, share[first // LANES], reach, first, room)
-        width = min(LANES, lines.entries - first)
-        for place in range(hands.size[0]):
-            pair = hands.pair[place]
-            for way in range(WAYS):
-                entry = way * lines.entries + first
-                for lane in range(width):
-                    below[pair, entry + lane] = room.reach[place, way * LANES + lane]
+    for part in range(len(reach)):
+        for first in range(0, lines.pot.shape[1], LANES):
+            spread(hands, buckets[part], share[first // LANES], reach[part], first, room.reach)
+            width = min(LANES, lines.entries - first)
+            for place in range(hands.size[0]):
+                pair = hands.pair[place]
+                for way in range(WAYS):
+                    entry = way * lines.entries + first
+                    for lane in range(width):
+                        below[part, pair, entry + lane] = room.reach[place, way * LANES + lane]
 
 
 @kernel
@@ -300,7 +302,7 @@ def _up(
 ) -> None:
     """From what the entries of the next street are worth to what those of this one are."""
     for first in range(0, lines.pot.shape[1], LANES):
-        spread(hands, hands.theirs, theirs[first // LANES], reach, first, room)
+        spread_parts(hands, theirs[first // LANES], reach, first, room)
         meet(hands, room)
         width = min(LANES, lines.entries - first)
         for stage in range(len(below) + 1 if len(below) > 1 else 1):
@@ -324,7 +326,7 @@ def _river(lines: Lines, theirs: Floats, ours: Ways, seat: int, best: bool, desk
                 for place in range(hands.size[0]):
                     desk.board_values[stage, hands.pair[place], first : first + LANES] = 0.0
             continue
-        spread(hands, hands.theirs, theirs[first // LANES], desk.river_reach, first, room)
+        spread_parts(hands, theirs[first // LANES], desk.river_reach, first, room)
         meet(hands, room)
         for way in range(WAYS):
             room.pot[way * LANES : (way + 1) * LANES] = lines.pot[way, first : first + LANES]
@@ -349,10 +351,11 @@ def _answer(
 @kernel
 def _comes(hands: Hands, reach: Floats, first: int) -> bool:
     """Whether the other comes to any of these entries with any hand."""
-    for place in range(hands.size[0]):
-        for lane in range(LANES):
-            if reach[hands.pair[place], first + lane] != 0.0:
-                return True
+    for part in range(len(reach)):
+        for place in range(hands.size[0]):
+            for lane in range(LANES):
+                if reach[part, hands.pair[place], first + lane] != 0.0:
+                    return True
     return False
 
 
@@ -375,4 +378,4 @@ def _tell(hands: Hands, own_reach: Floats, values: Floats, weight: float, leak: 
         pair = hands.pair[place]
         for entry in range(leak.shape[1]):
             gained = values[0, pair, entry] - values[1, pair, entry]
-            leak[pair, entry] += weight * own_reach[pair, entry] * gained
+            leak[pair, entry] += weight * own_reach[0, pair, entry] * gained

@@ -22,9 +22,10 @@ from openfelt.exact.deals import Deck, Flop, plan_flop
 from openfelt.exact.flop import stages_of
 from openfelt.exact.gpu_plan import packed, plan_shape
 from openfelt.exact.gpu_river import Street, solve_river, terms_of, together
-from openfelt.exact.gpu_squares import ROOM, WORDS, order_river
-from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, tell
+from openfelt.exact.gpu_squares import ROOM, order_river, words_of
+from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, put_together, tell
 from openfelt.exact.lines import FIRST, LANES, WAYS
+from openfelt.exact.player import known
 from openfelt.rules.holdem import MOST_BETS
 
 REGISTERS = 128  # of a thread on the river
@@ -72,8 +73,9 @@ class _Game:
         self.task, self.deck, betting = task, deck, task.other.betting
         self.live = to_gpu(deck.live)
         self.entries = [lines.entries for lines in betting.streets]
-        other = task.other.known(1 - task.seat, np.float32)
-        ours = other if task.ours is None else task.ours.known(task.seat, np.float32)
+        self.parts = len(task.other.parts)
+        other = known(task.other, 1 - task.seat, np.float32)
+        ours = other if task.ours is None else known(task.ours, task.seat, np.float32)
         self.streets = [
             Street(
                 _by_entry(his.share),
@@ -84,19 +86,22 @@ class _Game:
             for his, own, lines in zip(other[:3], ours[:3], betting.streets, strict=True)
         ]
         tables = [to_gpu(np.asarray(table)) for table in other[3:]]
-        same = task.ours is None or all(a is b for a, b in zip(other[3:], ours[3:], strict=True))
+        parts = (*task.other.parts, task.ours or task.other.parts[0])
+        same = all(a is b for part in parts for a, b in zip(part.buckets, parts[0].buckets, strict=True))
         self.tables = [tables, tables if same else [to_gpu(np.asarray(table)) for table in ours[3:]]]
         self.reach = _reach(task.other, 1 - task.seat, deck)
-        self.own_reach = _reach(task.ours, task.seat, deck) if task.leaks else None
+        self.own_reach = _reach(task.ours, task.seat, deck) if task.leaks else []
         self.chances = deck.chances.astype(np.float32)
         self.best = [True, False] if task.leaks else [task.best]  # by stage of the river
         shares = self.streets[-1].share.shape[1] * WAYS
         self.share_bytes = 4 * shares if shares <= MOST_SHARES else 0
         opens, fewer = task.seat == FIRST, betting.most_bets < MOST_BETS
-        self.solve_river = [_river_kernel(opens, best, fewer, self.share_bytes > 0) for best in self.best]
-        self.come_up = _street_kernel(come_up, opens)
+        how = {"OPENS": opens, "FEWER": fewer, "FITS": self.share_bytes > 0, "PARTS": self.parts}
+        self.solve_river = [_river_kernel(**how, BEST=best) for best in self.best]
+        self.come_up = _street_kernel(come_up, OPENS=opens)
         self.deal, self.go_down, self.gather, self.tell = map(_street_kernel, (deal, go_down, gather, tell))
-        self.order_river = _street_kernel(order_river)
+        self.put_together = _street_kernel(put_together)
+        self.order_river = _street_kernel(order_river, PARTS=self.parts)
 
 
 class _Desk:
@@ -106,10 +111,17 @@ class _Desk:
         self._game, self._queue, leaks = game, new_queue(), game.task.leaks
         turns, (e1, e2, e3) = game.deck.size - 3, game.entries
         self._plan = zeros_on_gpu(plan_shape(game.deck), np.int32)
-        self._buckets = [zeros_on_gpu((1 + turns, PAIRS), np.int32) for _ in range(2)]
-        self._words = zeros_on_gpu((turns * (turns - 1) * WORDS * ROOM,), np.uint32)
+        self._theirs = [zeros_on_gpu((1 + turns, PAIRS), np.int32) for _ in range(game.parts)]
+        self._ours = zeros_on_gpu((1 + turns, PAIRS), np.int32)
+        self._words = zeros_on_gpu((turns * (turns - 1) * words_of(game.parts) * ROOM,), np.uint32)
         self._facts = zeros_on_gpu((turns * (turns - 1),), np.uint32)
-        self._reach = [_new(1, e2), _new(turns, e3)]
+        # Of all parts one after the other, and what they sum up to.
+        self._reach = [_new(game.parts, e2), _new(game.parts * turns, e3)]
+        self._by_part = [
+            [self._reach[0][part : part + 1], self._reach[1][part * turns : (part + 1) * turns]]
+            for part in range(game.parts)
+        ]
+        self._total = self._reach if game.parts == 1 else [_new(1, e2), _new(turns, e3)]
         self._own_reach = [_new(1, e2), _new(turns, e3)] if leaks else []
         self._river_values = _new(stages_of(RIVER, leaks), turns, e3)
         self._turn_values = _new(stages_of(TURN, leaks), turns, e2)
@@ -123,17 +135,23 @@ class _Desk:
         plan = plan_flop(game.deck, flop)
         turns, (_, e2, e3) = plan.turns, game.entries
         self._plan.copy_to_device(packed(game.deck, flop, plan), stream=self._queue)
-        for bucket, tables in zip(self._buckets, game.tables, strict=True):
-            self._run(game.deal, 1 + turns, game.live, self._plan, *tables[:2], bucket)
+        for part, bucket in enumerate(self._theirs):
+            self._run(game.deal, 1 + turns, game.live, self._plan, part, *game.tables[0][:2], bucket)
+        self._run(game.deal, 1 + turns, game.live, self._plan, 0, *game.tables[1][:2], self._ours)
         rivers = (table[2] for table in game.tables)
         arguments = (game.live, self._plan, *rivers, self._words, self._facts)
         self._run(game.order_river, plan.rivers, *arguments, threads=ROOM)
-        self._down(
-            turns, self._buckets[0], [street.share for street in game.streets], game.reach, self._reach
-        )
+        share = [street.share for street in game.streets]
+        for bucket, reach, into in zip(self._theirs, game.reach, self._by_part, strict=True):
+            self._down(turns, bucket, share, reach, into)
+        if game.parts > 1:
+            for boards, most, entries, reach, total in zip(
+                (1, turns), (1, game.deck.size - 3), (e2, e3), self._reach, self._total, strict=True
+            ):
+                self._run(game.put_together, boards * entries, game.parts, most, entries, reach, total)
         if task.leaks:
             own = [street.own_share for street in game.streets]
-            self._down(turns, self._buckets[1], own, game.own_reach, self._own_reach)
+            self._down(turns, self._ours, own, game.own_reach[0], self._own_reach)
         for stage, kernel in enumerate(game.solve_river):
             self._run(
                 kernel,
@@ -157,7 +175,7 @@ class _Desk:
             one = np.float32(1)
             for street, (boards, chance, reach, values) in enumerate(
                 [
-                    (1, one, game.own_reach, self._flop_values),
+                    (1, one, game.own_reach[0], self._flop_values),
                     (turns, game.chances[2], self._own_reach[0], self._turn_values),
                     (turns, game.chances[2], self._own_reach[1], self._river_values),
                 ]
@@ -186,11 +204,11 @@ class _Desk:
             self._run(
                 game.come_up,
                 boards * entries,
-                self._buckets[0],
+                self._theirs[0],
                 place,
-                self._buckets[1],
+                self._ours,
                 entries,
-                self._reach[place],
+                self._total[place],
                 below[max(stage - 1, 0)],
                 game.streets[place],
                 game.task.best and stage == 0,
@@ -205,8 +223,7 @@ class _Desk:
 
 
 @cache
-def _river_kernel(opens: bool, best: bool, fewer: bool, fits: bool) -> Any:
-    constants: dict[str, Any] = {"OPENS": opens, "BEST": best, "FEWER": fewer, "FITS": fits}
+def _river_kernel(**constants: Any) -> Any:
     if is_simulated():
         return for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
     return for_cuda(solve_river, {}, REGISTERS, constants)
@@ -217,8 +234,8 @@ def _all_together() -> None:
 
 
 @cache
-def _street_kernel(kernel: Any, opens: bool = True) -> Any:
-    return for_cuda(kernel, {}, constants={"OPENS": opens})
+def _street_kernel(kernel: Any, **constants: Any) -> Any:
+    return for_cuda(kernel, {}, constants=constants)
 
 
 def _new(*shape: int) -> Any:
@@ -233,7 +250,8 @@ def _single(table: Floats) -> Any:
 
 
 def _reach(player: Any, seat: int, deck: Deck) -> Any:
-    return _single(np.ascontiguousarray(reach_at_flop(player, seat, deck).T[None]))
+    """By part [1, entries, 1326]."""
+    return [_single(np.ascontiguousarray(part.T[None])) for part in reach_at_flop(player, seat, deck)]
 
 
 def _by_entry(ways: NDArray[Any]) -> Any:

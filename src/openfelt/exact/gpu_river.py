@@ -31,6 +31,7 @@ from openfelt.exact.gpu_squares import (
     LIVE_WORD,
     LONGEST,
     OUR_WORD,
+    PARTS,
     PIECE_SUMS,
     PLAIN,
     RANK_COUNT,
@@ -49,10 +50,11 @@ from openfelt.exact.gpu_squares import (
     THEIR_WORD,
     THREE,
     TWO_TABLES,
-    WORDS,
     U,
+    bucket_word,
     kind_counts,
     kind_of,
+    words_of,
 )
 from openfelt.exact.lines import WAYS, Lines
 from openfelt.exact.street import LEAST, back, whole
@@ -112,10 +114,12 @@ def solve_river(
     terms = cuda.shared.array(ALL_TERMS, np.float32)
     square = min(thread, U(SQUARES - 1))
     ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
-    comes = 0
+    comes, turns = 0, U(reach.shape[0] // PARTS)
     for seat in range(HANDS):
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
-        here = reach[turn, entry, U(PAIR[one, two])] if one != two else np.float32(0.0)
+        here = np.float32(0.0)
+        for part in range(PARTS if one != two else 0):
+            here += reach[U(part) * turns + turn, entry, U(PAIR[one, two])]
         came[U(seat * ROOM) + thread] = here
         worth[U(seat * ROOM) + thread] = np.float32(0.0)
         comes |= here != np.float32(0.0)
@@ -128,14 +132,15 @@ def solve_river(
         cuda.syncthreads()
         hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
-            first, fact = U(river) * U(WORDS * ROOM) + thread, facts[U(river)]
+            first, fact = U(river) * U(words_of(PARTS) * ROOM) + thread, facts[U(river)]
             room, board = (words, first, street, came, shares, terms, table, hold), fact >> U(2) & U(3)
+            came_by = reach, turn, turns
             if board == U(PLAIN):
-                _one_river(PLAIN, U(river), fact, entry, ranks, room)
+                _one_river(PLAIN, U(river), fact, entry, ranks, came_by, room)
             elif board == U(THREE):
-                _one_river(THREE, U(river), fact, entry, ranks, room)
+                _one_river(THREE, U(river), fact, entry, ranks, came_by, room)
             else:
-                _one_river(FOUR, U(river), fact, entry, ranks, room)
+                _one_river(FOUR, U(river), fact, entry, ranks, came_by, room)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
                 for hand in range(HANDS):  # all at once, so that none waits for another
@@ -155,7 +160,7 @@ def _place(order: Any, fact: Any, hand: int) -> Any:
     return (U(4) * one + two) * ROOM_APART
 
 
-def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: Any) -> None:
+def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, came_by: Any, room: Any) -> None:
     """What a river is worth to the hands of a square, at `hold`: way after way, back from the last."""
     words, first, street, came, shares, terms, table, hold = room
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
@@ -176,7 +181,9 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: 
     for done in range(WAYS):
         # One way after the other in turns, over rivers too: others may still look up the one before.
         way, cells = U(WAYS - 1 - done), (river + U(done) & U(1)) * U(TABLE)
-        if fact < U(16):
+        if PARTS > 1:
+            _add_parts(words, first, fact, entry, ranks, came_by, street, shares, way, lives, own)
+        elif fact < U(16):
             for kind in range(1 if board == PLAIN else KINDS):
                 part = _share(street, shares, entry, buckets[kind], way)
                 for hand in range(HANDS):
@@ -203,6 +210,35 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, room: 
     for hand in range(HANDS):
         if not lives >> U(hand) & U(1):
             hold[hand] = zero
+
+
+def _add_parts(
+    words: Any,
+    first: Any,
+    fact: Any,
+    entry: Any,
+    ranks: Any,
+    came_by: Any,
+    street: Street,
+    shares: Any,
+    way: Any,
+    lives: Any,
+    own: Any,
+) -> None:
+    """The reach of one who plays a mixture."""
+    reach, turn, turns = came_by
+    for hand in range(HANDS):
+        own[hand] = np.float32(0.0)
+    for part in range(PARTS):
+        at = first + U(bucket_word(part) * ROOM)
+        for hand in range(HANDS):
+            if lives >> U(hand) & U(1):
+                one = U(4) * ranks[0] + (fact + U(1 + hand // 4) & U(3))
+                two = U(4) * ranks[1] + (fact + U(1 + hand % 4) & U(3))
+                # As `_bucket` and `_share`, which are slow to call so often where a GPU is only simulated.
+                bucket = words[at + U(hand // 2 * ROOM)] >> U(16 * (hand % 2)) & HALF_BITS
+                share = shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
+                own[hand] += reach[U(part) * turns + turn, entry, U(PAIR[one, two])] * share
 
 
 def _is_needed(word: int, board: int) -> Any:

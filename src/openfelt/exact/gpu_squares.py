@@ -25,6 +25,8 @@ from openfelt.cards.deck import PAIR, RANKS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.exact.gpu_plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
 
+PARTS = 1  # of the other, who may play a mixture; set when kernels are built
+
 RANK_COUNT, HANDS, KINDS = len(RANKS), 16, 4
 PLAIN, THREE, FOUR = range(3)  # boards, by their flushes
 BOTH = 3  # the kind of two cards of the suit of flushes
@@ -40,13 +42,14 @@ ROOM = 96  # threads of a block: whole warps for all squares; those without one 
 # row, where hands of the same worth begin, and where they end (8 bits each); with partners that are not of
 # the suit, or with all if that is the same; with partners of it; and both again for the card of the suit.
 # For each kind of hands the same in the list of squares (10 bits each). Then which hands there are, a bit
-# each, and the buckets, two in a word: of the other, and ours.
+# each, and the buckets, two in a word: of the other, and ours; and those of the other's further parts.
 SIDE_WORDS = 4
 KIND_WORD = 2 * SIDE_WORDS
 LIVE_WORD = KIND_WORD + KINDS
 THEIR_WORD = LIVE_WORD + 1
-OUR_WORD = THEIR_WORD + HANDS // 2
-WORDS = OUR_WORD + HANDS // 2
+BUCKET_WORDS = HANDS // 2
+OUR_WORD = THEIR_WORD + BUCKET_WORDS
+WORDS = OUR_WORD + BUCKET_WORDS
 
 # The table of a way. Lists of cards side by side, the four of a rank together; their last row has the sums of
 # all, whatever their length. Then those of the cards of the suit, the list of squares, and what its pieces
@@ -67,12 +70,22 @@ BYTE, TEN_BITS, HALF_BITS = U(255), U(1023), U(65535)
 ROOM_APART = U(ROOM)
 
 
+def words_of(parts: Any) -> Any:
+    """How many there are."""
+    return WORDS + BUCKET_WORDS * (parts - 1)
+
+
+def bucket_word(part: Any) -> Any:
+    """The first of a part's."""
+    return WORDS + BUCKET_WORDS * (part - 1) if part else THEIR_WORD
+
+
 def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts: Any) -> None:
     """For each river, a block: the words of its squares. And a fact: the suit of its flushes, what board it
     is (times 4), and if the other's hands of one kind in a square are not all in one bucket 16.
     """
     river, thread = cuda.blockIdx.x, cuda.threadIdx.x
-    square = min(thread, SQUARES - 1)
+    square, first_word = min(thread, SQUARES - 1), river * words_of(PARTS)
     worth = cuda.shared.array(ALL_KINDS, np.int32)
     board, turn = np.uint64(0), plan[RIVER_TURN, river]
     count = cuda.local.array(4, np.int32)
@@ -88,9 +101,10 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
             last, flushes = suit, THREE if count[suit] == 3 else FOUR
     one_rank, two_rank = int(SQUARE_RANKS[square, 0]), int(SQUARE_RANKS[square, 1])
     lives = 0
-    spare = cuda.local.array(KINDS, np.int64)  # a hand of each kind
+    word: Any = np.int64(0)
+    hand_of = cuda.local.array(KINDS, np.int64)  # one of each kind
     for kind in range(KINDS):
-        spare[kind] = -1
+        hand_of[kind] = -1
         if thread < SQUARES:
             worth[kind * SQUARES + square] = -1
     for hand in range(HANDS):
@@ -98,14 +112,14 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
         if is_live(live, board, one, two):
             kind = kind_of(hand, flushes)
             lives |= 1 << hand
-            spare[kind] = PAIR[one, two]
+            hand_of[kind] = PAIR[one, two]
             if thread < SQUARES:
                 worth[kind * SQUARES + square] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
     if flushes == THREE and thread < SQUARES:
         same = max(worth[square], worth[SQUARES + square], worth[2 * SQUARES + square])
         for kind in range(BOTH):
             worth[kind * SQUARES + square] = same
-    words[(river * WORDS + LIVE_WORD) * ROOM + thread] = lives
+    words[(first_word + LIVE_WORD) * ROOM + thread] = lives
     cuda.syncthreads()
     for side in range(2):
         rank, partner = (two_rank, one_rank) if side else (one_rank, two_rank)
@@ -129,9 +143,9 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
                             same += 1
                             before += (other_suited, other) < (with_suited, partner)
                 end = LONGEST if below + same == RANK_COUNT * wide else below + same
-                word: Any = below + before | below << 8 | end << 16
+                word = below + before | below << 8 | end << 16
                 at = SIDE_WORDS * side + 2 * suited + with_suited
-                words[(river * WORDS + at) * ROOM + thread] = word
+                words[(first_word + at) * ROOM + thread] = word
     for kind in range(KINDS):
         if kind_counts(kind, flushes):
             own = worth[kind * SQUARES + square]
@@ -144,24 +158,26 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
                             same += 1
                             before += other < kind * SQUARES + square
             word = below + before | below << 10 | (below + same) << 20
-            words[(river * WORDS + KIND_WORD + kind) * ROOM + thread] = word
+            words[(first_word + KIND_WORD + kind) * ROOM + thread] = word
     number, through = plan[RIVER_NUMBER, river], plan[RIVER_THROUGH, river]
     differ = 0
-    for half in range(HANDS // 2):
-        his, mine = np.uint32(0), np.uint32(0)
-        for side in range(2):
-            hand = 2 * half + side
-            # Hands that cannot be are in the bucket of one that can.
-            known = spare[kind_of(hand, flushes)]
-            if known >= 0:
-                one, two = card_of(one_rank, hand // 4, last), card_of(two_rank, hand % 4, last)
-                pair = np.int64(PAIR[one, two]) if lives >> hand & 1 else known
-                seen = PAIR_AS[through, pair]
-                his |= np.uint32(theirs[number, seen]) << np.uint32(16 * side)
-                mine |= np.uint32(ours[number, seen]) << np.uint32(16 * side)
-                differ |= theirs[number, seen] != theirs[number, PAIR_AS[through, known]]
-        words[(river * WORDS + THEIR_WORD + half) * ROOM + thread] = his
-        words[(river * WORDS + OUR_WORD + half) * ROOM + thread] = mine
+    for half in range(BUCKET_WORDS):
+        for part in range(PARTS + 1):  # the last is ours
+            word = np.int64(0)
+            for side in range(2):
+                hand = 2 * half + side
+                spare = hand_of[kind_of(hand, flushes)]
+                if spare >= 0:  # hands that cannot be are in the bucket of one that can
+                    one, two = card_of(one_rank, hand // 4, last), card_of(two_rank, hand % 4, last)
+                    seen = PAIR_AS[through, np.int64(PAIR[one, two]) if lives >> hand & 1 else spare]
+                    if part < PARTS:
+                        bucket = np.int64(theirs[part, number, seen])
+                        differ |= bucket != theirs[part, number, PAIR_AS[through, spare]]
+                    else:
+                        bucket = np.int64(ours[0, number, seen])
+                    word |= bucket << 16 * side
+            at = bucket_word(part) if part < PARTS else OUR_WORD
+            words[(first_word + at + half) * ROOM + thread] = word
     if cuda.syncthreads_or(differ):
         differ = 1
     if thread == 0:

@@ -19,7 +19,7 @@ from openfelt.rules.holdem import MOST_BETS
 OPENS = True  # whether we act first; set when a kernel is built
 
 
-def deal(live: Any, plan: Any, flop_table: Any, turn_table: Any, bucket: Any) -> None:
+def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, bucket: Any) -> None:
     """The bucket of each hand on the flop and on its turns, -1 if it cannot be: a block for each board."""
     board = cuda.blockIdx.x
     number, through = plan[NUMBER, board], plan[THROUGH, board]
@@ -35,7 +35,10 @@ def deal(live: Any, plan: Any, flop_table: Any, turn_table: Any, bucket: Any) ->
         found: Any = -1
         if lives:
             seen = PAIR_AS[through, pair]
-            found = np.int64(flop_table[number, seen]) if board == 0 else np.int64(turn_table[number, seen])
+            if board == 0:
+                found = np.int64(flop_table[part, number, seen])
+            else:
+                found = np.int64(turn_table[part, number, seen])
         bucket[board, pair] = found
 
 
@@ -48,6 +51,16 @@ def go_down(bucket: Any, first: int, share: Any, entries: int, reach: Any, below
         for way in range(WAYS):
             part = share[entry, own, way] if own >= 0 else np.float32(0.0)
             below[board, way * entries + entry, pair] = came * part
+
+
+def put_together(parts: int, boards: int, entries: int, reach: Any, total: Any) -> None:
+    """The reach of all parts of a mixture: a block for each board and entry."""
+    board, entry = cuda.blockIdx.x // entries, cuda.blockIdx.x % entries
+    for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
+        summed = np.float32(0.0)
+        for part in range(parts):
+            summed += reach[part * boards + board, entry, pair]
+        total[board, entry, pair] = summed
 
 
 def come_up(

@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from openfelt.base.jit import Floats, Longs
 from openfelt.exact.best_response import CLASSES, Before, FlopSolver, Task, before_flop, gains
 from openfelt.exact.deals import Deck
 from openfelt.exact.leaks import Leaks, put_together
-from openfelt.exact.player import Player
+from openfelt.exact.player import Anyone, Mixture, Player
 from openfelt.rules.holdem import BIG_BLIND
 
 FOLDER = "flops"  # the kind of folder that is kept
@@ -71,6 +71,11 @@ class Exploit:
     device: str
     leaks: tuple[Leaks, ...] = ()  # by seat, if they were asked for
 
+    def seen_by_the_other(self) -> Exploit:
+        """What he wins who loses here."""
+        won = tuple(-each for each in reversed(self.won))
+        return replace(self, name=self.against, against=self.name, won=won)
+
     @property
     def mbb(self) -> float:
         """The mean of the seats, in thousandths of a big blind a hand; of a best response: exploitability."""
@@ -105,7 +110,7 @@ class Measure:
 
     def __init__(
         self,
-        other: Player,
+        other: Anyone,
         ours: Player | None = None,
         *,
         leaks: bool = False,
@@ -120,7 +125,10 @@ class Measure:
         """
         self.deck = deck or Deck()
         self.device = choose_device(device)
-        self._tasks = [Task(other, seat, other if leaks else ours, leaks) for seat in range(2)]
+        if leaks and isinstance(other, Mixture):
+            raise FeltError("Leaks are told of one player, not of a mixture.")
+        himself = other if isinstance(other, Player) and leaks else ours
+        self._tasks = [Task(other, seat, himself, leaks) for seat in range(2)]
         self._sample, self._threads, self._folder = sample or all_flops(self.deck), threads, folder
         count, entries = len(self._sample.kinds), len(other.betting.entries)
         self.values = np.zeros((2, count, entries, CLASSES))
@@ -136,8 +144,8 @@ class Measure:
     def _facts(self) -> dict[str, Any]:
         digest = hashlib.sha256(f"{self.deck} {self.device} {self._tasks[0].leaks}".encode())
         for player in (self._tasks[0].other, self._tasks[0].ours):
-            if player is not None:
-                for array in (player.probabilities, *player.layout, *player.buckets[:2]):
+            for part, weight in zip(player.parts, player.weights, strict=True) if player else ():
+                for array in (weight, part.probabilities, *part.layout, *part.buckets[:2]):
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(self._sample.kinds.tobytes())
         return {"of": self._tasks[0].other.name, "fingerprint": digest.hexdigest()[:32]}
@@ -241,7 +249,7 @@ class Measure:
 
 
 def measure_exploit(
-    other: Player, ours: Player | None = None, *, flops: int = 0, seed: int = 0, **how: Any
+    other: Anyone, ours: Player | None = None, *, flops: int = 0, seed: int = 0, **how: Any
 ) -> Exploit:
     """What a best response wins from a player, or what `ours` does; over all flops, or some at random."""
     deck = Deck()

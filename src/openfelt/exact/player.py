@@ -1,9 +1,13 @@
-"""A player as the engine reads him: what he does in a bucket, and the bucket of every hand on every board."""
+"""A player as the engine reads him: what he does in a bucket, and the bucket of every hand on every board.
+
+A mixture is of several players, its *parts*: before each hand one of them is drawn, who plays it to the end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +33,15 @@ class Player:
     probabilities: Floats  # [slots] of the layout
     buckets: tuple[NDArray[Any], ...]  # by street [canonical boards, 1326]
 
-    def known(self, seat: int, kind: type[np.floating[Any]]) -> Known:
-        """What he does after the flop, for kernels."""
-        flop, turn, river = (
-            Ways(ways.share.astype(kind), ways.folds.astype(kind))
-            for ways in ways_of(self.betting, self.probabilities, self.layout, seat)
-        )
-        return Known(flop, turn, river, *self.buckets[1:])
+    @property
+    def parts(self) -> tuple[Player, ...]:
+        """Himself alone."""
+        return (self,)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Of the parts."""
+        return (1.0,)
 
     def before_flop(self, node: int) -> Floats:
         """[1326, actions] what he does at a decision before the flop."""
@@ -44,6 +50,58 @@ class Player:
         rows = int(layout.slot_base[place]) + int(layout.spots[place]) * self.buckets[0][0].astype(np.int64)
         first = rows + int(facts[PLACE]) - int(layout.first_spot[place])
         return np.asarray(self.probabilities[first[:, None] + np.arange(facts[KIND] & WAYS_BITS)])
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Players, of whom one is drawn before each hand."""
+
+    name: str
+    parts: tuple[Player, ...]
+    weights: tuple[float, ...]  # how likely each is drawn
+
+    @property
+    def betting(self) -> Betting:
+        """Of all."""
+        return self.parts[0].betting
+
+
+Anyone: TypeAlias = Player | Mixture
+
+
+def mixed(parts: Sequence[Player], weights: Sequence[float]) -> Anyone:
+    """One of them is drawn before each hand, as the weights say."""
+    total = sum(weights)
+    if not parts or len(parts) != len(weights) or min(weights) < 0 or not 0 < total < np.inf:
+        raise FeltError("A mixture needs players and as many weights, none negative and not all zero.")
+    drawn = [(part, weight / total) for part, weight in zip(parts, weights, strict=True) if weight]
+    if len({part.betting.most_bets for part, _ in drawn}) > 1:
+        raise FeltError("The players of a mixture must play with the same number of bets.")
+    if len(drawn) == 1:
+        return drawn[0][0]
+    name = " + ".join(f"{weight:.4g} {part.name}" for part, weight in drawn)
+    return Mixture(name, tuple(part for part, _ in drawn), tuple(weight for _, weight in drawn))
+
+
+def known(player: Anyone, seat: int, kind: type[np.floating[Any]]) -> Known:
+    """What he does after the flop, for kernels: the buckets of one part come after those of the other."""
+    parts = [ways_of(part.betting, part.probabilities, part.layout, seat) for part in player.parts]
+    streets = [
+        Ways(*(np.concatenate(tables, axis=1).astype(kind) for tables in zip(*ways, strict=True)))
+        for ways in zip(*parts, strict=True)
+    ]
+    flop, turn, river = streets
+    if len(parts) == 1:
+        return Known(flop, turn, river, *(table[None] for table in player.parts[0].buckets[1:]))
+    buckets = []
+    for street, tables in enumerate(zip(*(part.buckets[1:] for part in player.parts), strict=True)):
+        counts = [ways[street].share.shape[1] for ways in parts]
+        firsts = (np.cumsum(counts) - counts).astype(np.uint16)
+        numbered = [
+            np.add(table, first, dtype=np.uint16) for table, first in zip(tables, firsts, strict=True)
+        ]
+        buckets.append(np.stack(numbered))
+    return Known(flop, turn, river, *buckets)
 
 
 def policy_player(policy: HoldemPolicy, name: str = "") -> Player:

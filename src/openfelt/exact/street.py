@@ -30,8 +30,8 @@ class Hands(NamedTuple):
     size: Ints  # [1]
     pair: Ints  # [1326]
     end: Ints  # [1326] on the river: the place after the last hand of equal value
-    theirs: Ints  # [1326] the other's bucket with that hand
-    ours: Ints  # [1326]
+    theirs: Ints  # [parts, 1326] the other's bucket with that hand
+    ours: Ints  # [parts, 1326]
 
 
 class Room(NamedTuple):
@@ -46,9 +46,10 @@ class Room(NamedTuple):
     of_card: Floats  # [52, row]
 
 
-def new_hands() -> Hands:
-    """Room for any."""
-    return Hands(np.zeros(1, np.int32), *(np.zeros(len(PAIR_CARDS), np.int32) for _ in range(4)))
+def new_hands(parts: int) -> Hands:
+    """Room for any, of one who plays so many parts."""
+    shapes = (1,), (len(PAIR_CARDS),), (len(PAIR_CARDS),), (parts, len(PAIR_CARDS)), (1, len(PAIR_CARDS))
+    return Hands(*(np.zeros(shape, np.int32) for shape in shapes))
 
 
 def new_room(kind: type[np.floating[Any]]) -> Room:
@@ -59,9 +60,9 @@ def new_room(kind: type[np.floating[Any]]) -> Room:
 
 
 @kernel
-def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int, room: Room) -> None:
+def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int, into: Floats) -> None:
     """A player's reach at each way, for the entries from `first` on; `share` is [buckets, row] of these."""
-    lanes, into = len(room.total) // WAYS, room.reach
+    lanes = into.shape[1] // WAYS
     for place in range(hands.size[0]):
         pair, bucket = hands.pair[place], buckets[place]
         for lane in range(lanes):
@@ -75,6 +76,18 @@ def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int
             into[place, 6 * lanes + lane] = came * share[bucket, 6 * lanes + lane]
             into[place, 7 * lanes + lane] = came * share[bucket, 7 * lanes + lane]
             into[place, 8 * lanes + lane] = came * share[bucket, 8 * lanes + lane]
+
+
+@kernel
+def spread_parts(hands: Hands, share: Floats, reach: Floats, first: int, room: Room) -> None:
+    """The reach of the other, who plays a mixture: that of all his parts."""
+    total, more = room.reach, room.call
+    spread(hands, hands.theirs[0], share, reach[0], first, total)
+    for which in range(1, len(reach)):
+        spread(hands, hands.theirs[which], share, reach[which], first, more)
+        for place in range(hands.size[0]):
+            for at in range(total.shape[1]):
+                total[place, at] += more[place, at]
 
 
 @kernel
@@ -232,7 +245,7 @@ def answer_as(hands: Hands, share: Floats, folds: Floats, first: int, room: Room
     """What each hand gets if we play a policy; `share` and `folds` are [buckets, row] of `Ways`."""
     call, met, lanes = room.call, room.met, LANES
     for place in range(hands.size[0]):
-        pair, bucket = hands.pair[place], hands.ours[place]
+        pair, bucket = hands.pair[place], hands.ours[0, place]
         for lane in range(lanes):
             values[pair, first + lane] = 0.0
         for way in range(WAYS):
