@@ -99,57 +99,79 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
     for suit in range(4):
         if count[suit] >= 3:
             last, flushes = suit, THREE if count[suit] == 3 else FOUR
-    one_rank, two_rank = int(SQUARE_RANKS[square, 0]), int(SQUARE_RANKS[square, 1])
-    lives = 0
-    word: Any = np.int64(0)
+    ranks = int(SQUARE_RANKS[square, 0]), int(SQUARE_RANKS[square, 1])
     hand_of = cuda.local.array(KINDS, np.int64)  # one of each kind
-    for kind in range(KINDS):
-        hand_of[kind] = -1
-        if thread < SQUARES:
-            worth[kind * SQUARES + square] = -1
+    lives = _judge(live, board, flushes, last, ranks, worth, hand_of)
+    first = first_word * ROOM + thread
+    words[first + LIVE_WORD * ROOM] = lives
+    cuda.syncthreads()
+    for side in range(2):
+        _order_cards(side, ranks, flushes, worth, words, first)
+    _order_squares(square, flushes, worth, words, first)
+    seen_as = plan[RIVER_NUMBER, river], plan[RIVER_THROUGH, river]
+    differ = 0
     for hand in range(HANDS):
-        one, two = card_of(one_rank, hand // 4, last), card_of(two_rank, hand % 4, last)
+        pair = hand_of[kind_of(hand, flushes)]  # hands that cannot be are in the bucket of one that can
+        if lives >> hand & 1:
+            one, two = card_of(ranks[0], hand // 4, last), card_of(ranks[1], hand % 4, last)
+            for part in range(PARTS):
+                differ |= _bucket_of(theirs, part, pair, seen_as) != _bucket_of(
+                    theirs, part, np.int64(PAIR[one, two]), seen_as
+                )
+            pair = np.int64(PAIR[one, two])
+        for part in range(PARTS):
+            _put_bucket(
+                words, first + bucket_word(part) * ROOM, hand, _bucket_of(theirs, part, pair, seen_as)
+            )
+        _put_bucket(words, first + OUR_WORD * ROOM, hand, _bucket_of(ours, 0, pair, seen_as))
+    if cuda.syncthreads_or(differ):
+        differ = 1
+    if thread == 0:
+        facts[river] = last + 4 * flushes + 16 * differ
+
+
+def _judge(live: Any, board: Any, flushes: Any, last: Any, ranks: Any, worth: Any, hand_of: Any) -> Any:
+    """What the kinds of hands of a square are worth, -1 if there are none; and which hands there are."""
+    square, lives, found = min(cuda.threadIdx.x, SQUARES - 1), 0, cuda.local.array(KINDS, np.int32)
+    for kind in range(KINDS):
+        hand_of[kind] = found[kind] = -1
+    for hand in range(HANDS):
+        one, two = card_of(ranks[0], hand // 4, last), card_of(ranks[1], hand % 4, last)
         if is_live(live, board, one, two):
             kind = kind_of(hand, flushes)
             lives |= 1 << hand
             hand_of[kind] = PAIR[one, two]
-            if thread < SQUARES:
-                worth[kind * SQUARES + square] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
-    if flushes == THREE and thread < SQUARES:
-        same = max(worth[square], worth[SQUARES + square], worth[2 * SQUARES + square])
-        for kind in range(BOTH):
-            worth[kind * SQUARES + square] = same
-    words[(first_word + LIVE_WORD) * ROOM + thread] = lives
-    cuda.syncthreads()
-    for side in range(2):
-        rank, partner = (two_rank, one_rank) if side else (one_rank, two_rank)
-        for suited in range(2 if flushes != PLAIN else 1):
-            wide = 2 if flushes == FOUR or suited else 1
-            for with_suited in range(wide):
-                own = worth[cell(rank, partner, suited, with_suited)]
-                below, same, before = 0, 0, 0
-                for other_suited in range(wide):
-                    for other in range(RANK_COUNT):
-                        # As `cell`, which is slow to call so often where a GPU is only simulated.
-                        apart = (other - rank) % RANK_COUNT
-                        there = RANK_COUNT * apart + rank
-                        kind = 2 * suited + other_suited
-                        if 2 * apart > RANK_COUNT:
-                            there = RANK_COUNT * (RANK_COUNT - apart) + other
-                            kind = 2 * other_suited + suited
-                        value = worth[kind * SQUARES + there]
-                        below += value < own
-                        if value == own:
-                            same += 1
-                            before += (other_suited, other) < (with_suited, partner)
-                end = LONGEST if below + same == RANK_COUNT * wide else below + same
-                word = below + before | below << 8 | end << 16
-                at = SIDE_WORDS * side + 2 * suited + with_suited
-                words[(first_word + at) * ROOM + thread] = word
+            found[kind] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
+    if flushes == THREE:
+        found[0] = found[1] = found[2] = max(found[0], found[1], found[2])
+    for kind in range(KINDS):  # threads that do what the last one does put the same
+        worth[kind * SQUARES + square] = found[kind]
+    return lives
+
+
+def _order_cards(side: int, ranks: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
+    """The words of a side, from the lists of its cards."""
+    value = cuda.local.array(LONGEST, np.int32)
+    for suited in range(2 if flushes != PLAIN else 1):
+        length = LONGEST if flushes == FOUR or suited else RANK_COUNT
+        for at in range(length):
+            value[at] = worth[cell(ranks[side], at % RANK_COUNT, suited, at // RANK_COUNT)]
+        for with_suited in range(length // RANK_COUNT):
+            own, below, same, before = with_suited * RANK_COUNT + ranks[1 - side], 0, 0, 0
+            for at in range(length):
+                below += value[at] < value[own]
+                same += value[at] == value[own]
+                before += value[at] == value[own] and at < own
+            end = LONGEST if below + same == length else below + same
+            word = SIDE_WORDS * side + 2 * suited + with_suited
+            words[first + word * ROOM] = below + before | below << 8 | end << 16
+
+
+def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
+    """The words of the kinds of hands, from the list of squares."""
     for kind in range(KINDS):
         if kind_counts(kind, flushes):
-            own = worth[kind * SQUARES + square]
-            below, same, before = 0, 0, 0
+            own, below, same, before = worth[kind * SQUARES + square], 0, 0, 0
             for other_kind in range(KINDS):
                 if kind_counts(other_kind, flushes):
                     for other in range(other_kind * SQUARES, (other_kind + 1) * SQUARES):
@@ -157,31 +179,19 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
                         if worth[other] == own:
                             same += 1
                             before += other < kind * SQUARES + square
-            word = below + before | below << 10 | (below + same) << 20
-            words[(first_word + KIND_WORD + kind) * ROOM + thread] = word
-    number, through = plan[RIVER_NUMBER, river], plan[RIVER_THROUGH, river]
-    differ = 0
-    for half in range(BUCKET_WORDS):
-        for part in range(PARTS + 1):  # the last is ours
-            word = np.int64(0)
-            for side in range(2):
-                hand = 2 * half + side
-                spare = hand_of[kind_of(hand, flushes)]
-                if spare >= 0:  # hands that cannot be are in the bucket of one that can
-                    one, two = card_of(one_rank, hand // 4, last), card_of(two_rank, hand % 4, last)
-                    seen = PAIR_AS[through, np.int64(PAIR[one, two]) if lives >> hand & 1 else spare]
-                    if part < PARTS:
-                        bucket = np.int64(theirs[part, number, seen])
-                        differ |= bucket != theirs[part, number, PAIR_AS[through, spare]]
-                    else:
-                        bucket = np.int64(ours[0, number, seen])
-                    word |= bucket << 16 * side
-            at = bucket_word(part) if part < PARTS else OUR_WORD
-            words[(first_word + at + half) * ROOM + thread] = word
-    if cuda.syncthreads_or(differ):
-        differ = 1
-    if thread == 0:
-        facts[river] = last + 4 * flushes + 16 * differ
+            words[first + (KIND_WORD + kind) * ROOM] = below + before | below << 10 | (below + same) << 20
+
+
+def _bucket_of(table: Any, part: Any, pair: Any, seen_as: Any) -> Any:
+    """Of two cards; 0 if there are none."""
+    number, through = seen_as
+    return np.int64(table[part, number, PAIR_AS[through, pair]]) if pair >= 0 else np.int64(0)
+
+
+def _put_bucket(words: Any, first: Any, hand: Any, bucket: Any) -> None:
+    """Into its half of a word."""
+    at = first + hand // 2 * ROOM
+    words[at] = words[at] | bucket << 16 if hand % 2 else bucket
 
 
 def is_live(live: Any, board: Any, one: Any, two: Any) -> Any:

@@ -197,47 +197,31 @@ def _four(row: Floats, at: int, apart: int) -> Four:
     return row[at], row[at + apart], row[at + 2 * apart], row[at + 3 * apart]
 
 
+@part
+def _best(opens: bool, call: Floats, met: Floats, paid: Floats, lane: int, lanes: int) -> float:
+    """What a street is worth to one hand at one entry."""
+    ours, his = (5 * lanes + lane, lanes + lane) if opens else (lanes + lane, 5 * lanes + lane)
+    begun = chain(True, _four(call, ours, lanes), _four(met, ours, lanes), _four(paid, ours, lanes))
+    joined = chain(False, _four(call, his, lanes), _four(met, his, lanes), _four(paid, his, lanes))
+    if opens:  # he comes to our first bet with what he would bet too
+        begun += paid[ours] * met[his]
+    return whole(opens, begun, joined, call[lane], met[lane], paid[ours])
+
+
 @kernel
 def answer_best(hands: Hands, opens: bool, first: int, room: Room, values: Floats) -> None:
     """The most that each hand can get from the street: at `values`, [1326, entries]."""
-    # A loop whose length is not known beforehand is not unrolled, and so can take several lanes at once.
+    # A loop whose length is not known beforehand is not unrolled, and so can take several lanes at once; and
+    # there is one for each seat, so that none asks which it is.
     lanes, paid = len(room.total) // WAYS, room.paid[0]
-    a, b = lanes, 5 * lanes  # the first ways of both chains
     for place in range(hands.size[0]):
         call, met, best = room.call[place], room.met[place], values[hands.pair[place], first : first + lanes]
         if opens:
             for lane in range(lanes):
-                begun = chain(
-                    True,
-                    _four(call, b + lane, lanes),
-                    _four(met, b + lane, lanes),
-                    _four(paid, b + lane, lanes),
-                )
-                joined = chain(
-                    False,
-                    _four(call, a + lane, lanes),
-                    _four(met, a + lane, lanes),
-                    _four(paid, a + lane, lanes),
-                )
-                begun += (
-                    paid[b + lane] * met[a + lane]
-                )  # he comes to our first bet with what he would bet too
-                best[lane] = whole(True, begun, joined, call[lane], met[lane], paid[b + lane])
+                best[lane] = _best(True, call, met, paid, lane, lanes)
         else:
             for lane in range(lanes):
-                begun = chain(
-                    True,
-                    _four(call, a + lane, lanes),
-                    _four(met, a + lane, lanes),
-                    _four(paid, a + lane, lanes),
-                )
-                joined = chain(
-                    False,
-                    _four(call, b + lane, lanes),
-                    _four(met, b + lane, lanes),
-                    _four(paid, b + lane, lanes),
-                )
-                best[lane] = whole(False, begun, joined, call[lane], met[lane], paid[a + lane])
+                best[lane] = _best(False, call, met, paid, lane, lanes)
 
 
 @kernel
