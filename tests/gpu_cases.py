@@ -23,7 +23,7 @@ from gpu_exact import EXACT
 import openfelt as felt
 from openfelt.base import cuda as cuda_module
 from openfelt.base.cuda import choose_device, cuda, for_cuda, gpu_name, is_simulated, to_gpu, why_no_gpu
-from openfelt.base.jit import part
+from openfelt.base.jit import episode_kernel, part
 from openfelt.base.shared import add, raise_to
 from openfelt.cli.app import main
 from openfelt.solvers import gpu as gpu_module
@@ -350,6 +350,15 @@ def changes_to_shared_tables_are_atomic(folder):
     assert set(before) <= {0, *raised_to.tolist()}
 
 
+@episode_kernel
+def alone(table, marks, before):
+    """The same changes on the CPU."""
+    add(table, 0, 1, 0.5)
+    deeper(table, 2.0)
+    for place, value in enumerate((5, 3, 8)):
+        before[place] = raise_to(marks, 1, value)
+
+
 @case
 def shared_changes_are_exchanged_wherever_they_are_called(folder):
     """Also in what a kernel calls; the CPU's own are left alone."""
@@ -361,10 +370,10 @@ def shared_changes_are_exchanged_wherever_they_are_called(folder):
         for_cuda(crowd, {})[1, 1](there, to_gpu(marks), before)
     assert there.copy_to_host().tolist() == [[0.0, 1.0], [4.0, 0.0]]
     assert before.copy_to_host().tolist() == [1]
-    add(table, 0, 1, 0.5)
-    deeper(table, 2.0)
+    before = np.zeros(3, int)
+    alone(table, marks, before)
     assert table.tolist() == [[0.0, 0.5], [2.0, 0.0]]
-    assert [raise_to(marks, 1, value) for value in (5, 3, 8)] == [0, 5, 5]
+    assert before.tolist() == [0, 5, 5]
     assert marks.tolist() == [0, 8, 0]
 
 

@@ -410,8 +410,9 @@ def test_trees_are_known_by_betting_and_buckets():
 
 
 @episode_kernel
-def random_episode(tree, deal, stream, nodes, slots, ways, passives, won):
+def random_episode(tree, deal, stream, start, draws, nodes, slots, ways, passives, won):
     """Play at random without folding much; returns how many decisions there were."""
+    go_to(stream, start, draws)
     node, length = begin(tree, deal, stream), 0
     while tree.node[node, PLAYER] >= 0:
         nodes[length], slots[length] = node, first_slot(tree, deal, node)
@@ -453,10 +454,9 @@ class Episodes:
     def play(self) -> int:
         """Play one, with the numbers of an iteration of a learner; how many decisions it had."""
         self.count += 1
-        go_to(self.stream, self.start, self.count * ITERATION_DRAWS)
-        return random_episode(
-            self.fast, self.deal, self.stream, self.nodes, self.slots, self.ways, self.passives, self.won
-        )
+        draws = self.count * ITERATION_DRAWS
+        tables = self.nodes, self.slots, self.ways, self.passives, self.won
+        return random_episode(self.fast, self.deal, self.stream, self.start, draws, *tables)
 
     def next(self):
         """The nodes of an episode, the last one a leaf, and the bettings at them."""

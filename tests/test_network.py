@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openfelt.base.errors import FeltError
-from openfelt.base.jit import part
+from openfelt.base.jit import episode_kernel, part
 from openfelt.bots.chen import chen_score
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.boards import find_board
@@ -141,6 +141,11 @@ def trained(features, names, seed=0):
     return model, new_network(features, weights_of(model, names))
 
 
+@episode_kernel
+def _score(network, node, potential, chen, is_max):
+    score_actions(network, node, potential, chen, is_max)
+
+
 @pytest.mark.parametrize("names", [*SETS.values(), (POTENTIAL,), (OPPONENT, CHEN)])
 def test_forward_pass_is_scikit_learn_s(features, names):
     model, network = trained(features, names)
@@ -149,7 +154,7 @@ def test_forward_pass_is_scikit_learn_s(features, names):
     for node in generator.choice(decisions, 50).tolist():
         potential, chen, is_max = (*generator.random(2).tolist(), float(generator.integers(2)))
         row = np.concatenate([[potential, chen, is_max], features.public[node]])
-        score_actions(network, node, potential, chen, is_max)
+        _score(network, node, potential, chen, is_max)
         chances = np.exp(network.score) / np.exp(network.score).sum()
         (expected,) = model.predict_proba(row[None, columns_of(names)])
         np.testing.assert_allclose(chances, expected, atol=1e-9)

@@ -12,6 +12,7 @@ from slow_search import SlowSearch, SlowTree
 
 import openfelt as felt
 from openfelt.base.errors import FeltError
+from openfelt.base.jit import episode_kernel
 from openfelt.base.random import Dice
 from openfelt.bots.bot import Clock
 from openfelt.bots.mcts import MctsBot
@@ -38,23 +39,33 @@ C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of 
 # The tree of the search
 
 
+@episode_kernel
+def find_entry(memory, slot):
+    return find(memory, slot)
+
+
+@episode_kernel
+def take_entry(memory, slot, at):
+    return take(memory, slot, at)
+
+
 def test_memory_is_a_dictionary():
     memory, twin = new_memory(500, 3), {}
     generator = np.random.default_rng(1)
     for _ in range(3):  # ages
         for slot in generator.integers(0, 1 << 40, 2_000).tolist():
-            at = find(memory, slot)
+            at = find_entry(memory, slot)
             assert (at >= 0) == (slot in twin)
-            if at < 0 and take(memory, slot, -1 - at):
+            if at < 0 and take_entry(memory, slot, -1 - at):
                 twin[slot] = -1 - at
                 assert (memory.counts[twin[slot] + 1 : twin[slot] + 4] == 0).all()
                 memory.counts[twin[slot] + 3] = slot, 1
         assert len(twin) == memory.state[USED] == int(memory.places * FULL)
         for slot, at in twin.items():
-            assert find(memory, slot) == at
+            assert find_entry(memory, slot) == at
             assert memory.counts[at + 3].tolist() == [slot, 1]
         forget(memory)
-        assert all(find(memory, slot) < 0 for slot in twin)
+        assert all(find_entry(memory, slot) < 0 for slot in twin)
         twin.clear()
 
 

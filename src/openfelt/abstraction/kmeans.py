@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from openfelt.base.errors import FeltError
 from openfelt.base.jit import Floats, Ints, Longs, kernel
-from openfelt.cards.boards import PAIR_AS, PERMUTATION_BITS, board_set, boards
+from openfelt.cards.boards import CARD_AS, PAIR_AS, PERMUTATION_BITS, SAME, THEN, board_set, boards
 from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
 from openfelt.cards.strength import RIVER_SCALE
 from openfelt.cards.tables import NO_HAND, StrengthTables
@@ -23,6 +23,8 @@ BINS = 20
 SAMPLE = 100_000  # hands that the centres are fitted to
 SEED = 0
 ROUNDING = 1e-9  # far more than sums and squared distances of shares are off by
+STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # of a strength
+STRIDE = 5  # bins between two looks at whether a centre is too far already
 
 
 class SortedCentres(NamedTuple):
@@ -70,7 +72,7 @@ def _fit(points: Floats, weights: Floats, count: int) -> Floats:
 
 def strength_counts(strengths: Longs) -> Longs:
     """How many of the strengths (in 1,980ths) fall into each of the BINS steps."""
-    return np.bincount(strengths * BINS // (RIVER_SCALE + 1), minlength=BINS)
+    return np.bincount(STEP_OF[strengths], minlength=BINS)
 
 
 def cumulated(counts: Longs) -> Floats:
@@ -85,28 +87,31 @@ def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: L
     if street == FLOP:
         _count_two(steps.to_4, steps.to_5, river_hs, board, counts)
     else:
-        _count_one(steps.to_5, river_hs, board, 0, counts)
+        _count_one(steps.to_5, river_hs, board, SAME, 0, counts)
 
 
 @kernel
-def _count_one(to_5: Ints, river_hs: NDArray[np.uint16], board: int, permutation: int, counts: Longs) -> None:
-    for card in range(CARDS):
-        entry = to_5[board, card]
+def _count_one(
+    to_5: Ints, river_hs: NDArray[np.uint16], board: int, permutation: int, first: int, counts: Longs
+) -> None:
+    """Add what the cards from `first` on bring."""
+    for card in range(first, CARDS):
+        entry = to_5[board, CARD_AS[permutation, card]]
         if entry < 0:
             continue
-        after, then = entry >> PERMUTATION_BITS, entry & 31
+        strength, seen_as = river_hs[entry >> PERMUTATION_BITS], PAIR_AS[THEN[permutation, entry & 31]]
         for pair in range(PAIRS):
-            found = river_hs[after, PAIR_AS[then, PAIR_AS[permutation, pair]]]
+            found = strength[seen_as[pair]]
             if found != NO_HAND:
-                counts[pair, np.int64(found) * BINS // (RIVER_SCALE + 1)] += 1
+                counts[pair, STEP_OF[found]] += 1
 
 
 @kernel
 def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
     for card in range(CARDS):
         entry = to_4[board, card]
-        if entry >= 0:
-            _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, counts)
+        if entry >= 0:  # two cards in the other order are the same board
+            _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, card + 1, counts)
 
 
 def sort_centres(centres: Floats) -> SortedCentres:
@@ -142,9 +147,12 @@ def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int
         else:
             at, down = down, down - 1
         distance = 0.0
-        for place in range(BINS):
-            apart = shares[place] - centres.curves[at, place]
-            distance += apart * apart
+        for first in range(0, BINS, STRIDE):
+            for place in range(first, first + STRIDE):
+                apart = shares[place] - centres.curves[at, place]
+                distance += apart * apart
+            if distance > least:
+                break
         if distance < least or (distance == least and centres.number[at] < nearest):
             nearest, least = centres.number[at], distance
     return nearest

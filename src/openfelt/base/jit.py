@@ -18,11 +18,11 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, types
 from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
@@ -53,12 +53,23 @@ def episode_kernel(function: F) -> F:
 
 
 def part(function: F) -> F:
-    """Compile `function` into every episode kernel that calls it."""
-    return _without_vectors(_compiled(function, _nrt=False, forceinline=True))
+    """Compile `function` into every episode kernel that calls it; called from Python, it runs as Python.
+
+    So there is no door from Python to its machine code, which would take a quarter of the time of compiling.
+    And numba would compile it once for each constant that it is called with; as it ends up inside the kernel,
+    the constant is known there all the same.
+    """
+    compiled: Any = _without_vectors(_compiled(function, **PART_FLAGS))
+    compile_for_any: Callable[..., object] = compiled.compile
+    compiled.compile = lambda given: compile_for_any(tuple(map(types.unliteral, given)))  # type: ignore[attr-defined]
+    # Numba does not know that the door is missing, and would run into the wall.
+    compiled._insert = lambda *_: None
+    compiled._compile_for_args = lambda *_, **__: function
+    return compiled  # type: ignore[no-any-return]
 
 
 FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls a kernel
-PART_FLAGS = {**FLAGS, "_nrt": False, "forceinline": True}
+PART_FLAGS = {**FLAGS, "_nrt": False, "forceinline": True, "no_cpython_wrapper": True}
 
 
 def _compiled(function: F, **more: object) -> F:

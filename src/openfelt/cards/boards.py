@@ -12,7 +12,6 @@ Whoever follows cards through the tables keeps the permutation, and sees hole ca
 from __future__ import annotations
 
 import itertools
-import math
 from functools import cache
 from typing import NamedTuple
 
@@ -78,7 +77,7 @@ def board_set(size: int) -> BoardSet:
     keys = np.full((len(before.key), CARDS), -1, np.int64)
     _keys_with_a_card(before.key, keys, np.empty((0, 0), np.int32))
     key = np.unique(keys[keys >= 0])
-    return BoardSet(key, np.array([_ways(int(each)) for each in key], np.int32))
+    return BoardSet(key, _ways(key))
 
 
 def find_board(cards: Cards) -> tuple[int, int]:
@@ -110,9 +109,10 @@ def _steps(size: int) -> Ints:
     return np.where(keys < 0, -1, steps).astype(np.int32)
 
 
-def _ways(key: int) -> int:
-    suits = [key >> SUIT_SHIFT * place & SUIT_BITS for place in range(4)]
-    return 24 // math.prod(math.factorial(suits.count(suit)) for suit in set(suits))
+def _ways(key: Longs) -> Ints:
+    suits = key[:, None] >> SUIT_SHIFT * np.arange(4) & SUIT_BITS
+    alike = np.tril(suits[:, :, None] == suits[:, None, :]).sum(axis=2)  # to each suit, and those before it
+    return np.asarray(24 // alike.prod(axis=1), np.int32)
 
 
 @kernel

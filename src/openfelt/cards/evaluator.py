@@ -55,7 +55,7 @@ def hand_value(cards: Cards) -> int:
     parsed = parse_cards(cards)
     if not 5 <= len(parsed) <= 7:
         raise FeltError(f"A hand to evaluate has five to seven cards, not {len(parsed)}.")
-    return int(evaluate(cards_word(np.array(parsed, np.int64))))
+    return int(hand_values(np.array([parsed], np.uint8))[0])
 
 
 def hand_category(cards: Cards) -> str:
