@@ -14,12 +14,12 @@ from openfelt.exact.deals import Deck, Flop, find_orbits, plan_flop
 from openfelt.exact.gpu import GpuSolver, _Desk
 from openfelt.exact.gpu_plan import OF_TURN
 from openfelt.exact.gpu_river import solve_river
-from openfelt.exact.gpu_squares import order_river
+from openfelt.exact.gpu_squares import FOUR, PLAIN, THREE, order_river
 from openfelt.exact.gpu_streets import come_up, gather, go_down, tell
 from openfelt.exact.player import mixed
 
 TEN = Deck(5, 2)  # flushes and straights
-BLOCKS, RIVERS = 1, 2  # of the river that are played: entries and rivers of the first turn
+BLOCKS = 1  # entries of the river that are played
 FLOP_ENTRIES = 7
 
 
@@ -31,7 +31,7 @@ def one_flop(cards):
     return Flop(parse_cards(cards), np.zeros(1, np.int64))
 
 
-def first_turn(solver, flop):
+def first_turn(solver, flop, rivers):
     """[stages, 1326, entries] what the CPU finds for the first turn of a flop, over its first rivers."""
     table, task = solver._table, solver._task
     desk = cpu.new_desk(table, np.float64, task.leaks, len(task.other.parts))
@@ -57,7 +57,7 @@ def first_turn(solver, flop):
     )
     nobody = np.zeros(1, np.int32)  # the permutation that changes nothing: rivers one by one
     find_orbits(live, cards, 4, nobody, 1, desk.rivers)
-    for river in range(RIVERS):
+    for river in range(rivers):
         cards[4] = desk.rivers.card[river]
         seen = step(table.boards.to_5, *board[3], cards[4])
         cpu._deal(live, cards, 5, *seen, other.river_bucket, ours.river_bucket, desk.river)
@@ -75,16 +75,17 @@ def rivers_are_worth_what_the_cpu_finds(folder):
     # A flush is there already, and may have a fourth card; it comes, or a full house; there is none.
     four_suits = Deck(3, 4)
     both, (other, ours) = mixed(players(four_suits, 2), [1, 2]), players(TEN, 2)
-    for deck, cards, task in (
-        (TEN, "AcKcTc", Task(other, 0)),
-        (TEN, "AcAdKc", Task(other, 1, ours)),
-        (four_suits, "AcKdQh", Task(both, 1)),
+    boards = set()
+    for deck, cards, task, rivers in (
+        (TEN, "AcKcTc", Task(other, 0), 2),
+        (TEN, "AcAdKc", Task(other, 1, ours), 1),
+        (four_suits, "AcKdQh", Task(both, 1), 1),
     ):
         flop = one_flop(cards)
         desk, whole = GpuSolver(task, deck)._desks[0], _Desk._run
         few = {
             solve_river: BLOCKS,
-            order_river: RIVERS,
+            order_river: rivers,
             go_down: FLOP_ENTRIES,
             come_up: 0,
             tell: 0,
@@ -92,10 +93,10 @@ def rivers_are_worth_what_the_cpu_finds(folder):
         }
         most = {kernel.__name__: blocks for kernel, blocks in few.items() if is_simulated()}
 
-        def run(self, kernel, blocks, *arguments, most=most, whole=whole, **how):
+        def run(self, kernel, blocks, *arguments, most=most, whole=whole, rivers=rivers, **how):
             if name_of(kernel) == solve_river.__name__:
                 plan = arguments[0].copy_to_host()
-                plan[OF_TURN, 1] = RIVERS
+                plan[OF_TURN, 1] = rivers
                 arguments[0].copy_to_device(plan)
             blocks = min(blocks, most.get(name_of(kernel), blocks))
             if blocks:
@@ -106,12 +107,14 @@ def rivers_are_worth_what_the_cpu_finds(folder):
             desk.begin(flop)
         finally:
             _Desk._run = whole
-        expected = first_turn(FlopSolver(task, deck), flop)
+        expected = first_turn(FlopSolver(task, deck), flop, rivers)
+        boards |= {int(fact) >> 2 & 3 for fact in desk._facts.copy_to_host()[:rivers]}
         for stage, values in enumerate(desk._river_values):
             found = values.copy_to_host()[0, :BLOCKS]
             wanted = expected[stage, :, :BLOCKS].T
             assert abs(wanted).max() > 0.1
             np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * abs(wanted).max())
+    assert boards == {PLAIN, THREE, FOUR}
 
 
 def streets_are_worth_what_the_cpu_finds(folder):

@@ -853,6 +853,7 @@ def test_hiding_the_bots_cards(visit, server):
     hand = finished(server, "leduc(players=3)", "random", "random", wanted="board")
     review = server.get(f"/api/hands/{hand['link']}")[1]
     page = visit(f"/hand/{hand['link']}")
+    expect(page.locator("#main")).to_have_attribute("data-ready", "")  # keys count from then on
     page.get_by_label("Hide the bots' cards").check()
     page.keyboard.press("Home")  # from the box too
     for index, step in enumerate(review["steps"]):

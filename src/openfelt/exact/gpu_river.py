@@ -182,7 +182,7 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, came_b
         # One way after the other in turns, over rivers too: others may still look up the one before.
         way, cells = U(WAYS - 1 - done), (river + U(done) & U(1)) * U(TABLE)
         if PARTS > 1:
-            _add_parts(words, first, fact, entry, ranks, came_by, street, shares, way, lives, own)
+            _add_parts(fact, entry, ranks, came_by, room, way, lives, own)
         elif fact < U(16):
             for kind in range(1 if board == PLAIN else KINDS):
                 part = _share(street, shares, entry, buckets[kind], way)
@@ -213,20 +213,10 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, came_b
 
 
 def _add_parts(
-    words: Any,
-    first: Any,
-    fact: Any,
-    entry: Any,
-    ranks: Any,
-    came_by: Any,
-    street: Street,
-    shares: Any,
-    way: Any,
-    lives: Any,
-    own: Any,
+    fact: Any, entry: Any, ranks: Any, came_by: Any, room: Any, way: Any, lives: Any, own: Any
 ) -> None:
     """The reach of one who plays a mixture."""
-    reach, turn, turns = came_by
+    (words, first, street, _, shares, _, _, _), (reach, turn, turns) = room, came_by
     for hand in range(HANDS):
         own[hand] = np.float32(0.0)
     for part in range(PARTS):
@@ -304,6 +294,7 @@ def _add_up(board: int, table: Any, cells: Any) -> None:
     """
     thread, here, zero = U(cuda.threadIdx.x), cuda.local.array(LONGEST, np.float32), np.float32(0.0)
     first, length = U(2 * WARP + 16), LONGEST if board == FOUR else RANK_COUNT
+    # As many pieces, of as many places, as are the squares: once, twice or four times 91.
     pieces, many = (14, 26) if board == FOUR else (13, 14) if board == THREE else (13, 7)
     piece, running = max(thread, first) - first, zero
     at, sums = cells + U(SQUARE_LIST) + piece * U(many), cells + U(PIECE_SUMS)
