@@ -20,8 +20,9 @@ from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
 from openfelt.exact.best_response import Found, Task, by_class, reach_at_flop
 from openfelt.exact.deals import Deck, Flop, plan_flop
 from openfelt.exact.flop import stages_of
+from openfelt.exact.gpu_lists import together
 from openfelt.exact.gpu_plan import packed, plan_shape
-from openfelt.exact.gpu_river import Street, solve_river, terms_of, together
+from openfelt.exact.gpu_river import Street, solve_river, terms_of
 from openfelt.exact.gpu_squares import ROOM, order_river, words_of
 from openfelt.exact.gpu_streets import come_up, deal, gather, go_down, put_together, tell
 from openfelt.exact.lines import FIRST, LANES, WAYS
