@@ -169,6 +169,9 @@ def whole_flops_are_worth_what_the_cpu_finds(folder):
                 Task(both, seat, ours),
             ):
                 flops, solver = deck.flops[:4], FlopSolver(task, deck)
+                one, two = (list(GpuSolver(task, deck).solve_all(flops[::way])) for way in (1, -1))
+                for first, again in zip(one, two[::-1], strict=True):  # as after a stop: the same to the bit
+                    assert first.values.tobytes() == again.values.tobytes()
                 for flop, found in zip(flops, GpuSolver(task, deck).solve_all(flops), strict=True):
                     wanted = solver.solve(flop)
                     assert_close(found.values, wanted.values)

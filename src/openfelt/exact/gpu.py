@@ -87,8 +87,8 @@ class _Game:
             for his, own, lines in zip(other[:3], ours[:3], betting.streets, strict=True)
         ]
         tables = [to_gpu(np.asarray(table)) for table in other[3:]]
-        parts = (*task.other.parts, task.ours or task.other.parts[0])
-        same = all(a is b for part in parts for a, b in zip(part.buckets, parts[0].buckets, strict=True))
+        first = task.other.parts[0]  # whose buckets are numbered from 0 on, as ours are
+        same = all(a is b for a, b in zip((task.ours or first).buckets, first.buckets, strict=True))
         self.tables = [tables, tables if same else [to_gpu(np.asarray(table)) for table in ours[3:]]]
         self.reach = _reach(task.other, 1 - task.seat, deck)
         self.own_reach = _reach(task.ours, task.seat, deck) if task.leaks else []

@@ -31,7 +31,7 @@ class Hands(NamedTuple):
     pair: Ints  # [1326]
     end: Ints  # [1326] on the river: the place after the last hand of equal value
     theirs: Ints  # [parts, 1326] the other's bucket with that hand
-    ours: Ints  # [parts, 1326]
+    ours: Ints  # [1, 1326]
 
 
 class Room(NamedTuple):
