@@ -21,7 +21,7 @@ import pytest
 import openfelt as felt
 from openfelt.base import cuda as cuda_module
 from openfelt.base import jit
-from openfelt.base.cuda import choose_device, why_no_gpu
+from openfelt.base.cuda import choose_device, to_gpu, why_no_gpu
 from openfelt.cli.app import main
 from openfelt.solvers.registry import solver_type
 
@@ -61,6 +61,18 @@ def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
     here = felt.SmoothUCT("leduc").run(150)
     assert here.visits.tolist() == json.loads((folder / "visits").read_text())
     np.testing.assert_allclose(policy.probabilities, here.probabilities, rtol=1e-12)
+
+
+def test_tables_go_to_a_gpu_in_rows_without_a_step_of_zero(monkeypatch):
+    """numba-cuda takes such a step for a repeated table, and goes through its places one by one: hours."""
+    monkeypatch.setattr(cuda_module, "_cuda", lambda: SimpleNamespace(to_device=lambda table: table))
+    table = np.arange(6).reshape(2, 3)
+    for given in (table, table[None], table[:, None, ::2], table.T, table[:, :0]):
+        handed = to_gpu(given)
+        assert 0 not in handed.strides
+        assert handed.flags.c_contiguous
+        assert handed.shape == given.shape
+        assert handed.tolist() == given.tolist()
 
 
 def break_driver():

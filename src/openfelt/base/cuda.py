@@ -141,7 +141,9 @@ def most_threads(kernel: Any) -> int:
 def to_gpu(values: Any) -> Any:
     """Arrays copied to the GPU; in a NamedTuple each of them."""
     if isinstance(values, np.ndarray):
-        return _cuda().to_device(np.ascontiguousarray(values))
+        # In one row and back: numba-cuda takes a step of 0, as `values[None]` has, for a repeated table, and
+        # would go through its places one by one.
+        return _cuda().to_device(values.ravel().reshape(values.shape))
     return type(values)(*map(to_gpu, values)) if isinstance(values, tuple) else values
 
 
