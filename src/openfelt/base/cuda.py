@@ -219,21 +219,25 @@ def for_cuda(
     """
     instead = {**exchanged, add: _add, raise_to: _raise_to}
     known_as = constants or {}
+    names: dict[str, Any] = {}  # of the kernel
+    built = {} if is_simulated() else _built
 
     def part(function: Any) -> Any:
         source = getattr(function, "py_func", function)
         own = tuple((name, known_as[name]) for name in sorted(_names(source) & known_as.keys()))
         key = source, own, frozenset(instead.items())
-        if key not in _built:
-            flags = {} if is_simulated() else {"forceinline": True}
-            _built[key] = _cuda().jit(device=True, **flags)(copy(source))
-        return _built[key]
+        if key not in built:
+            if is_simulated():
+                built[key] = copy(source, {"cuda": _OfTheKernel(names)})
+            else:
+                built[key] = _cuda().jit(device=True, forceinline=True)(copy(source, {"cuda": _cuda()}))
+        return built[key]
 
-    def copy(source: FunctionType) -> FunctionType:
+    def copy(source: FunctionType, into: dict[str, Any]) -> FunctionType:
         known, used = {**source.__globals__, **known_as}, _used(source)
-        own = {name: swap(value) for name, value in known.items() if name in used}
-        space = {**source.__globals__, **own, "cuda": _cuda()}
-        return FunctionType(source.__code__, space, source.__name__, source.__defaults__, source.__closure__)
+        own = {name: swap(value) for name, value in known.items() if name in used and name not in into}
+        into.update(source.__globals__ | own | into)
+        return FunctionType(source.__code__, into, source.__name__, source.__defaults__, source.__closure__)
 
     def swap(value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -245,4 +249,19 @@ def for_cuda(
 
     assert isinstance(kernel, FunctionType)
     flags = {"max_registers": registers} if registers and not is_simulated() else {}
-    return _cuda().jit(**flags)(copy(kernel))
+    names["cuda"] = _cuda()
+    return _cuda().jit(**flags)(copy(kernel, names))
+
+
+class _OfTheKernel:
+    """What stands for numba.cuda in the parts of a simulated kernel.
+
+    While a kernel runs, the simulator exchanges that name in it; and in each part of its own kind again, at
+    each call, where all threads wait for one another. So parts are plain functions, and ask the kernel's.
+    """
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._names["cuda"], name)
