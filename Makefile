@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+# Of the many modules that come along, only those that are used are compiled, when they are.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 
 .PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
@@ -64,8 +66,7 @@ pjl11-policies: $(VENV)/.installed
 	    --out runs/pjl11/mccfr100
 
 # The policies of the bots sparbot-like and fellomen-like that come along: ten minutes on a CPU.
-stand-ins: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[models]'
+stand-ins: $(VENV)/.installed-models
 	$(FELT) train "holdem(buckets='kmeans:169/7/7/7',bets=3)" --solver external-mccfr --iterations 30e6 --seed 1 \
 	    --policy-only --out runs/sparbot-like
 	$(FELT) train "holdem(buckets='percentile:169/50/50/50')" --solver sampled-fictitious-play \
@@ -87,27 +88,18 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+# The package itself, and with it the extras of a word: .installed-web has [web].
+$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) .
+	touch $@
+
+$(VENV)/.installed-%: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) '.[$*]'
+	touch $@ $(VENV)/.installed
+
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "OpenFelt needs Python 3.11 or newer; set PYTHON=...")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	touch $@
-
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $@
-
-$(VENV)/.installed-plots: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
-	touch $@
-
-$(VENV)/.installed-web: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]'
-	touch $@
-
-$(VENV)/.installed-bench: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	touch $@
+	$(PYTHON) -m venv $(VENV)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
