@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-# Of the many modules that come along, only those that are used are compiled, when they are.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import itertools
 import math
+import os
+import warnings
 from collections import Counter
 from importlib import resources
 from pathlib import Path
@@ -504,6 +506,27 @@ def test_what_earlier_sources_made_is_removed(tmp_path):
     for folder in (old, other, new):
         Numbers(folder).get()
     assert sorted(tmp_path.iterdir()) == [new, other]
+
+
+def test_of_several_who_make_the_same_the_first_one_counts(tmp_path):
+    """As when two commands need a table that is not there yet."""
+    quick, slow = (Numbers(tmp_path / ("a-1-" + "0" * 12)) for _ in range(2))
+    half_way = tmp_path / f"{quick.folder.name}.1"
+    left_over = tmp_path / f"{quick.folder.name}.2"
+    slow.folder.mkdir()  # of one who was killed
+
+    def make():
+        half_way.mkdir()
+        left_over.mkdir()
+        os.utime(left_over, (0, 0))
+        quick.get()
+        return {"squares": np.zeros(100)}, {}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = keep(slow.folder, "numbers", "The table of numbers", make, lambda arrays, _: arrays["squares"])
+    assert found[99] == 99**2
+    assert sorted(tmp_path.iterdir()) == [quick.folder, half_way]
 
 
 def test_names_of_what_is_kept_tell_words_apart():

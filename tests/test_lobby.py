@@ -124,7 +124,7 @@ def test_strengths_in_holdem_are_the_studies():
         assert choice.strength.startswith(f"{verb} {abs(mean):,.0f} ± ")
         assert f"the other {len(own)} bots in the mean; " in choice.strength
         assert choice.strength.count("`default`") == (choice.name != "default")
-    least = "; wins 28 ± 28 mbb/h from `fellomen-like`, the least of all"
+    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, the least of all"
     assert strength("default", game).endswith(least)
 
 
