@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
 .PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
@@ -93,6 +93,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) .
 	touch $@
 
+$(VENV)/.installed-dev: HOW := --no-compile  # most modules of the tools are never asked for
 $(VENV)/.installed-%: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) '.[$*]'
 	touch $@ $(VENV)/.installed

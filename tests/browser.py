@@ -40,7 +40,7 @@ SWITCHES = (
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing else can be reached
 )
-PATIENCE = 20_000  # milliseconds, for what should come at once
+PATIENCE = 60_000  # milliseconds, for what should come at once
 expect.set_options(timeout=PATIENCE)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESK = {"viewport": {"width": 1280, "height": 800}}

@@ -15,11 +15,12 @@ from openfelt.exact.gpu import GpuSolver, _Desk
 from openfelt.exact.gpu_plan import OF_TURN
 from openfelt.exact.gpu_river import solve_river
 from openfelt.exact.gpu_squares import FOUR, PLAIN, THREE, order_river
-from openfelt.exact.gpu_streets import come_up, gather, go_down, tell
+from openfelt.exact.gpu_streets import come_up, gather, go_down, put_together, tell
 from openfelt.exact.player import mixed
 
 TEN = Deck(5, 2)  # flushes and straights
 BLOCKS = 1  # entries of the river that are played
+TOTALS = 3  # entries in which the parts of a mixture are put together
 FLOP_ENTRIES = 7
 
 
@@ -87,6 +88,7 @@ def rivers_are_worth_what_the_cpu_finds(folder):
             solve_river: BLOCKS,
             order_river: rivers,
             go_down: FLOP_ENTRIES,
+            put_together: TOTALS,
             come_up: 0,
             tell: 0,
             gather: 0,
@@ -114,14 +116,20 @@ def rivers_are_worth_what_the_cpu_finds(folder):
             wanted = expected[stage, :, :BLOCKS].T
             assert abs(wanted).max() > 0.1
             np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * abs(wanted).max())
+        if len(task.other.parts) > 1:
+            for reach, total in zip(desk._reach, desk._total, strict=True):
+                by_part = reach.copy_to_host().reshape(len(task.other.parts), -1, *reach.shape[1:])
+                found, wanted = (table[0, :TOTALS] for table in (total.copy_to_host(), by_part.sum(axis=0)))
+                assert wanted.any()
+                np.testing.assert_allclose(found, wanted, rtol=1e-6)
     assert boards == {PLAIN, THREE, FOUR}
 
 
 def streets_are_worth_what_the_cpu_finds(folder):
     """The flop, from any worth of turns."""
     draw = np.random.default_rng(1)
+    other, ours = players(TEN, 4)
     for seat in range(2):
-        other, ours = players(TEN, 4)
         task, flop = Task(other, seat, ours, True), one_flop("AcAdKc")
         gpu, solver = GpuSolver(task, TEN), FlopSolver(task, TEN)
         desk, table = gpu._desks[0], solver._table
@@ -142,7 +150,9 @@ def streets_are_worth_what_the_cpu_finds(folder):
         entries = table.turn.entries
         here.flop_values[:, :, :entries] = draw.normal(size=(3, PAIRS, entries))
         below = [to_gpu(stage[:, :entries].T[None].astype(np.float32)) for stage in here.flop_values]
-        desk._down(1, desk._theirs[0], [gpu._game.streets[0].share] * 2, gpu._game.reach[0], desk._by_part[0])
+        game, bucket, into = gpu._game, desk._theirs[0], desk._by_part[0][0]
+        share, reach = game.streets[0].share, game.reach[0]
+        desk._run(game.go_down, FLOP_ENTRIES, bucket, 0, share, FLOP_ENTRIES, reach, into)
         desk._up(FLOP, 1, below, desk._flop_values)
         wanted = np.zeros((4, *solver._reach.shape[1:]))
         cpu._up(
