@@ -103,6 +103,8 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
         (["exploit", "nowhere"], "There is no run or policy"),
         (["exploit", "nowhere + always-call"], "There is no run or policy"),
         (["exploit", "much * always-call + probe"], "'much * always-call' is no part of one"),
+        (["exploit", "always-call + "], "'' is no part of one"),
+        (["exploit", "2 * + always-call"], "'2 *' is no part of one"),
         (["exploit", "-1 * always-call + probe"], "as many weights, none negative"),
         (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
         (["value", "always-call + probe", "always-fold + probe", "--exact"], "not both"),

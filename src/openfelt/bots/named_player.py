@@ -30,14 +30,16 @@ def anyone_of(name: str, *, greedy: bool = False) -> Anyone:
         return player_of(name, greedy=greedy)
     parts, weights = [], []
     for term in name.split(AND):
-        weight, times, who = term.rpartition("*")
+        weight, times, who = (word.strip() for word in term.rpartition("*"))
         try:
             weights.append(float(weight) if times else 1.0)
         except ValueError:
+            who = ""
+        if not who:
             raise FeltError(
                 f"A mixture is written like '3 * default + always-raise'; '{term.strip()}' is no part of one."
-            ) from None
-        parts.append(player_of(who.strip(), greedy=greedy))
+            )
+        parts.append(player_of(who, greedy=greedy))
     return mixed(parts, weights)
 
 
