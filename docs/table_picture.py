@@ -37,7 +37,7 @@ from openfelt.web.server import bind
 PICTURE = Path(__file__).with_name("table.png")
 GAME, BOT, HANDS, STREET = "holdem", "default", 60, "turn"
 SIZE, SCALE, COLOURS = {"width": 1280, "height": 800}, 1.5, 256
-NONCE, SMALL_POT = 2, 9  # with which the hand gets that far
+NONCE, SMALL_POT = 3, 9  # with which the hand gets that far
 SAME_NONCE = "crypto.getRandomValues = (bytes) => bytes.fill(%d);"
 
 
@@ -79,9 +79,11 @@ def _served(database: Path) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(make_app(database), log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _picture(address: str) -> Image.Image:
