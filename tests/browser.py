@@ -40,7 +40,8 @@ SWITCHES = (
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing else can be reached
 )
-PATIENCE = 60_000  # milliseconds, for what should come at once
+PATIENCE = 20_000  # milliseconds, for what should come at once
+TO_LOAD = 60_000  # and for a page, while other tests keep the machine busy
 expect.set_options(timeout=PATIENCE)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESK = {"viewport": {"width": 1280, "height": 800}}
@@ -76,6 +77,7 @@ class Visits:
         """The same before it goes anywhere."""
         context = self.chrome.new_context(locale="en-GB", **{**DESK, **options})
         context.set_default_timeout(PATIENCE)
+        context.set_default_navigation_timeout(TO_LOAD)
         self._contexts.append(context)
         self._follow(context)
         return context.new_page()

@@ -17,7 +17,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 TABLES = ("abstractions", "cards")  # folders of the cache with what is made of all hands
 
 # The files that take longest, the longest first: none of them is then what all others wait for in the end.
-# Those of the browser wait for a minute at most, and come when the kernels of the table are compiled.
+# Those of the browser wait for 20 seconds at most, and come when the kernels of the table are compiled.
 LONGEST = (
     "test_holdem_learners",
     "test_table",
