@@ -71,14 +71,14 @@ stand-ins: $(VENV)/.installed-models
 	    --policy-only --out runs/sparbot-like
 	$(FELT) train "holdem(buckets='percentile:169/50/50/50')" --solver sampled-fictitious-play \
 	    --iterations 20e6 --seed 1 --policy-only --out runs/fellomen-like
-	cp runs/sparbot-like/policy/* src/openfelt/bots/policies/sparbot-like/
-	cp runs/fellomen-like/policy/* src/openfelt/bots/policies/fellomen-like/
+	cp runs/sparbot-like/policy/* src/openfelt/policy/pretrained/sparbot-like/
+	cp runs/fellomen-like/policy/* src/openfelt/policy/pretrained/fellomen-like/
 
 # What the lobby says of bots in small games; in hold'em it is copies of two studies.
 strengths: $(VENV)/.installed
-	$(BIN)/python -c 'from openfelt.play import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
-	cp docs/studies/bots-cross-table.csv src/openfelt/play/strengths/holdem.csv
-	cp docs/studies/bots-three-handed.csv src/openfelt/play/strengths/holdem_3.csv
+	$(BIN)/python -c 'from openfelt.table.lobby import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
+	cp docs/studies/bots-cross-table.csv src/openfelt/table/lobby/strengths/holdem.csv
+	cp docs/studies/bots-three-handed.csv src/openfelt/table/lobby/strengths/holdem_3.csv
 
 # The picture of the table in README.md; needs Chromium.
 picture: $(VENV)/.installed-dev

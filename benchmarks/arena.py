@@ -10,12 +10,12 @@ from timing import Result, in_turn, peer, per_call
 
 from openfelt.arena.contest import DUPLICATE, FRESH
 from openfelt.arena.match import match
-from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.view import View
-from openfelt.rules.holdem import Holdem
+from openfelt.core.random import Dice
+from openfelt.games.holdem import Holdem
 
 HANDS, ASKED, THEIRS = 400_000, 2_000, 300  # a call: of policies, of bots in Python, of a peer
 WANTED = 300_000  # hands a second of policies on one core

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from timing import Result, on_one_core
 
-from openfelt.base.cuda import why_no_gpu
-from openfelt.base.jit import Floats
 from openfelt.bots.named_player import player_of
-from openfelt.exact.best_response import FlopSolver, Task
-from openfelt.exact.deals import Deck, Flop, plan_flop
-from openfelt.exact.measure import PRECISION
+from openfelt.core.cuda import why_no_gpu
+from openfelt.core.jit import Floats
+from openfelt.measure.holdem.exploitability import PRECISION
+from openfelt.measure.holdem.flop_solver import FlopSolver, Task
+from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 
 SEATS = 2
 ON_CPU, ON_GPU = 3, 100  # flops
@@ -58,7 +58,7 @@ def _on_the_gpu(
 ) -> Iterator[Result]:
     if why_no_gpu():
         return
-    from openfelt.exact.gpu import GpuSolver
+    from openfelt.measure.holdem.gpu.engine import GpuSolver
 
     flops, solver = _drawn(deck, ON_GPU), GpuSolver(task, deck)
     values += [found.values for found in solver.solve_all(to_compare)]  # compiles

@@ -11,8 +11,8 @@ from typing import Any
 from timing import Result, on_all_cores, on_one_core, per_call
 
 import openfelt as felt
-from openfelt.base.cuda import choose_device
-from openfelt.base.devices import CUDA
+from openfelt.core.cuda import choose_device
+from openfelt.core.devices import CUDA
 
 TWO, THREE = "holdem", "holdem(players=3)"  # HS14's 2p S and 3p
 HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes a second, on one core of 2014

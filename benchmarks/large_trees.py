@@ -15,7 +15,7 @@ GAMES = ["one_card(500)", "goofspiel(6)", "princess_monster(3,3,13)", "goofspiel
 SCRIPT = """
 import json, resource, sys, time
 import openfelt as felt
-from openfelt.compile.sequence_form import sequence_form
+from openfelt.games.compile.sequence_form import sequence_form
 felt.exploitability("kuhn", felt.uniform_policy("kuhn"))  # kernels are compiled or loaded
 begun = time.perf_counter()
 tree = felt.compile_game(sys.argv[1])

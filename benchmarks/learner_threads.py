@@ -9,7 +9,7 @@ from functools import partial
 from timing import Result, in_turn, on_all_cores
 
 import openfelt as felt
-from openfelt.solvers.solver import Solver
+from openfelt.solve.solver import Solver
 
 ROUNDS = 9
 SPEEDS: list[tuple[type[Solver], str, int]] = [

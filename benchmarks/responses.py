@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from timing import Result, in_turn
 
 import openfelt as felt
-from openfelt.compile.compiler import compile_any
-from openfelt.policy.holdem_policy import rule_policy
-from openfelt.responses.response import restricted_solver
-from openfelt.solvers.restriction import EACH, ONCE
+from openfelt.games.compile.compiler import compile_any
+from openfelt.opponents.responses.response import restricted_solver
+from openfelt.policy.holdem import rule_policy
+from openfelt.solve.restriction import EACH, ONCE
 
 P, ROUNDS = 0.5, 9
 HOLDEM = "holdem(buckets='ehs:10')"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from timing import Result, in_turn, peer, per_call
 
 import openfelt as felt
-from openfelt.solvers.solver import Solver
+from openfelt.solve.solver import Solver
 
 EPISODES = 400_000  # a call of ours
 THEIRS = 5_000  # iterations a call of the peer's

@@ -16,13 +16,13 @@ from holdem import PEER, RULES
 from timing import Result, peer
 
 import openfelt as felt
+from openfelt.bots.search.mcts import MctsSettings, TableModel
+from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.cards.deck import parse_cards
-from openfelt.histories.store import HandStore
-from openfelt.models.files import new_model
-from openfelt.models.seen import seen_hands
-from openfelt.policy.holdem_policy import rule_policy
-from openfelt.search.mcts import MctsSettings, TableModel
-from openfelt.search.searcher import HoldemSearcher, TreeSearcher
+from openfelt.hands.store import HandStore
+from openfelt.opponents.models.files import new_model
+from openfelt.opponents.models.seen import seen_hands
+from openfelt.policy.holdem import rule_policy
 
 CLOCK = 0.2  # seconds, those of TAU's competition
 WANTED = 100_000  # iterations in that time
@@ -39,7 +39,9 @@ UNIT = "iterations in 200 ms"
 
 
 def models(searcher: HoldemSearcher) -> dict[str, Any]:
-    """What the others do, by a name for the row; each answers the questions of `traverse/others.py`."""
+    """What the others do, by a name for the row; each implements the hooks of
+    `solve/traverse/opponent_hooks.py`.
+    """
     return {
         "no model": None,
         "a known policy": TableModel(rule_policy(searcher.tree, "random").weights),

@@ -24,12 +24,12 @@ import numpy as np
 from timing import Result, on_one_core
 from websockets.asyncio.client import ClientConnection, connect
 
-from openfelt.histories.check import check_record
-from openfelt.play.bots import Bots
-from openfelt.play.fair import commitment, deck_of, shuffled
-from openfelt.play.lobby import table_game
-from openfelt.play.session_store import FINISHED, SessionStore
-from openfelt.play.tables import Tables
+from openfelt.hands.check import check_record
+from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.lobby import table_game
+from openfelt.table.session.fair_dealing import commitment, deck_of, shuffled
+from openfelt.table.session.session_store import FINISHED, SessionStore
+from openfelt.table.session.sessions import Tables
 
 TABLES, SECONDS = 200, 60.0
 PAUSE = 2.0  # seconds that people think, in the mean

@@ -25,14 +25,14 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from openfelt.analysis.asking import thought_of
 from openfelt.bots.view import view_of
-from openfelt.play.bots import Bots
-from openfelt.play.session import Session
-from openfelt.play.session_store import SessionStore
-from openfelt.rules.registry import load_game
-from openfelt.web.app import make_app
-from openfelt.web.server import bind
+from openfelt.games.registry import load_game
+from openfelt.table.lobby.bots import Bots
+from openfelt.table.review.bot_policies import thought_of
+from openfelt.table.session.session import Session
+from openfelt.table.session.session_store import SessionStore
+from openfelt.table.web.app import make_app
+from openfelt.table.web.server import bind
 
 PICTURE = Path(__file__).with_name("table.png")
 GAME, BOT, HANDS, STREET = "holdem", "default", 60, "turn"
@@ -43,7 +43,9 @@ SAME_NONCE = "crypto.getRandomValues = (bytes) => bytes.fill(%d);"
 
 def main() -> None:
     """Play, serve, look."""
-    seeds = mock.patch("openfelt.play.session.new_seed", side_effect=map(_digest, itertools.count(1000)))
+    seeds = mock.patch(
+        "openfelt.table.session.session.new_seed", side_effect=map(_digest, itertools.count(1000))
+    )
     with seeds, tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "table.db")
         session = _play(database)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import minimal_client
 
-from openfelt.acpc.dealer import Dealer, Limits
-from openfelt.acpc.game_definition import (
+from openfelt.arena.acpc.betting import card_words, first_line
+from openfelt.arena.acpc.dealer import Dealer, Limits
+from openfelt.arena.acpc.game_definition import (
     definition_of,
 )
-from openfelt.acpc.line import card_words, first_line
-from openfelt.acpc.log import LogWriter
-from openfelt.rules.registry import load_game
+from openfelt.arena.acpc.log import LogWriter
+from openfelt.games.registry import load_game
 
 GAMES = ["holdem", "holdem(players=3)", "kuhn", "kuhn(players=3)"]
 RULES = {name: definition_of(load_game(name)) for name in GAMES}

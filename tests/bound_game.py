@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from bridge import as_profile
 
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.rules.registry import load_game
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.games.registry import load_game
 
 TOSS, BOUND, FREE = "toss", "bound", "free"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pyspiel
 from slow_twin import SlowGame
 
-from openfelt.compile.compiler import compile_game
-from openfelt.policy.policy import Policy
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.registry import load_game
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.registry import load_game
+from openfelt.policy.tabular import Policy
 
 
 def as_profile(policy: Policy) -> dict:

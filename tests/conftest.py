@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from openfelt.base.folders import cache_folder
-from openfelt.base.kept import keep
+from openfelt.core.disk_cache import keep
+from openfelt.core.folders import cache_folder
 
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
 # cache is another (`_own_cache`).
@@ -73,7 +73,7 @@ def _own_cache(tmp_path_factory):
             return keep(*what)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openfelt.abstraction.abstraction.keep", keep_once)
+        patch.setattr("openfelt.cards.abstraction.abstraction.keep", keep_once)
         yield
     with _shared(tmp_path_factory, "tables") as folder:
         (folder / cache.parent.name).unlink()
@@ -84,7 +84,7 @@ def _own_cache(tmp_path_factory):
 @pytest.fixture(scope="session")
 def strengths(tmp_path_factory):
     """The strengths of all hands."""
-    from openfelt.cards.tables import strength_tables
+    from openfelt.cards.strength_tables import strength_tables
 
     with _shared(tmp_path_factory, "tables"):
         return strength_tables()

@@ -21,16 +21,16 @@ import pytest
 from gpu_exact import EXACT
 
 import openfelt as felt
-from openfelt.base import cuda as cuda_module
-from openfelt.base.cuda import choose_device, cuda, for_cuda, gpu_name, is_simulated, to_gpu, why_no_gpu
-from openfelt.base.jit import episode_kernel, part
-from openfelt.base.shared import add, raise_to
 from openfelt.cli.app import main
-from openfelt.solvers import gpu as gpu_module
-from openfelt.solvers.gpu import Crowd, Gpu
-from openfelt.solvers.outcome_mccfr import AVERAGE
-from openfelt.solvers.registry import solver_type
-from openfelt.solvers.uct import PAYOFFS
+from openfelt.core import cuda as cuda_module
+from openfelt.core.atomics import add, raise_to
+from openfelt.core.cuda import choose_device, cuda, for_cuda, gpu_name, is_simulated, to_gpu, why_no_gpu
+from openfelt.core.jit import episode_kernel, part
+from openfelt.solve.registry import solver_type
+from openfelt.solve.sampling import gpu as gpu_module
+from openfelt.solve.sampling.gpu import Crowd, Gpu
+from openfelt.solve.sampling.outcome_mccfr import AVERAGE
+from openfelt.solve.sampling.uct import PAYOFFS
 
 CASES: dict[str, Callable[[Path], None]] = {**EXACT}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"

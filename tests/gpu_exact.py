@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from small_holdem import random_player
 
-from openfelt.base.cuda import is_simulated, to_gpu
 from openfelt.cards.boards import step
 from openfelt.cards.deck import FLOP, PAIRS, parse_cards
-from openfelt.exact import flop as cpu
-from openfelt.exact.best_response import FlopSolver, Task
-from openfelt.exact.deals import Deck, Flop, find_orbits, plan_flop
-from openfelt.exact.gpu import GpuSolver, _Desk
-from openfelt.exact.gpu_plan import OF_TURN
-from openfelt.exact.gpu_river import solve_river
-from openfelt.exact.gpu_squares import FOUR, PLAIN, THREE, order_river
-from openfelt.exact.gpu_streets import come_up, gather, go_down, put_together, tell
-from openfelt.exact.player import mixed
+from openfelt.core.cuda import is_simulated, to_gpu
+from openfelt.measure.holdem import flop as cpu
+from openfelt.measure.holdem.flop_solver import FlopSolver, Task
+from openfelt.measure.holdem.gpu.engine import GpuSolver, _Desk
+from openfelt.measure.holdem.gpu.plan import OF_TURN
+from openfelt.measure.holdem.gpu.river import solve_river
+from openfelt.measure.holdem.gpu.squares import FOUR, PLAIN, THREE, order_river
+from openfelt.measure.holdem.gpu.streets import come_up, gather, go_down, put_together, tell
+from openfelt.measure.holdem.player import mixed
+from openfelt.measure.holdem.public_cards import Deck, Flop, find_orbits, plan_flop
 
 TEN = Deck(5, 2)  # flushes and straights
 BLOCKS = 1  # entries of the river that are played

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.histories.record import HandRecord
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.rules.registry import load_game
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.games.registry import load_game
+from openfelt.hands.record import HandRecord
 
 FOLD, CALL, RAISE = range(3)
 

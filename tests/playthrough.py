@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from openfelt.compile.compiler import compile_any
-from openfelt.compile.game_tree import GameTree
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.registry import load_game
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.registry import load_game
 
 PLAYTHROUGHS = {
     "kuhn": "kuhn.txt",

@@ -9,8 +9,8 @@ from functools import cache
 from slow_learners import SlowExternal, SlowOutcome, SlowUCT
 
 from openfelt.cards.deck import BOARD_CARDS
-from openfelt.rules.game import TERMINAL
-from openfelt.rules.holdem import Holdem, is_over
+from openfelt.games.game import TERMINAL
+from openfelt.games.holdem import Holdem, is_over
 
 
 def draw_cards(cards, needed, random):

@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from slow_twin import SlowGame
 
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.traverse.enumerated import alias
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.solve.traverse.enumerated import alias
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15

@@ -18,10 +18,10 @@ from slow_holdem import draw_cards
 from slow_learners import GOLDEN, MASK, SplitMix64
 
 from openfelt.cards.deck import card_text
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
-from openfelt.rules.holdem import Holdem
-from openfelt.traverse.enumerated import alias
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import Holdem
+from openfelt.solve.traverse.enumerated import alias
 
 DRAWS = 64  # numbers set apart for a deal, of each kind
 PARTS = 255  # of which a probability of hold'em is a whole number

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from openfelt.base.random import ITERATION_DRAWS, Numbers, starts
+from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.position import OTHERS, OWN
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value
-from openfelt.rules.game import CHANCE
-from openfelt.search.late import late_deal
-from openfelt.search.position import OTHERS, OWN
-from openfelt.traverse.enumerated import episode_tree
+from openfelt.core.random import ITERATION_DRAWS, Numbers, starts
+from openfelt.games.game import CHANCE
+from openfelt.solve.traverse.enumerated import episode_tree
 
 
 def drawn(shares, place):

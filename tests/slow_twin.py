@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.games.game import CHANCE, TERMINAL, Game
 
 Information = tuple[int, tuple[str, ...]]  # player, everything that he has seen
 Profile = dict[Information, list[float]]

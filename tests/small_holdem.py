@@ -13,14 +13,14 @@ import numpy as np
 from openfelt.cards.boards import CARD_AS, PAIR_AS, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR, PAIR_CARDS, PAIRS, RIVER, cards_text, parse_cards
 from openfelt.cards.evaluator import hand_value
-from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_nodes, betting_words
-from openfelt.compile.game_tree import GameTree
-from openfelt.exact.deals import Deck
-from openfelt.exact.lines import betting_lines, street_of
-from openfelt.exact.player import Player, one_bucket
-from openfelt.policy.policy import Policy
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.rules.holdem import Betting, bet, betting_actions, first_betting, is_over, players_in
+from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_nodes, betting_words
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.games.holdem import Betting, bet, betting_actions, first_betting, is_over, players_in
+from openfelt.measure.holdem.betting_lines import betting_lines, street_of
+from openfelt.measure.holdem.player import Player, one_bucket
+from openfelt.measure.holdem.public_cards import Deck
+from openfelt.policy.tabular import Policy
 
 WORDS = ("fold", "check", "call", "bet", "raise")
 ALIKE = np.uint16  # one type of buckets for all players here, for which kernels are compiled once

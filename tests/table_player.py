@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import uvicorn
 from websockets.sync.client import connect
 
-from openfelt.web.app import make_app
-from openfelt.web.server import LARGEST_MESSAGE, bind
+from openfelt.table.web.app import make_app
+from openfelt.table.web.server import LARGEST_MESSAGE, bind
 
 PATIENCE = 60.0  # seconds, for what should come at once
 HIDDEN = "??"
@@ -178,7 +178,7 @@ def felt_play(database: Path, *words: str) -> list[str]:
 WITHOUT_LOBBY = """
 import sys
 from openfelt.cli.app import main
-from openfelt.play.guide import Guide
+from openfelt.table.lobby.guide import Guide
 Guide.lobby = lambda _: {"games": []}
 sys.exit(main())
 """

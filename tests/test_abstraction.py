@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import openfelt as felt
-from openfelt.abstraction import kmeans
-from openfelt.abstraction.abstraction import Abstraction, load_abstraction
-from openfelt.abstraction.kmeans import (
+from openfelt.cards.abstraction import kmeans
+from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
+from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
     cumulated,
@@ -22,12 +22,12 @@ from openfelt.abstraction.kmeans import (
     sort_centres,
     strength_counts,
 )
-from openfelt.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
-from openfelt.abstraction.spec import KINDS, Spec, parse_spec
+from openfelt.cards.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
+from openfelt.cards.abstraction.spec import KINDS, Spec, parse_spec
 from openfelt.cards.boards import PAIR_AS, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, pair_class, pair_number
 from openfelt.cards.strength import RIVER_SCALE, hand_strength, river_strengths
-from openfelt.cards.tables import NO_HAND, StreetStrength, StrengthTables
+from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables
 
 NAMES = ("ehs2:169/100/100/100", "ehs:10", "percentile:169/20/20/20")
 

@@ -15,9 +15,11 @@ from acpc_published import THREE_PLAYER_LOG, THREE_PLAYERS, TWO_PLAYER_LOG, TWO_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openfelt.acpc.client import Player, view_of_state
-from openfelt.acpc.dealer import views
-from openfelt.acpc.game_definition import (
+from openfelt.arena.acpc.betting import card_words, follow
+from openfelt.arena.acpc.client import Player, view_of_state
+from openfelt.arena.acpc.connection_lines import MOST_BYTES, LineReader
+from openfelt.arena.acpc.dealer import views
+from openfelt.arena.acpc.game_definition import (
     CUSTOM,
     definition_of,
     file_name,
@@ -25,19 +27,17 @@ from openfelt.acpc.game_definition import (
     parse_definition,
     read_definition,
 )
-from openfelt.acpc.line import card_words, follow
-from openfelt.acpc.log import read_log, write_log
-from openfelt.acpc.match_state import MatchState, MessageError, parse_match_state, read_answer
-from openfelt.acpc.wire import MOST_BYTES, LineReader
-from openfelt.base.errors import FeltError, FileError
+from openfelt.arena.acpc.log import read_log, write_log
+from openfelt.arena.acpc.match_state import MatchState, MessageError, parse_match_state, read_answer
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.view import HoldemView, view_of
 from openfelt.cli.app import main
-from openfelt.histories.record import HIDDEN, HandRecord
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.games.registry import load_game
+from openfelt.hands.record import HIDDEN, HandRecord
 
 
 @pytest.mark.parametrize(("text", "name"), [(TWO_PLAYERS, "holdem"), (THREE_PLAYERS, "holdem(players=3)")])

@@ -19,22 +19,22 @@ from acpc_players import RULES, RawPlayer, against, at_work, polite, states_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openfelt.acpc.client import Player, join
-from openfelt.acpc.dealer import Dealer, Limits
-from openfelt.acpc.door import MOST_WAITING, Door
-from openfelt.acpc.game_definition import (
+from openfelt.arena.acpc.betting import card_words
+from openfelt.arena.acpc.client import Player, join
+from openfelt.arena.acpc.connection_lines import LineReader
+from openfelt.arena.acpc.dealer import Dealer, Limits
+from openfelt.arena.acpc.game_definition import (
     definition_of,
     read_definition,
 )
-from openfelt.acpc.line import card_words
-from openfelt.acpc.log import LogWriter, read_log
-from openfelt.acpc.seat import MOST_UNSENT, Seat
-from openfelt.acpc.wire import LineReader
-from openfelt.base.errors import FeltError, FileError
+from openfelt.arena.acpc.listener import MOST_WAITING, Door
+from openfelt.arena.acpc.log import LogWriter, read_log
+from openfelt.arena.acpc.seat import MOST_UNSENT, Seat
 from openfelt.bots.registry import load_bot
 from openfelt.cli.app import main
-from openfelt.histories.record import HandRecord
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.registry import load_game
+from openfelt.hands.record import HandRecord
 
 
 @pytest.fixture

@@ -11,32 +11,32 @@ from phevaluator import evaluate_cards
 from slow_twin import SlowGame
 
 import openfelt as felt
-from openfelt.analysis import losses as losses_module
-from openfelt.analysis import rollouts
-from openfelt.analysis.asking import policy_table
-from openfelt.analysis.beliefs import situations
-from openfelt.analysis.losses import _summed, losses
-from openfelt.analysis.luck_free import luck_free
-from openfelt.arena.aivat import holdem_aivat, parents
-from openfelt.arena.hands import Played, deal_block, luck
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
+from openfelt.arena.hand_kernels import Played, deal_block, luck
+from openfelt.arena.statistics.aivat import holdem_aivat, parents
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.view import HoldemView, holdem_view, view_of
 from openfelt.cards.deck import PAIR_CARDS, card_text, pair_class, pair_number, parse_cards
 from openfelt.cards.evaluator import hand_value, hand_values
-from openfelt.cards.shares import three_way_shares
 from openfelt.cards.strength import hand_strength
-from openfelt.compile.betting_tree import PLACE
-from openfelt.compile.compiler import compile_any
-from openfelt.evaluate.action_values import action_values
-from openfelt.play.policy_views import policy_grid, preflop_matrix
-from openfelt.policy.holdem_policy import quantised
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
-from openfelt.rules.holdem import Holdem, HoldemState, bet, betting_actions, is_over
+from openfelt.cards.three_way_equity import three_way_shares
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.compile.betting_tree import PLACE
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import Holdem, HoldemState, bet, betting_actions, is_over
+from openfelt.measure.action_values import action_values
+from openfelt.policy.holdem import quantised
+from openfelt.table.lobby.policy_views import policy_grid, preflop_matrix
+from openfelt.table.review import ev_loss as losses_module
+from openfelt.table.review import rollouts
+from openfelt.table.review.bot_policies import policy_table
+from openfelt.table.review.ev_loss import _summed, losses
+from openfelt.table.review.luck_adjusted import luck_free
+from openfelt.table.review.ranges import situations
 
 SMALL = "holdem(buckets='ehs2:169/5/5/5')"
 CARDS = "AhKd7c7dTsTh2s9c3d4c5h"  # hole cards of up to three, then a board
@@ -497,7 +497,7 @@ def test_against_who_only_calls_values_follow_from_strength():
 
 
 def test_three_players_with_known_hands_get_their_shares():
-    """Beliefs of a single pair each, and all call: the pot, shared as `cards/shares.py` says."""
+    """Beliefs of a single pair each, and all call: the pot, shared as `cards/three_way_equity.py` says."""
     game = Holdem(3)
     bots = {seat: load_bot("always-call", game) for seat in (0, 1)}
     hand = played(game, "call call check check check check", bots)

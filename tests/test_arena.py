@@ -20,16 +20,16 @@ from slow_match import SlowMatch, by_holdem_policy, by_rule, by_table, line_of, 
 import openfelt as felt
 from openfelt.arena import table
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
-from openfelt.arena.hands import deal_block
+from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import match
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value
-from openfelt.compile.compiler import compile_any
-from openfelt.policy.holdem_policy import quantised, rule_policy
-from openfelt.rules.holdem import Holdem
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.holdem import Holdem
+from openfelt.policy.holdem import quantised, rule_policy
 
 TWO, THREE = "holdem(buckets='ehs:2')", "holdem(players=3,buckets='ehs:2')"
 OWN = str(Path(__file__).parent / "arena_bots.py")

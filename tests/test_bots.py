@@ -11,15 +11,11 @@ import pytest
 from phevaluator import evaluate_cards
 
 import openfelt as felt
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
-from openfelt.bots.ace1 import TO_RAISE, TO_STAY, card_sum
 from openfelt.bots.bot import Clock
-from openfelt.bots.chen import chen_score
-from openfelt.bots.poki_like import Habits, Manner, PokiLike, income_rate, last_raiser, rise
-from openfelt.bots.registry import load_bot
-from openfelt.bots.view import HoldemView, holdem_view
-from openfelt.bots.weighted_hands import (
+from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY, card_sum
+from openfelt.bots.formula.chen import chen_score
+from openfelt.bots.formula.poki_like import Habits, Manner, PokiLike, income_rate, last_raiser, rise
+from openfelt.bots.formula.weighted_hands import (
     NO_PLACE,
     board_hands,
     fare,
@@ -27,6 +23,8 @@ from openfelt.bots.weighted_hands import (
     reweight,
     strength_now,
 )
+from openfelt.bots.registry import load_bot
+from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -42,7 +40,9 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.evaluator import hand_value
 from openfelt.cards.strength import hand_strength
-from openfelt.rules.holdem import BIG_BLIND, Holdem, bet, betting_actions, is_over, players_in
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.holdem import BIG_BLIND, Holdem, bet, betting_actions, is_over, players_in
 
 FORMULA_BOTS = ("ace1", "chen", "poki-like")
 BOARDS = ("3h4cJh", "9d6c2d", "KsKdKh", "3h4cJhJd", "8s9sTs2s", "2c7d9hJsAc", "TsJsQsKsAs")

@@ -48,7 +48,7 @@ from table_player import (
     thread_server,
 )
 
-from openfelt.histories.phh import read_phh
+from openfelt.hands.phh import read_phh
 
 SITTINGS = [
     ("kuhn", ["equilibrium"]),

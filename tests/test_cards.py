@@ -16,9 +16,7 @@ import pytest
 from phevaluator import evaluate_cards
 
 import openfelt as felt
-from openfelt.abstraction import abstraction
-from openfelt.base import files
-from openfelt.base.kept import keep, kept_name
+from openfelt.cards.abstraction import abstraction
 from openfelt.cards.boards import (
     CARD_AS,
     PAIR_AS,
@@ -42,7 +40,9 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.evaluator import CATEGORIES, CATEGORY_SHIFT, hand_category, hand_value, hand_values
 from openfelt.cards.strength import PREFLOP_FILE, RIVER_SCALE, RUNOUTS, hand_strength, river_strengths
-from openfelt.cards.tables import NO_HAND, StreetStrength, StrengthTables, preflop_lines
+from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, preflop_lines
+from openfelt.core import files
+from openfelt.core.disk_cache import keep, kept_name
 
 RANKS_OF_HANDS = 7462  # different values of five cards
 

@@ -20,7 +20,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, main
-from openfelt.solvers.registry import SOLVERS
+from openfelt.solve.registry import SOLVERS
 
 
 def command(*words: str) -> list[str]:
@@ -206,7 +206,7 @@ def test_bad_input_is_one_sentence_and_code_2(words, says, capsys, tmp_path):
 
 
 def test_a_game_too_large_for_efg(capsys, monkeypatch):
-    from openfelt.compile import export_efg
+    from openfelt.games.compile import export_efg
 
     monkeypatch.setattr(export_efg, "MOST_NODES", 50)
     assert main(["export", "kuhn", "kuhn.efg"]) == 2
@@ -308,7 +308,7 @@ def test_names_with_brackets_and_other_letters(capsys):
 
 
 def test_a_fault_in_the_extras_does_not_take_the_result(capsys, monkeypatch):
-    from openfelt.solvers import sequence_lp
+    from openfelt.solve import sequence_lp
 
     assert main(["train", "kuhn", "--iterations", "5", "--out", "run"]) == 0
     monkeypatch.setattr(sequence_lp, "solve_program", lambda *_: raise_error(felt.FeltError("No solution.")))
@@ -326,7 +326,7 @@ def raise_error(error):
 def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
     """The disk is full for a while; learning goes on, and the end is saved."""
     from openfelt.cli import learning, train
-    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.solve.run_folder import RunFolder
 
     save, times = RunFolder.save, []
 
@@ -349,7 +349,7 @@ def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
 
 def test_exploit_tells_the_iterations_of_the_policy(capsys, tmp_path):
     """Also of a run that was killed between two measurements."""
-    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.solve.run_folder import RunFolder
 
     solver = felt.CFR("kuhn").run(1000)
     RunFolder(tmp_path / "run").save(solver, {"iterations": 2000})
@@ -360,7 +360,7 @@ def test_exploit_tells_the_iterations_of_the_policy(capsys, tmp_path):
 
 
 def test_no_memory(capsys, monkeypatch):
-    from openfelt.compile import compiler
+    from openfelt.games.compile import compiler
 
     monkeypatch.setattr(compiler, "explore", lambda _: raise_error(MemoryError()))
     assert main(["games", "kuhn(pot=77)"]) == 2

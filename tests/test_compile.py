@@ -13,10 +13,10 @@ import pytest
 from open_spiel.python.algorithms.gambit import export_gambit
 
 import openfelt as felt
-from openfelt.base import jit
-from openfelt.compile import compiler
-from openfelt.compile.state_graph import explore
-from openfelt.rules.game import CHANCE, TERMINAL, Game
+from openfelt.core import jit, sources
+from openfelt.games.compile import compiler
+from openfelt.games.compile.state_graph import explore
+from openfelt.games.game import CHANCE, TERMINAL, Game
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def test_too_large_a_game_is_refused_before_it_is_built():
 
 
 def test_a_game_too_large_for_the_memory(monkeypatch):
-    from openfelt.compile import game_tree
+    from openfelt.games.compile import game_tree
 
     monkeypatch.setattr(game_tree, "machine_memory", lambda: 1_000.0)
     with pytest.raises(felt.GameError, match=r"needs 0\.0 GB to be compiled; this machine has 0\.0"):
@@ -153,24 +153,74 @@ def test_trees_of_earlier_sources_are_removed(tmp_path, monkeypatch):
     assert {path.name[-5:] for path in (tmp_path / "trees").iterdir()} == {folder.name[-5:], "notes"}
 
 
-def test_machine_code_is_kept_by_the_checksum_of_all_sources(tmp_path):
-    (tmp_path / "a.py").write_text("one")
-    before = jit.sources_checksum(tmp_path)
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "b.py").write_text("two")
-    jit.sources_checksum.cache_clear()
-    assert jit.sources_checksum(tmp_path) != before
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package in the place of ours: `solver` imports `walk`, and dispatches to what `kind` implements."""
+    texts = {
+        "errors.py": "",
+        "walk.py": "from openfelt.errors import (\n    One,\n    Two,\n)\n",
+        "solver.py": "from openfelt.walk import step\n@question\ndef pick(): ...\n",
+        "kind.py": "from openfelt.solver import pick\n@implements(pick, Kind)\ndef _pick(): ...\n",
+        "plain.py": "from openfelt import walk\n",
+        "page.py": "def page():\n    from openfelt.walk import step\n",
+    }
+    folder = tmp_path / "openfelt"
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    monkeypatch.setattr(sources, "PACKAGE", folder)
+    yield folder
+    _forget_sources()
 
 
-def test_only_our_own_old_machine_code_is_thrown_away(tmp_path, monkeypatch):
+def _forget_sources():
+    for each in (sources.kernel_checksum, sources.package_checksum):
+        each.cache_clear()
+    for each in (sources._imports, sources._source, sources._modules):
+        each.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("edited", "stale"),
+    [
+        ("errors", {"errors", "walk", "solver", "kind", "plain"}),
+        ("walk", {"walk", "solver", "kind", "plain"}),
+        ("solver", {"solver", "kind"}),
+        ("kind", {"solver", "kind"}),
+        ("page", {"page"}),
+    ],
+)
+def test_an_edit_recompiles_the_kernels_that_depend_on_it_and_no_others(package, edited, stale):
+    def checksums():
+        _forget_sources()
+        return {name: sources.kernel_checksum(f"openfelt.{name}") for name in names}
+
+    names = [path.stem for path in package.iterdir()]
+    before, of_all = checksums(), sources.package_checksum()
+    with (package / f"{edited}.py").open("a") as file:
+        file.write("# another line\n")
+    after = checksums()
+    assert {name for name in names if before[name] != after[name]} == stale
+    assert sources.package_checksum() != of_all
+
+
+def test_pages_of_the_table_are_not_among_the_sources_of_kernels():
+    found = sources.imported_modules(["openfelt.solve.sampling.sampling_solver"])
+    assert "openfelt.solve.traverse.episode" in found
+    assert not [
+        name for name in found if name.startswith(("openfelt.table", "openfelt.cli", "openfelt.studies"))
+    ]
+
+
+def test_only_our_own_old_machine_code_is_removed(tmp_path, monkeypatch):
     parent = tmp_path / "openfelt-kernels"
     for name in ("other", "0123456789abcdef"):
         (parent / name).mkdir(parents=True)
         os.utime(parent / name, (0, 0))
     monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
-    jit._machine_code_folder.cache_clear()
-    jit._machine_code_folder()
-    jit._machine_code_folder.cache_clear()
+    jit._cache_folder_of.cache_clear()
+    jit._cache_folder_of("openfelt.solve.cfr")
+    jit._cache_folder_of.cache_clear()
     assert [path.name for path in parent.iterdir()] == ["other"]
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import openfelt as felt
-from openfelt.compile.sequence_form import sequence_form
-from openfelt.evaluate.exploitability import seat
-from openfelt.solvers.sequence_lp import plan_program, sequences, solve_program
+from openfelt.games.compile.sequence_form import sequence_form
+from openfelt.measure.exploitability import seat
+from openfelt.solve.sequence_lp import plan_program, sequences, solve_program
 
 
 @pytest.mark.parametrize(

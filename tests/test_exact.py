@@ -11,17 +11,17 @@ import pytest
 from phevaluator import evaluate_cards
 from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
 
-from openfelt.base.errors import FeltError
 from openfelt.cards.boards import CARD_AS, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
-from openfelt.compile.compiler import compile_game
-from openfelt.evaluate.exploitability import against, exploitability
-from openfelt.exact.best_response import FlopSolver, Task, solve
-from openfelt.exact.deals import Deck, Flop, plan_flop
-from openfelt.exact.flop import _deal, _sort
-from openfelt.exact.player import mixed, rule_player
-from openfelt.exact.street import meet, new_hands, new_room, show_down
-from openfelt.policy.policy import mixture
+from openfelt.core.errors import FeltError
+from openfelt.games.compile.compiler import compile_game
+from openfelt.measure.exploitability import against, exploitability
+from openfelt.measure.holdem.flop import _deal, _sort
+from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
+from openfelt.measure.holdem.player import mixed, rule_player
+from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
+from openfelt.measure.holdem.street import meet, new_hands, new_room, show_down
+from openfelt.solve.mixture import mixture
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
 BOTH = (0, 1)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from small_holdem import random_player
 
-from openfelt.base import cuda
-from openfelt.base.errors import FeltError
 from openfelt.cli.app import main
-from openfelt.exact.best_response import Task, solve
-from openfelt.exact.deals import Deck
-from openfelt.exact.measure import PRECISION, Measure, all_flops, measure_exploit, some_flops
-from openfelt.exact.player import mixed, policy_player, rule_player
+from openfelt.core import cuda
+from openfelt.core.errors import FeltError
+from openfelt.measure.holdem.exploitability import PRECISION, Measure, all_flops, measure_exploit, some_flops
+from openfelt.measure.holdem.flop_solver import Task, solve
+from openfelt.measure.holdem.player import mixed, policy_player, rule_player
+from openfelt.measure.holdem.public_cards import Deck
 
 NINE = Deck(3, 3)
 
@@ -118,7 +118,7 @@ def test_bad_input_gets_one_sentence(words, told, capsys):
 
 
 def test_mixtures_go_by_their_names(capsys, monkeypatch):
-    monkeypatch.setattr("openfelt.exact.measure.Deck", partial(Deck, 3, 3))
+    monkeypatch.setattr("openfelt.measure.holdem.exploitability.Deck", partial(Deck, 3, 3))
     parts = [rule_player(name) for name in ("always-call", "always-raise")]
 
     def told(*words):

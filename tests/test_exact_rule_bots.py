@@ -8,8 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
 from openfelt.bots import exact_player
 from openfelt.bots.bot import Clock
 from openfelt.bots.exact_player import GOES_BY, bot_player, player_on
@@ -17,12 +15,14 @@ from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view, view_of
 from openfelt.cards.boards import PAIR_AS, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIRS
-from openfelt.cards.tables import NO_HAND, StreetStrength, StrengthTables, _rank_hands
-from openfelt.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_words
-from openfelt.exact.lines import betting_lines, street_of
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
-from openfelt.rules.holdem import Holdem, bet, first_betting
+from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, _rank_hands
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_words
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import Holdem, bet, first_betting
+from openfelt.measure.holdem.betting_lines import betting_lines, street_of
 
 GAME = Holdem()
 BOARD = (40, 5, 22, 51, 17)  # Qc 3d 7h As 6d

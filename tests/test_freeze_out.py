@@ -10,21 +10,28 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from openfelt.arena.freeze_out import FreezeOut, FreezeOutSetup, freeze_out
-from openfelt.arena.hands import deal_block, luck
-from openfelt.arena.journal import PARTS
-from openfelt.arena.stack_table import Cards, StackTable, can_raise, chips_left, chips_paid, is_open
-from openfelt.arena.statistics import wilson
-from openfelt.base.errors import FeltError, FileError
+from openfelt.arena.freeze_out.freeze_out import FreezeOut, FreezeOutSetup, freeze_out
+from openfelt.arena.freeze_out.stack_table import (
+    Cards,
+    StackTable,
+    can_raise,
+    chips_left,
+    chips_paid,
+    is_open,
+)
+from openfelt.arena.hand_kernels import deal_block, luck
+from openfelt.arena.statistics.intervals import wilson
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.cards.deck import cards_text
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_any
-from openfelt.policy.any_policy import load_policy
-from openfelt.rules.holdem import Holdem, bet, betting_actions
-from openfelt.rules.kuhn import Kuhn
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.journal import PARTS
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.holdem import Holdem, bet, betting_actions
+from openfelt.games.kuhn import Kuhn
+from openfelt.policy.files import load_policy
 
 GAME = Holdem()
 PATIENT = {"limit": 3600.0}  # a busy machine is not to change what is played

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 import openfelt as felt
-from openfelt.base import cuda as cuda_module
-from openfelt.base import jit
-from openfelt.base.cuda import choose_device, to_gpu, why_no_gpu
 from openfelt.cli.app import main
-from openfelt.solvers.registry import solver_type
+from openfelt.core import cuda as cuda_module
+from openfelt.core import jit
+from openfelt.core.cuda import choose_device, to_gpu, why_no_gpu
+from openfelt.solve.registry import solver_type
 
 TRAIN = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "1000", "--out", "run", "--json"]
 
@@ -35,7 +35,7 @@ def cases(strengths, tmp_path_factory):
         pytest.skip("numba-cuda is not installed")
     folder = tmp_path_factory.mktemp("gpu")
     # The machine code of the CPU's kernels is that of this process.
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(jit._machine_code_folder().parent.parent)}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(jit.kernel_cache().parent)}
     if why_no_gpu():
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
     done = subprocess.run(
@@ -163,7 +163,7 @@ def test_a_fault_of_the_driver_is_one_sentence():
 @pytest.mark.parametrize("name", ["chance-cfr", "pcfr+"])
 def test_a_solver_for_the_cpu_says_so_where_the_device_is_open(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("openfelt.base.cuda.why_no_gpu", lambda: "")
+    monkeypatch.setattr("openfelt.core.cuda.why_no_gpu", lambda: "")
     words = ["train", "kuhn", "--solver", name, "--iterations", "5", "--json"]
     assert main([*words, "--device", "auto"]) == 0
     captured = capsys.readouterr()
@@ -242,7 +242,7 @@ else:
 
 def test_the_core_needs_only_numpy_scipy_and_numba(tmp_path):
     environment = {key: value for key, value in os.environ.items() if key != "OPENFELT_CACHE"}
-    environment |= {"TMPDIR": str(tmp_path), "NUMBA_CACHE_DIR": str(jit._machine_code_folder().parent.parent)}
+    environment |= {"TMPDIR": str(tmp_path), "NUMBA_CACHE_DIR": str(jit.kernel_cache().parent)}
     done = subprocess.run(
         [sys.executable, "-c", CORE, str(tmp_path / "policy")],
         env=environment,

@@ -18,18 +18,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openfelt.base.errors import FeltError, FileError
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import parse_cards
 from openfelt.cli.app import main
-from openfelt.histories.check import check_record
-from openfelt.histories.columns import ACTIONS
-from openfelt.histories.phh import UNITS, phh_text, read_phh, write_phh
-from openfelt.histories.record import HIDDEN, HandRecord
-from openfelt.histories.store import BATCH, HandStore
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.rules.hand import Hand
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.games.hand import Hand
+from openfelt.games.registry import load_game
+from openfelt.hands.check import check_record
+from openfelt.hands.columns import ACTIONS
+from openfelt.hands.phh import UNITS, phh_text, read_phh, write_phh
+from openfelt.hands.record import HIDDEN, HandRecord
+from openfelt.hands.store import BATCH, HandStore
 
 pokerkit = pytest.importorskip("pokerkit")
 
@@ -615,8 +615,8 @@ def test_readers_and_writers_do_not_wait_for_each_other(store, hands):
 
 WRITER = """
 import dataclasses, itertools, resource, signal, sys
-from openfelt.histories.record import HandRecord
-from openfelt.histories.store import HandStore
+from openfelt.hands.record import HandRecord
+from openfelt.hands.store import HandStore
 record = HandRecord("holdem", 0, ("a", "b"), ("Ah", "Kh", "2c", "2d"), ("fold",), (1.0, -1.0))
 store = HandStore(sys.argv[1])
 """

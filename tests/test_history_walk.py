@@ -7,8 +7,8 @@ import pytest
 from bound_game import bound_game
 
 import openfelt as felt
-from openfelt.solvers.restriction import Restriction
-from openfelt.studies.history_walk import HistoryCFR
+from openfelt.solve.restriction import Restriction
+from openfelt.studies.pjl11.history_walk import HistoryCFR
 
 
 def both(game, seat, p):

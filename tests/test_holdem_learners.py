@@ -14,14 +14,14 @@ from slow_learners import SplitMix64
 
 import openfelt as felt
 from openfelt.arena.holdem_value import holdem_value
-from openfelt.base.random import starts
 from openfelt.cards.deck import card_text
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_any
-from openfelt.play.terminal import watch
-from openfelt.policy.holdem_policy import RULES, WHOLE, quantised, rule_policy
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.holdem import stakes
+from openfelt.core.random import starts
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.holdem import stakes
+from openfelt.policy.holdem import RULES, WHOLE, quantised, rule_policy
+from openfelt.table.terminal import watch
 
 pytestmark = pytest.mark.usefixtures("strengths")
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:2')"
@@ -191,7 +191,7 @@ def test_a_saved_policy_plays_without_tables(tmp_path, monkeypatch):
     felt.save_policy(policy, tmp_path / "policy")
     assert sum(path.stat().st_size for path in (tmp_path / "policy").iterdir()) < 2_000_000
     monkeypatch.setenv("OPENFELT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("openfelt.abstraction.abstraction.strength_tables", None)
+    monkeypatch.setattr("openfelt.cards.abstraction.abstraction.strength_tables", None)
     loaded = felt.load_policy(tmp_path / "policy")
     assert loaded.weights.tobytes() == policy.weights.tobytes()
     assert isinstance(loaded.weights, np.memmap)
@@ -380,7 +380,7 @@ def test_three_players_have_the_papers_buckets_by_default():
 
 
 def test_tables_that_cannot_fit_are_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setattr("openfelt.solvers.learner.machine_memory", lambda: 1e6)
+    monkeypatch.setattr("openfelt.solve.sampling.sampling_solver.machine_memory", lambda: 1e6)
     with pytest.raises(felt.FeltError, match=r"uct needs 0\.0 GB for holdem.* this machine has"):
         felt.UCT(SMALL)
 

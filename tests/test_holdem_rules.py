@@ -11,14 +11,14 @@ import pyspiel
 import pytest
 
 import openfelt as felt
-from openfelt.abstraction.abstraction import load_abstraction
-from openfelt.base.jit import episode_kernel
-from openfelt.base.random import ITERATION_DRAWS, go_to, starts, uniform
+from openfelt.cards.abstraction.abstraction import load_abstraction
 from openfelt.cards.deck import BOARD_CARDS, CARDS, card_text, parse_cards
-from openfelt.compile.betting_tree import PLACE, PLAYER, STAKES_SHIFT, betting_tree
-from openfelt.compile.compiler import compile_any
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.holdem import (
+from openfelt.core.jit import episode_kernel
+from openfelt.core.random import ITERATION_DRAWS, go_to, starts, uniform
+from openfelt.games.compile.betting_tree import PLACE, PLAYER, STAKES_SHIFT, betting_tree
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.holdem import (
     BET,
     BLINDS,
     Betting,
@@ -32,9 +32,17 @@ from openfelt.rules.holdem import (
     players_in,
     stakes,
 )
-from openfelt.traverse.betting import DRAWN, DRAWS, OUT, SHOWN, HoldemTree, holdem_tree, new_deal
-from openfelt.traverse.episode import begin, exploration, first_slot, follow, num_actions, num_players, payoff
-from openfelt.traverse.episode import passive as passive_action
+from openfelt.solve.traverse.episode import (
+    begin,
+    exploration,
+    first_slot,
+    follow,
+    num_actions,
+    num_players,
+    payoff,
+)
+from openfelt.solve.traverse.episode import passive as passive_action
+from openfelt.solve.traverse.holdem import DRAWN, DRAWS, OUT, SHOWN, HoldemTree, holdem_tree, new_deal
 
 COMMON = (
     "universal_poker(betting=limit,numRounds=4,raiseSize=2 2 4 4,maxRaises=3 4 4 4,"

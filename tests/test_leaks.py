@@ -11,12 +11,12 @@ from small_holdem import SlowFlop, live_pairs, random_player
 
 from openfelt.cards.deck import FLOP, RIVER, STREETS, TURN, pair_class, parse_cards
 from openfelt.cli.app import main
-from openfelt.exact import measure
-from openfelt.exact.best_response import FlopSolver, Task, reach_at_flop, solve
-from openfelt.exact.deals import Deck, Flop
-from openfelt.exact.leaks import START, class_names, line_names, paths, square
-from openfelt.exact.lines import betting_lines, children, street_of
-from openfelt.exact.measure import Measure
+from openfelt.measure.holdem import exploitability as measure
+from openfelt.measure.holdem.betting_lines import betting_lines, children, street_of
+from openfelt.measure.holdem.exploitability import Measure
+from openfelt.measure.holdem.flop_solver import FlopSolver, Task, reach_at_flop, solve
+from openfelt.measure.holdem.leaks import START, class_names, line_names, paths, square
+from openfelt.measure.holdem.public_cards import Deck, Flop
 
 NINE, TEN = Deck(3, 3), Deck(5, 2)
 BOTH = (0, 1)

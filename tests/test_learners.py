@@ -14,11 +14,11 @@ from slow_learners import SlowExternal, SlowOutcome, SlowUCT, SplitMix64
 from slow_twin import SlowCFR
 
 import openfelt as felt
-from openfelt.base.jit import episode_kernel
-from openfelt.base.random import ITERATION_DRAWS, go_to, starts, uniform
-from openfelt.solvers import learner as learner_module
-from openfelt.solvers.learner import Learner
-from openfelt.solvers.outcome_mccfr import (
+from openfelt.core.jit import episode_kernel
+from openfelt.core.random import ITERATION_DRAWS, go_to, starts, uniform
+from openfelt.solve.registry import SOLVERS, solver_type
+from openfelt.solve.sampling import sampling_solver as learner_module
+from openfelt.solve.sampling.outcome_mccfr import (
     ACTION,
     FIRST,
     SAMPLED,
@@ -27,11 +27,11 @@ from openfelt.solvers.outcome_mccfr import (
     learn_history,
     sample_history,
 )
-from openfelt.solvers.registry import SOLVERS, solver_type
-from openfelt.traverse.enumerated import alias
-from openfelt.traverse.exchange import exchanges, no_exchange, trade
-from openfelt.traverse.regrets import match_regrets
-from openfelt.traverse.worker import Span, new_worker
+from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.traverse.enumerated import alias
+from openfelt.solve.traverse.exchange import exchanges, no_exchange, trade
+from openfelt.solve.traverse.regret_matching import match_regrets
+from openfelt.solve.traverse.worker import Span, new_worker
 
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
 SMALL = [

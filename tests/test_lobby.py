@@ -11,20 +11,20 @@ import pytest
 from bridge import open_spiel_twin
 
 import openfelt as felt
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
 from openfelt.bots import learned
 from openfelt.bots.bot import Clock
 from openfelt.bots.learned import LEARNERS, TARGET
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import view_of
-from openfelt.play import lobby
-from openfelt.play import strength as strengths
-from openfelt.play.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game, title
-from openfelt.play.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
-from openfelt.policy.policy import Policy
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.policy.tabular import Policy
+from openfelt.table.lobby import lobby
+from openfelt.table.lobby import strength as strengths
+from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game, title
+from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
@@ -266,7 +266,7 @@ def test_other_games_are_refused_in_one_sentence(name, says, monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr("openfelt.rules.registry.read_efg", refuse)
+    monkeypatch.setattr("openfelt.games.registry.read_efg", refuse)
     with pytest.raises(FeltError) as caught:
         table_game(name)
     assert says in str(caught.value)

@@ -9,18 +9,18 @@ import pytest
 from phevaluator import evaluate_cards
 
 import openfelt as felt
-from openfelt.arena.aivat import tree_aivat
 from openfelt.arena.contest import FRESH, Contest, Setup
-from openfelt.arena.hands import deal_block, luck
+from openfelt.arena.hand_kernels import deal_block, luck
 from openfelt.arena.match import match
+from openfelt.arena.statistics.aivat import tree_aivat
 from openfelt.bots.policy_bot import TreeBot
 from openfelt.cards.deck import PAIR_CARDS, card_text
 from openfelt.cards.equity import RUNOUTS, deal_equities, equity, matchups
 from openfelt.cards.evaluator import hand_values
 from openfelt.cards.strength import hand_strength
-from openfelt.histories.check import check_record
-from openfelt.histories.phh import read_phh
-from openfelt.histories.store import HandStore
+from openfelt.hands.check import check_record
+from openfelt.hands.phh import read_phh
+from openfelt.hands.store import HandStore
 
 
 def by_enumeration(own: tuple[int, ...], his: tuple[int, ...], board: tuple[int, ...]) -> float:

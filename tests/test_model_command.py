@@ -9,10 +9,10 @@ import pytest
 from habits import Habit, play
 
 from openfelt.cli.app import main
-from openfelt.histories.phh import write_phh
-from openfelt.histories.record import HIDDEN
-from openfelt.histories.store import HandStore
-from openfelt.models.files import load_model
+from openfelt.hands.phh import write_phh
+from openfelt.hands.record import HIDDEN
+from openfelt.hands.store import HandStore
+from openfelt.opponents.models.files import load_model
 
 HE = Habit(lambda moment: (moment.words, moment.hand), 7)
 

@@ -15,19 +15,19 @@ from habits import ByPolicy, Habit, exact_cards, moments, play
 from phevaluator import evaluate_cards
 
 import openfelt as felt
-from openfelt.base.errors import FeltError, FileError, MissingError
-from openfelt.base.jit import kernel
-from openfelt.base.random import starts
 from openfelt.cards.deck import PAIR, PAIR_CARDS, card_text, parse_cards
-from openfelt.compile.betting_tree import FACING_SHIFT, KIND
-from openfelt.compile.compiler import compile_any
-from openfelt.histories.record import HandRecord
-from openfelt.models import trees
-from openfelt.models.files import KINDS, load_model, new_model, open_model, save_model
-from openfelt.models.frequencies import FrequencyModel
-from openfelt.models.ground import UNKNOWN, ground_of
-from openfelt.models.model import OpponentModel, guess
-from openfelt.models.public_tree import (
+from openfelt.core.errors import FeltError, FileError, MissingError
+from openfelt.core.jit import kernel
+from openfelt.core.random import starts
+from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND
+from openfelt.games.compile.compiler import compile_any
+from openfelt.hands.record import HandRecord
+from openfelt.opponents.models import trees
+from openfelt.opponents.models.files import KINDS, load_model, new_model, open_model, save_model
+from openfelt.opponents.models.frequencies import FrequencyModel
+from openfelt.opponents.models.ground import UNKNOWN, ground_of
+from openfelt.opponents.models.model import OpponentModel, guess
+from openfelt.opponents.models.public_tree import (
     FACTS,
     FOLD,
     RAISE,
@@ -37,13 +37,21 @@ from openfelt.models.public_tree import (
     find_places,
     holds_at,
 )
-from openfelt.models.score import compare, marginal, split
-from openfelt.models.seen import KNOWN, SHOWN, SeenHand, all_decisions, decisions_in, seen_hand, seen_hands
-from openfelt.models.tally import TallyModel, public_contexts
-from openfelt.models.trees import TreesModel
-from openfelt.traverse import episode
-from openfelt.traverse.betting import holdem_tree, new_deal
-from openfelt.traverse.others import answer, is_known
+from openfelt.opponents.models.score import compare, marginal, split
+from openfelt.opponents.models.seen import (
+    KNOWN,
+    SHOWN,
+    SeenHand,
+    all_decisions,
+    decisions_in,
+    seen_hand,
+    seen_hands,
+)
+from openfelt.opponents.models.tally import TallyModel, public_contexts
+from openfelt.opponents.models.trees import TreesModel
+from openfelt.solve.traverse import episode
+from openfelt.solve.traverse.holdem import holdem_tree, new_deal
+from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
 OWN_KINDS = ("tally", "trees", "frequencies")
 SIZES = (100, 800, 6_000)

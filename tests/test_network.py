@@ -8,15 +8,19 @@ import numba
 import numpy as np
 import pytest
 
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import episode_kernel, part
-from openfelt.bots.chen import chen_score
+from openfelt.bots.formula.chen import chen_score
+from openfelt.bots.search.mcts import NETWORK, MctsSettings
+from openfelt.bots.search.position import OWN, begin_at, holdem_position
+from openfelt.bots.search.searcher import HoldemSearcher
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.boards import find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, parse_cards
 from openfelt.cards.strength import hand_strength
-from openfelt.compile.betting_tree import compile_holdem
-from openfelt.models.network import (
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import episode_kernel, part
+from openfelt.games.compile.betting_tree import compile_holdem
+from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting, is_over
+from openfelt.opponents.models.network import (
     ACTIONS,
     CHEN,
     COLUMNS,
@@ -35,15 +39,13 @@ from openfelt.models.network import (
     train,
     weights_of,
 )
-from openfelt.models.public_tree import CALL, FOLD, RAISE
-from openfelt.rules.holdem import Holdem, bet, betting_actions, first_betting, is_over
-from openfelt.search.mcts import NETWORK, MctsSettings
-from openfelt.search.position import OWN, begin_at, holdem_position
-from openfelt.search.searcher import HoldemSearcher
+from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
+from openfelt.solve.traverse.holdem import holdem_tree, new_deal
+from openfelt.solve.traverse.opponent_hooks import prefer
 from openfelt.studies.match_table import Measured
 from openfelt.studies.registry import find_study
-from openfelt.studies.tau_examples import ITSELF, OPPONENTS, by_public, collect, collect_all, split
-from openfelt.studies.tau_expansion import (
+from openfelt.studies.tau.examples import ITSELF, OPPONENTS, by_public, collect, collect_all, split
+from openfelt.studies.tau.expansion import (
     BUDGETS,
     ITERATIONS,
     TIME,
@@ -52,9 +54,7 @@ from openfelt.studies.tau_expansion import (
     own_features,
     same_time,
 )
-from openfelt.studies.tau_network import SETS, Results
-from openfelt.traverse.betting import holdem_tree, new_deal
-from openfelt.traverse.others import prefer
+from openfelt.studies.tau.figures_5_7 import SETS, Results
 
 SMALL = Holdem(buckets="ehs2:169/20/20/20")
 CLASS = {"fold": FOLD, "check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
@@ -248,7 +248,7 @@ def test_the_set_is_a_third_from_each_opponent(features, collected, tmp_path, mo
         progress(count)
         return Examples(*(table[:count] for table in collected[opponent]))
 
-    monkeypatch.setattr("openfelt.studies.tau_examples.collect", remembered)
+    monkeypatch.setattr("openfelt.studies.tau.examples.collect", remembered)
     told = []
     sets = collect_all(features, 3_200, seed=0, folder=tmp_path, progress=told.append)
     assert wanted == [(ITSELF, 1_067), ("random", 1_067), ("always-raise", 1_066)]

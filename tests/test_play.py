@@ -12,9 +12,9 @@ import openfelt as felt
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.view import view_of
 from openfelt.cli.app import main
-from openfelt.play.terminal import Terminal, understand, watch
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.table.terminal import Terminal, understand, watch
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):

@@ -12,8 +12,8 @@ from bridge import as_profile
 from slow_twin import SlowGame
 
 import openfelt as felt
-from openfelt.base import files
-from openfelt.evaluate.exploitability import seat
+from openfelt.core import files
+from openfelt.measure.exploitability import seat
 
 
 def test_by_words():

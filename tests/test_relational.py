@@ -10,27 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openfelt.base.errors import FeltError
-from openfelt.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
-from openfelt.models import compiled as compiled_trees
-from openfelt.models.compiled import Answers, compile_trees, product
-from openfelt.models.files import load_model, new_model, save_model
-from openfelt.models.ground import HAND_RANKS, Ground, HoldemGround, SmallGround, ground_of
-from openfelt.models.growing import Examples, Grower, Growth, Histories
-from openfelt.models.grown import GrownModel, grown_shares
-from openfelt.models.language import (
-    CARDS,
-    HAND_RANK,
-    PUBLIC,
-    CardFact,
-    LanguageBias,
-    PublicFact,
-    Query,
-    columns_of,
-    query_array,
-)
-from openfelt.models.public_bits import all_bits, bits_at, places_at
-from openfelt.models.public_tree import (
+from openfelt.core.errors import FeltError
+from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
+from openfelt.opponents.models.files import load_model, new_model, save_model
+from openfelt.opponents.models.ground import HAND_RANKS, Ground, HoldemGround, SmallGround, ground_of
+from openfelt.opponents.models.grown import GrownModel, grown_shares
+from openfelt.opponents.models.public_tree import (
     ANOTHER,
     CALL,
     CLASSES,
@@ -43,9 +28,24 @@ from openfelt.models.public_tree import (
     find_places,
     holds_at,
 )
-from openfelt.models.relational import RelationalModel, RelationalSettings, load_relational
-from openfelt.models.relational_tree import Acts, Did, Exceeds, Leaf, Split, Tree, rules
-from openfelt.models.seen import Decisions, SeenHand, all_decisions
+from openfelt.opponents.models.relational import compiled as compiled_trees
+from openfelt.opponents.models.relational.compiled import Answers, compile_trees, product
+from openfelt.opponents.models.relational.induction import Examples, Grower, Growth, Histories
+from openfelt.opponents.models.relational.language import (
+    CARDS,
+    HAND_RANK,
+    PUBLIC,
+    CardFact,
+    LanguageBias,
+    PublicFact,
+    Query,
+    columns_of,
+    query_array,
+)
+from openfelt.opponents.models.relational.model import RelationalModel, RelationalSettings, load_relational
+from openfelt.opponents.models.relational.public_bits import all_bits, bits_at, places_at
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Leaf, Split, Tree, rules
+from openfelt.opponents.models.seen import Decisions, SeenHand, all_decisions
 
 BIAS = LanguageBias()
 

@@ -11,16 +11,18 @@ import scipy.stats
 
 import openfelt as felt
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_any
-from openfelt.histories.store import HandStore
-from openfelt.models.files import new_model
-from openfelt.models.seen import seen_hands
-from openfelt.policy.holdem_policy import rule_policy
-from openfelt.solvers.restriction import ONCE
-from openfelt.studies import pjl11_figure_8, pjl11_table_2
+from openfelt.games.compile.compiler import compile_any
+from openfelt.hands.store import HandStore
+from openfelt.opponents.models.files import new_model
+from openfelt.opponents.models.seen import seen_hands
+from openfelt.policy.holdem import rule_policy
+from openfelt.solve.restriction import ONCE
 from openfelt.studies.match_table import Measured
-from openfelt.studies.pjl11_figure_8 import FIGURE_8, mean_of
-from openfelt.studies.pjl11_table_2 import (
+from openfelt.studies.pjl11 import figure_8 as pjl11_figure_8
+from openfelt.studies.pjl11 import table_2 as pjl11_table_2
+from openfelt.studies.pjl11.figure_8 import FIGURE_8, mean_of
+from openfelt.studies.pjl11.scouting import Scouted, Way, learn
+from openfelt.studies.pjl11.table_2 import (
     ABSTRACTIONS,
     EXTERNAL,
     OPPONENTS,
@@ -29,7 +31,6 @@ from openfelt.studies.pjl11_table_2 import (
     equilibrium,
     response,
 )
-from openfelt.studies.scouting import Scouted, Way, learn
 
 FOE = "chen"  # a quick one
 

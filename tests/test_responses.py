@@ -14,24 +14,25 @@ from bridge import as_profile, open_spiel_twin
 from habits import Habit, moments, play
 
 import openfelt as felt
-from openfelt.base.jit import kernel
-from openfelt.base.random import starts
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_game
-from openfelt.histories.store import HandStore
-from openfelt.models.files import new_model, save_model
-from openfelt.models.seen import seen_hands
-from openfelt.policy.any_policy import rule_table
-from openfelt.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
-from openfelt.responses.fixed import fixed_policy
-from openfelt.responses.response import METHODS, Responses, frontier, restricted_solver
-from openfelt.solvers.registry import SOLVERS
-from openfelt.solvers.restriction import EACH, ONCE, Restriction
-from openfelt.studies import pjl11_convergence, pjl11_responses
+from openfelt.core.jit import kernel
+from openfelt.core.random import starts
+from openfelt.games.compile.compiler import compile_game
+from openfelt.hands.store import HandStore
+from openfelt.opponents.models.files import new_model, save_model
+from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
+from openfelt.opponents.responses.fixed import fixed_policy
+from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
+from openfelt.policy.files import rule_table
+from openfelt.solve.registry import SOLVERS
+from openfelt.solve.restriction import EACH, ONCE, Restriction
+from openfelt.solve.traverse import episode
+from openfelt.solve.traverse.holdem import new_deal
+from openfelt.solve.traverse.open_tree import open_tree
+from openfelt.studies.pjl11 import figure_6 as pjl11_responses
+from openfelt.studies.pjl11 import figure_7 as pjl11_convergence
 from openfelt.studies.registry import STUDIES
-from openfelt.traverse import episode
-from openfelt.traverse.betting import new_deal
-from openfelt.traverse.open_tree import open_tree
 
 GAMES = ["kuhn", "leduc", "one_card(50)", "bluff(1,1,4)"]
 HE = Habit(lambda moment: (moment.words, moment.hand), 7)

@@ -12,15 +12,15 @@ import openfelt as felt
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.cards.deck import PAIR, card_text
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_any
-from openfelt.models.files import new_model, save_model
-from openfelt.models.seen import SeenHand
-from openfelt.policy.holdem_policy import WHOLE, quantised, rule_policy
-from openfelt.responses.bucketed import bucketed
-from openfelt.responses.confidence import observations
-from openfelt.responses.fixed import fixed_policy
-from openfelt.responses.response import joined
-from openfelt.solvers.restriction import EACH, ONCE, Restriction
+from openfelt.games.compile.compiler import compile_any
+from openfelt.opponents.models.files import new_model, save_model
+from openfelt.opponents.models.seen import SeenHand
+from openfelt.opponents.responses.bucketed import bucketed
+from openfelt.opponents.responses.confidence import observations
+from openfelt.opponents.responses.fixed import fixed_policy
+from openfelt.opponents.responses.response import joined
+from openfelt.policy.holdem import WHOLE, quantised, rule_policy
+from openfelt.solve.restriction import EACH, ONCE, Restriction
 
 GAME = "holdem(buckets='ehs:10')"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from playthrough import PLAYTHROUGHS, playthrough
 
 import openfelt as felt
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.registry import GAMES
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.registry import GAMES
 
 EVERY = [
     "kuhn",

@@ -11,26 +11,26 @@ import pytest
 from slow_search import SlowSearch, SlowTree
 
 import openfelt as felt
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import episode_kernel
-from openfelt.base.random import Dice
 from openfelt.bots.bot import Clock
-from openfelt.bots.mcts import MctsBot
 from openfelt.bots.registry import load_bot
+from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
+from openfelt.bots.search.position import OTHERS, OWN, begin_at, holdem_position
+from openfelt.bots.search.search_tree import FULL, USED, find, forget, new_memory, take
+from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
+from openfelt.bots.search_bot import MctsBot
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import PAIR, parse_cards
 from openfelt.cards.evaluator import hand_value
-from openfelt.compile.compiler import compile_game
-from openfelt.evaluate.exploitability import best_response, exploitability
-from openfelt.policy.any_policy import rule_table
-from openfelt.policy.holdem_policy import rule_policy
-from openfelt.policy.policy import Policy
-from openfelt.search.late import late_deal
-from openfelt.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
-from openfelt.search.memory import FULL, USED, find, forget, new_memory, take
-from openfelt.search.position import OTHERS, OWN, begin_at, holdem_position
-from openfelt.search.searcher import HoldemSearcher, TreeSearcher
-from openfelt.solvers.uct import Selection
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import episode_kernel
+from openfelt.core.random import Dice
+from openfelt.games.compile.compiler import compile_game
+from openfelt.measure.exploitability import best_response, exploitability
+from openfelt.policy.files import rule_table
+from openfelt.policy.holdem import rule_policy
+from openfelt.policy.tabular import Policy
+from openfelt.solve.sampling.uct import Selection
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck

@@ -7,20 +7,20 @@ import pytest
 
 import openfelt as felt
 from openfelt.arena.match import match
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
-from openfelt.bots.mcts import MctsBot, RelationalBot, TallyBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.rule_bot import RuleBot
+from openfelt.bots.search.mcts import MctsSettings
+from openfelt.bots.search_bot import MctsBot, RelationalBot, TallyBot
 from openfelt.bots.view import TreeView, holdem_view, view_of
 from openfelt.cards.deck import PAIR_CARDS, parse_cards
-from openfelt.histories.record import HIDDEN
-from openfelt.models.files import load_model, new_model, save_model
-from openfelt.models.seen import SeenHand, decisions_in
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.rules.hand import Hand
-from openfelt.search.mcts import MctsSettings
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.games.hand import Hand
+from openfelt.hands.record import HIDDEN
+from openfelt.opponents.models.files import load_model, new_model, save_model
+from openfelt.opponents.models.seen import SeenHand, decisions_in
 
 LEDUC = felt.load_game("leduc")
 FEW = {"iterations": 20}

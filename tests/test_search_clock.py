@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openfelt.base.errors import FeltError
+from openfelt.bots.search.clock import MARGIN, RESERVE, SHARE, STALLS, Habits, Pace
+from openfelt.bots.search.mcts import MctsSettings
+from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
+from openfelt.bots.search.simulate import look_up, search_on
 from openfelt.cards.deck import parse_cards
-from openfelt.search.mcts import MctsSettings
-from openfelt.search.pace import MARGIN, RESERVE, SHARE, STALLS, Habits, Pace
-from openfelt.search.searcher import HoldemSearcher, TreeSearcher
-from openfelt.search.simulate import look_up, search_on
+from openfelt.core.errors import FeltError
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 SPOTS = [

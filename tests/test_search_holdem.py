@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from slow_search import SlowHoldem, SlowSearch
 
-from openfelt.base.errors import FeltError
+from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.mcts import MctsSettings, TableModel
+from openfelt.bots.search.position import OTHERS, OWN, begin_at, holdem_position
+from openfelt.bots.search.searcher import HoldemSearcher
 from openfelt.cards.deck import PAIR, parse_cards
 from openfelt.cards.evaluator import hand_value
-from openfelt.policy.holdem_policy import rule_policy
-from openfelt.search.late import late_deal
-from openfelt.search.mcts import MctsSettings, TableModel
-from openfelt.search.position import OTHERS, OWN, begin_at, holdem_position
-from openfelt.search.searcher import HoldemSearcher
-from openfelt.solvers.uct import Selection
+from openfelt.core.errors import FeltError
+from openfelt.policy.holdem import rule_policy
+from openfelt.solve.sampling.uct import Selection
 
 TWO, THREE = "holdem(buckets='ehs2:169/20/20/20')", "holdem(players=3,bets=3,buckets='ehs:10/4/2/1')"
 HOLE, BOARD = parse_cards("AhKd"), parse_cards("Qh7h2s9cJd")

@@ -11,23 +11,24 @@ import pytest
 import scipy.stats
 
 import openfelt as felt
-from openfelt.arena.freeze_out import freeze_out
-from openfelt.arena.freeze_out_result import FreezeOutGame, FreezeOutResult
+from openfelt.arena.freeze_out.freeze_out import freeze_out
+from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
-from openfelt.arena.statistics import Estimate
+from openfelt.arena.statistics.intervals import Estimate
 from openfelt.arena.table import Conduct
-from openfelt.bots.mcts import TallyBot
 from openfelt.bots.registry import load_bot
-from openfelt.histories.store import HandStore
-from openfelt.models.files import load_model, new_model
-from openfelt.models.seen import seen_hands
-from openfelt.rules.holdem import Holdem
-from openfelt.studies import pgc10_match, tau_matches
+from openfelt.bots.search_bot import TallyBot
+from openfelt.games.holdem import Holdem
+from openfelt.hands.store import HandStore
+from openfelt.opponents.models.files import load_model, new_model
+from openfelt.opponents.models.seen import seen_hands
 from openfelt.studies.freeze_out_study import chips_per_hand, outcome_of
 from openfelt.studies.match_table import Measured
-from openfelt.studies.pgc10_match import ACE1, MODEL, OPPONENTS, PGC10_TABLE_1, PLAIN, PLAYERS, POKI, Line
+from openfelt.studies.pgc10 import table_1 as pgc10_match
+from openfelt.studies.pgc10.table_1 import ACE1, MODEL, OPPONENTS, PGC10_TABLE_1, PLAIN, PLAYERS, POKI, Line
 from openfelt.studies.registry import STUDIES
-from openfelt.studies.tau_matches import TAU_MATCHES, dollars
+from openfelt.studies.tau import figures_2_4 as tau_matches
+from openfelt.studies.tau.figures_2_4 import TAU_MATCHES, dollars
 
 STACK = 10_000
 

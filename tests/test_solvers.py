@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import openfelt as felt
-from openfelt.policy.policy import normalised
-from openfelt.solvers.learner import Learner
-from openfelt.solvers.registry import SOLVERS, solver_type
-from openfelt.traverse import threads
+from openfelt.policy.tabular import normalised
+from openfelt.solve.registry import SOLVERS, solver_type
+from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.traverse import threads
 
 ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
 FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], Learner)]

@@ -15,20 +15,18 @@ from slow_learners import SlowLearner
 
 import openfelt as felt
 from openfelt.arena.match import match
-from openfelt.base.files import read_manifest
-from openfelt.base.random import Dice
-from openfelt.bots import policies
 from openfelt.bots.bot import Clock
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.sparbot_like import with_fourth_bets
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import BOARD_CARDS, CARDS, parse_cards
-from openfelt.compile.betting_tree import PLAYER
-from openfelt.compile.compiler import compile_any
-from openfelt.policy.holdem_policy import quantised
-from openfelt.rules.game import TERMINAL
-from openfelt.rules.holdem import (
+from openfelt.core.files import read_manifest
+from openfelt.core.random import Dice
+from openfelt.games.compile.betting_tree import PLAYER
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import TERMINAL
+from openfelt.games.holdem import (
     Holdem,
     HoldemState,
     bet,
@@ -38,7 +36,9 @@ from openfelt.rules.holdem import (
     players_in,
     stakes,
 )
-from openfelt.solvers.sampled_fictitious_play import SampledFictitiousPlay
+from openfelt.policy import pretrained as policies
+from openfelt.policy.holdem import quantised
+from openfelt.solve.sampling.sampled_fictitious_play import SampledFictitiousPlay
 
 THREE_BETS = "holdem(buckets='ehs:10/3/2/2',bets=3)"
 OPEN_SPIEL = (

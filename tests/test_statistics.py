@@ -11,10 +11,10 @@ import scipy.stats
 
 import openfelt as felt
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
-from openfelt.arena.hands import deal_block, luck
-from openfelt.arena.luck import CONTROLS, card_luck
+from openfelt.arena.hand_kernels import deal_block, luck
 from openfelt.arena.match import match
-from openfelt.arena.statistics import (
+from openfelt.arena.statistics.card_luck import CONTROLS, card_luck
+from openfelt.arena.statistics.intervals import (
     BETTER,
     FIRST_LOOK,
     UNDECIDED,

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import openfelt as felt
-from openfelt.base.cuda import why_no_gpu
 from openfelt.cli.app import main
-from openfelt.studies import gpu_equals_cpu, holdem_curve, pjl11_holdem
+from openfelt.core.cuda import why_no_gpu
+from openfelt.studies.holdem import gpu_equals_cpu
+from openfelt.studies.holdem import learning_curve as holdem_curve
 from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
+from openfelt.studies.pjl11 import table_1 as pjl11_holdem
 from openfelt.studies.registry import STUDIES
 from openfelt.studies.report import write_report
 from openfelt.studies.study import A_GPU, Curves, Parts, Study, every, follow, spaced
@@ -31,7 +33,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     for module in (gpu_equals_cpu, holdem_curve, pjl11_holdem):
         monkeypatch.setattr(module, "DEALS", 5_000)
     if study.needs == A_GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
-        monkeypatch.setattr("openfelt.solvers.solver.choose_device", lambda _: "cpu")
+        monkeypatch.setattr("openfelt.solve.solver.choose_device", lambda _: "cpu")
     episodes = study.quick_episodes[: 2 if study.needs == A_GPU else 3]
     curves = follow(Parts(study, None, runs=2, seed=0, episodes=episodes))
     page = write_report(study, curves, tmp_path, "Made by a test.")

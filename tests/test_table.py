@@ -29,25 +29,25 @@ from table_player import (
     secrets_of,
 )
 
-from openfelt.analysis.luck_free import luck_free
-from openfelt.base.errors import FeltError, FileError
 from openfelt.bots.bot import Bot
-from openfelt.histories.check import check_record
-from openfelt.histories.phh import UNITS
-from openfelt.histories.store import HandStore
-from openfelt.play import fair
-from openfelt.play.bots import Bots
-from openfelt.play.fair import commitment, deck_of, require_nonce, shuffled
-from openfelt.play.lobby import TABLE_GAMES, bots_for, table_bot, table_game
-from openfelt.play.score import POINTS, Score
-from openfelt.play.session import BUY_IN, Session
-from openfelt.play.session_store import SessionStore
-from openfelt.play.showing import state_of
-from openfelt.play.table_hand import TableHand
-from openfelt.play.tables import Tables
-from openfelt.play.words import card_sign, holdem_name
-from openfelt.rules.hand import Thought
-from openfelt.web.app import STATIC
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.hand import Thought
+from openfelt.hands.check import check_record
+from openfelt.hands.phh import UNITS
+from openfelt.hands.store import HandStore
+from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.lobby import TABLE_GAMES, bots_for, table_bot, table_game
+from openfelt.table.review.luck_adjusted import luck_free
+from openfelt.table.session import fair_dealing as fair
+from openfelt.table.session.fair_dealing import commitment, deck_of, require_nonce, shuffled
+from openfelt.table.session.score import POINTS, Score
+from openfelt.table.session.session import BUY_IN, Session
+from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.sessions import Tables
+from openfelt.table.session.table_hand import TableHand
+from openfelt.table.session.visibility import state_of
+from openfelt.table.session.wording import card_sign, holdem_name
+from openfelt.table.web.app import STATIC
 
 SITTINGS = [
     ("kuhn", ["equilibrium"]),
@@ -532,10 +532,10 @@ def twins(name: str, dice: random.Random, seat: int) -> tuple[list[str], list[st
 def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypatch):
     """Two tables whose decks differ in hidden cards alone send the same, byte for byte, until the end."""
     game, dice = table_game(name), random.Random(11)
-    monkeypatch.setattr("openfelt.play.session.new_seed", lambda: "5" * 64)
-    monkeypatch.setattr("openfelt.play.session.secrets.token_urlsafe", lambda _: f"{dice.random()}")
+    monkeypatch.setattr("openfelt.table.session.session.new_seed", lambda: "5" * 64)
+    monkeypatch.setattr("openfelt.table.session.session.secrets.token_urlsafe", lambda _: f"{dice.random()}")
     decks = []
-    monkeypatch.setattr("openfelt.play.table_hand.shuffled", lambda *_: decks[-1])
+    monkeypatch.setattr("openfelt.table.session.table_hand.shuffled", lambda *_: decks[-1])
     compared = differed = 0
     for number in range(2 * game.players):
         seat, words = number % game.players, random.Random(number)
@@ -816,7 +816,7 @@ def test_winnings_that_are_not_those_of_the_hand_are_told(column, value, tmp_pat
 
 
 def test_sessions_that_were_long_unused_are_forgotten_but_not_lost(tables, monkeypatch):
-    monkeypatch.setattr("openfelt.play.tables.SESSIONS_KEPT", 3)
+    monkeypatch.setattr("openfelt.table.session.sessions.SESSIONS_KEPT", 3)
     keys, dice = [tables.begin("kuhn", ["random"]) for _ in range(8)], random.Random(17)
     while tables.state(keys[0])["next"]:
         tables.deal(keys[0], tables.state(keys[0])["next"]["number"], f"{dice.getrandbits(128):032x}")
@@ -1112,7 +1112,7 @@ def test_names_of_hands(cards, says):
 
 def test_the_account_of_a_hand_by_hand(tables, monkeypatch):
     """Kuhn poker against one who always raises, line by line."""
-    monkeypatch.setattr("openfelt.play.table_hand.shuffled", lambda *_: list("QKJ"))
+    monkeypatch.setattr("openfelt.table.session.table_hand.shuffled", lambda *_: list("QKJ"))
     key = tables.begin("kuhn", ["always-raise"])
     state = tables.deal(key, 1, "0" * 32)
     assert [action["label"] for action in state["hand"]["actions"]] == ["Check", "Bet 1"]

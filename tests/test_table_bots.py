@@ -7,21 +7,21 @@ import json
 
 import pytest
 
-from openfelt.base.errors import MissingError
 from openfelt.cli.app import main
-from openfelt.play.analyst import Analyst
-from openfelt.play.bots import Bots
-from openfelt.play.lobby import TABLE_GAMES, bots_for, table_game
-from openfelt.play.score import Score
-from openfelt.play.session_store import SessionStore
-from openfelt.play.strength import weakness
-from openfelt.play.tables import Tables
+from openfelt.core.errors import MissingError
+from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.lobby import TABLE_GAMES, bots_for, table_game
+from openfelt.table.lobby.strength import weakness
+from openfelt.table.review.analyst import Analyst
+from openfelt.table.session.score import Score
+from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.sessions import Tables
 
 NONCE = "00" * 16
 BOTS = """
 from dataclasses import dataclass
 from openfelt import Bot
-from openfelt.rules.hand import Thought
+from openfelt.games.hand import Thought
 
 class Raises(Bot):
     def act(self, view, dice, clock):

@@ -10,18 +10,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from openfelt.arena import cross_table
 from openfelt.arena.cross_table import CrossTable
 from openfelt.arena.match import match
 from openfelt.arena.tournament import Amount, mean_of, pairings, table_name, tournament
-from openfelt.base.errors import FeltError, FileError
 from openfelt.bots.registry import BOTS
 from openfelt.cli.app import main
-from openfelt.compile.compiler import compile_game
-from openfelt.evaluate.exploitability import against
-from openfelt.policy.any_policy import rule_table
-from openfelt.policy.policy import Policy
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.registry import load_game
+from openfelt.measure.exploitability import against
+from openfelt.plots.cross_table import write_report
+from openfelt.policy.files import rule_table
+from openfelt.policy.tabular import Policy
 
 RULES = ("always-fold", "always-call", "always-raise", "random", "probe")
 LEDUC = {"game": "leduc", "hands": 20_000, "seed": 3}
@@ -186,7 +186,7 @@ def test_pairings_and_names_of_folders():
 
 
 def test_what_is_written(cup, tmp_path, monkeypatch):
-    assert cup.write(tmp_path)
+    assert write_report(cup, tmp_path)
     with (tmp_path / "cross-table.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 20
@@ -199,8 +199,8 @@ def test_what_is_written(cup, tmp_path, monkeypatch):
     assert "cross-table.png" in page
     assert (tmp_path / "cross-table.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     (tmp_path / "cross-table.png").unlink()
-    monkeypatch.setattr(cross_table.importlib.util, "find_spec", lambda name: None)
-    assert not cup.write(tmp_path)
+    monkeypatch.setattr("openfelt.plots.cross_table.has_matplotlib", lambda: False)
+    assert not write_report(cup, tmp_path)
     assert "cross-table.png" not in (tmp_path / "cross-table.md").read_text()
     assert not (tmp_path / "cross-table.png").exists()
 

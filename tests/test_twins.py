@@ -8,11 +8,11 @@ from bridge import as_profile
 from slow_twin import SlowCFR, SlowGame, slow_fictitious_play
 
 import openfelt as felt
-from openfelt.compile.sequence_form import sequence_form
-from openfelt.policy.policy import realisation_plan
-from openfelt.rules.game import CHANCE, TERMINAL
-from openfelt.traverse.sequence import sum_leaves
-from openfelt.traverse.threads import LeafSummer
+from openfelt.games.compile.sequence_form import sequence_form
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.solve.mixture import realisation_plan
+from openfelt.solve.traverse.sequence import sum_leaves
+from openfelt.solve.traverse.threads import LeafSummer
 
 SMALL = [
     "kuhn",

@@ -35,16 +35,16 @@ from table_player import (
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from openfelt.base.errors import FileError
 from openfelt.cli.app import main
-from openfelt.histories.check import check_record
-from openfelt.histories.record import HandRecord
-from openfelt.play.bots import Bots
-from openfelt.play.guide import Guide
-from openfelt.play.session_store import SessionStore
-from openfelt.play.tables import Tables
-from openfelt.web import sockets
-from openfelt.web.server import bind
+from openfelt.core.errors import FileError
+from openfelt.hands.check import check_record
+from openfelt.hands.record import HandRecord
+from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.guide import Guide
+from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.sessions import Tables
+from openfelt.table.web import sockets
+from openfelt.table.web.server import bind
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 QUICK = [
@@ -142,12 +142,14 @@ def test_two_worlds_that_differ_in_hidden_cards_are_alike(name, bot, tmp_path, m
     players, hole = (3 if "3" in name else 2), (2 if "holdem" in name else 1)
     board = {"kuhn": 0, "leduc": 1}.get(name, 5)
     marks = iter(range(10_000))
-    monkeypatch.setattr("openfelt.play.session.new_seed", lambda: "7" * 64)
-    monkeypatch.setattr("openfelt.play.tables.new_seed", lambda: "7" * 64)
-    monkeypatch.setattr("openfelt.play.session.secrets.token_urlsafe", lambda _: f"mark-{next(marks) // 2}")
-    monkeypatch.setattr("openfelt.play.session_store.time.time", lambda: 1e9)
+    monkeypatch.setattr("openfelt.table.session.session.new_seed", lambda: "7" * 64)
+    monkeypatch.setattr("openfelt.table.session.sessions.new_seed", lambda: "7" * 64)
+    monkeypatch.setattr(
+        "openfelt.table.session.session.secrets.token_urlsafe", lambda _: f"mark-{next(marks) // 2}"
+    )
+    monkeypatch.setattr("openfelt.table.session.session_store.time.time", lambda: 1e9)
     decks = [plain_deck(name)]
-    monkeypatch.setattr("openfelt.play.table_hand.shuffled", lambda *_: decks[-1])
+    monkeypatch.setattr("openfelt.table.session.table_hand.shuffled", lambda *_: decks[-1])
     dice, compared = random.Random(2), 0
     with thread_server(tmp_path / "a.db") as one, thread_server(tmp_path / "b.db") as other:
         worlds = [one, other]

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.arena.aivat import holdem_aivat, parents, tree_aivat
-from openfelt.arena.hands import (
+from openfelt.arena.hand_kernels import (
     ACTION_DRAWS,
     Deals,
     Played,
@@ -31,25 +30,26 @@ from openfelt.arena.hands import (
     who_sat,
 )
 from openfelt.arena.lineup import Lineup
-from openfelt.arena.luck import CONTROLS, card_luck
-from openfelt.arena.statistics import Moments
+from openfelt.arena.statistics.aivat import holdem_aivat, parents, tree_aivat
+from openfelt.arena.statistics.card_luck import CONTROLS, card_luck
+from openfelt.arena.statistics.intervals import Moments
 from openfelt.arena.table import Conduct, HoldemTable, Table, TreeTable
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import Floats, Ints, Longs
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot, PolicyBot, TreeBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.rule_bot import RuleBot
-from openfelt.compile.betting_tree import BettingTree
-from openfelt.compile.compiler import Tree, compile_any
-from openfelt.compile.game_tree import GameTree
-from openfelt.policy.any_policy import rule_table
-from openfelt.policy.holdem_policy import rule_spots
-from openfelt.rules.game import Game
-from openfelt.rules.holdem import Holdem
-from openfelt.rules.registry import load_game
-from openfelt.traverse.betting import holdem_tree
-from openfelt.traverse.open_tree import open_tree
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Ints, Longs
+from openfelt.games.compile.betting_tree import BettingTree
+from openfelt.games.compile.compiler import Tree, compile_any
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import Game
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import load_game
+from openfelt.policy.files import rule_table
+from openfelt.policy.holdem import rule_spots
+from openfelt.solve.traverse.holdem import holdem_tree
+from openfelt.solve.traverse.open_tree import open_tree
 
 DUPLICATE, FRESH = "duplicate", "fresh"
 DEALINGS = (DUPLICATE, FRESH)

@@ -8,11 +8,11 @@ from typing import Any
 
 from openfelt.arena.contest import DUPLICATE
 from openfelt.arena.match import match
-from openfelt.arena.statistics import Estimate
-from openfelt.base.errors import FeltError
+from openfelt.arena.statistics.intervals import Estimate
 from openfelt.bots.policy_bot import HoldemBot
-from openfelt.policy.holdem_policy import HoldemPolicy
-from openfelt.rules.holdem import BIG_BLIND, Holdem
+from openfelt.core.errors import FeltError
+from openfelt.games.holdem import BIG_BLIND, Holdem
+from openfelt.policy.holdem import HoldemPolicy
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from openfelt.base.jit import Longs
+from openfelt.core.jit import Longs
 
 
 @dataclass(frozen=True)

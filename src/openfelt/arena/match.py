@@ -18,15 +18,15 @@ from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
 from openfelt.arena.match_folder import MatchFolder
 from openfelt.arena.records import records, require_history, write_history
 from openfelt.arena.result import MatchResult, result_of
-from openfelt.arena.statistics import UNDECIDED, Moments, SequentialTest
-from openfelt.arena.workers import in_processes
-from openfelt.base.errors import FeltError
+from openfelt.arena.statistics.intervals import UNDECIDED, Moments, SequentialTest
 from openfelt.bots.bot import Bot
-from openfelt.histories.record import HandRecord
-from openfelt.policy.any_policy import game_of
-from openfelt.rules.game import AnyGame, Game
-from openfelt.rules.holdem import BIG_BLIND, Holdem
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError
+from openfelt.core.workers import in_processes
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import BIG_BLIND, Holdem
+from openfelt.games.registry import load_game
+from openfelt.hands.record import HandRecord
+from openfelt.policy.files import game_of
 
 COMPILED_BLOCK, PYTHON_BLOCK = 20_000, 200  # deals
 SESSION = 1_000  # deals that bots which learn are given in a row

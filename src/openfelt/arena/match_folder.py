@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from openfelt.arena.contest import BlockResult, Contest, Setup
-from openfelt.arena.journal import Journal
-from openfelt.base.errors import FileError
-from openfelt.base.files import file_checksum
 from openfelt.bots.bot import Bot
-from openfelt.bots.mcts import MctsBot, ModelBot
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
-from openfelt.policy.any_policy import AnyPolicy
-from openfelt.policy.holdem_policy import HoldemPolicy
+from openfelt.bots.search_bot import MctsBot, ModelBot
+from openfelt.core.errors import FileError
+from openfelt.core.files import file_checksum
+from openfelt.core.journal import Journal
+from openfelt.policy.files import AnyPolicy
+from openfelt.policy.holdem import HoldemPolicy
 
 KIND = "match"
 

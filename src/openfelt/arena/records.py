@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from openfelt.arena.aivat import parents
 from openfelt.arena.contest import Contest
-from openfelt.arena.hands import deal_block, room, who_sat
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import Ints
+from openfelt.arena.hand_kernels import deal_block, room, who_sat
+from openfelt.arena.statistics.aivat import parents
 from openfelt.cards.deck import BOARD_CARDS, card_text
-from openfelt.compile.betting_tree import PLACE, BettingTree
-from openfelt.compile.game_tree import GameTree
-from openfelt.histories.phh import write_phh
-from openfelt.histories.record import HandRecord
-from openfelt.histories.store import HandStore
-from openfelt.rules.game import CHANCE, TERMINAL
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Ints
+from openfelt.games.compile.betting_tree import PLACE, BettingTree
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.hands.phh import write_phh
+from openfelt.hands.record import HandRecord
+from openfelt.hands.store import HandStore
 
 PHH, STORE = (".phh", ".phhs"), (".db",)
 

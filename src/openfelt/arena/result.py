@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
-from openfelt.arena.hands import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
-from openfelt.arena.statistics import UNDECIDED, Estimate, Moments, estimate
+from openfelt.arena.hand_kernels import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
+from openfelt.arena.statistics.intervals import UNDECIDED, Estimate, Moments, estimate
 from openfelt.arena.table import Conduct
-from openfelt.base.errors import FeltError, unknown
-from openfelt.rules.holdem import BIG_BLIND, Holdem
+from openfelt.core.errors import FeltError, unknown
+from openfelt.games.holdem import BIG_BLIND, Holdem
 
 MILLI = 1000
 

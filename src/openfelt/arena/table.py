@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from openfelt.arena.alarm import TooLateError, alarm
-from openfelt.arena.hands import (
+from openfelt.arena.hand_kernels import (
     ACTION_DRAWS,
     CARD_DRAWS,
     Deals,
@@ -27,17 +27,17 @@ from openfelt.arena.hands import (
     room,
 )
 from openfelt.arena.lineup import Lineup
-from openfelt.base.jit import Floats, Longs
-from openfelt.base.random import Dice, Numbers
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View, view_of
 from openfelt.cards.deck import BOARD_CARDS
-from openfelt.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
-from openfelt.compile.game_tree import GameTree
-from openfelt.rules.game import CHANCE, Game
-from openfelt.rules.hand import Hand
-from openfelt.rules.holdem import Holdem, bet, betting_actions, is_over, passive
-from openfelt.traverse.enumerated import EpisodeTree, episode_tree
+from openfelt.core.jit import Floats, Longs
+from openfelt.core.random import Dice, Numbers
+from openfelt.games.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import CHANCE, Game
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import Holdem, bet, betting_actions, is_over, passive
+from openfelt.solve.traverse.enumerated import EpisodeTree, episode_tree
 
 Hole = tuple[int, ...]  # cards, as numbers
 LATE, ERROR, ILLEGAL = "late", "error", "illegal"
@@ -302,7 +302,7 @@ class TreeTable(Table):
             here = child + way[-1]
 
     def _draw(self, first: int, ways: int, cards: Numbers) -> int:
-        """By the alias method, as `settle` in traverse/enumerated.py draws."""
+        """By the alias method, as `settle` in solve/traverse/enumerated.py draws."""
         column = cards.uniform() * ways
         way = int(column)
         if column - way >= self._episodes.share[first + way]:

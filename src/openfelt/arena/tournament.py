@@ -21,17 +21,16 @@ import numpy as np
 
 from openfelt.arena.contest import DUPLICATE
 from openfelt.arena.cross_table import CrossTable
-from openfelt.arena.journal import Journal
 from openfelt.arena.match import HANDS, match
 from openfelt.arena.result import MatchResult
 from openfelt.arena.table import Conduct
-from openfelt.base.errors import FeltError
-from openfelt.base.files import not_written, write_text
 from openfelt.bots.registry import load_bot
-from openfelt.policy.any_policy import game_of
-from openfelt.rules.game import AnyGame, Game
-from openfelt.rules.holdem import Holdem
-from openfelt.rules.registry import load_game
+from openfelt.core.errors import FeltError
+from openfelt.core.journal import Journal
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import load_game
+from openfelt.policy.files import game_of
 
 KIND, STEM = "tournament", "cross-table"
 
@@ -125,16 +124,6 @@ class TournamentResult:
             lines.append(conduct.told(bot))
         return [line for line in lines if line]
 
-    def write(self, folder: Path) -> bool:
-        """Write cross-table.csv, .md and .png; returns whether there was matplotlib for the picture."""
-        try:
-            write_text(folder / f"{STEM}.csv", self.csv())
-            drawn = self.cross_table.plot(folder / f"{STEM}.png", self.heading())
-            write_text(folder / f"{STEM}.md", self._page(drawn))
-        except OSError as error:
-            raise not_written(folder, error) from error
-        return drawn
-
     def csv(self) -> str:
         """A line for each bot at each table."""
         text = io.StringIO()
@@ -148,7 +137,8 @@ class TournamentResult:
                 writer.writerow([score.name, others, *cells, self.unit, score.hands])
         return text.getvalue()
 
-    def _page(self, drawn: bool) -> str:
+    def markdown(self, *, figure: bool) -> str:
+        """The page cross-table.md; `figure` says whether cross-table.png lies beside it."""
         table = self.cross_table
         lines = [
             f"# {self.heading()}",
@@ -159,7 +149,7 @@ class TournamentResult:
             "",
             table.markdown(),
             "",
-            *([f"![cross table]({STEM}.png)", ""] if drawn else []),
+            *([f"![cross table]({STEM}.png)", ""] if figure else []),
             *self._faults(),
             f"All numbers: [{STEM}.csv]({STEM}.csv).",
         ]

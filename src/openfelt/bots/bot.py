@@ -6,10 +6,10 @@ import math
 import time
 from abc import ABC, abstractmethod
 
-from openfelt.base.random import Dice
 from openfelt.bots.view import View
-from openfelt.rules.game import Game
-from openfelt.rules.hand import Thought
+from openfelt.core.random import Dice
+from openfelt.games.game import Game
+from openfelt.games.hand import Thought
 
 
 class Clock:

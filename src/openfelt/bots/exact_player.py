@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.base.errors import FeltError, unknown
-from openfelt.base.jit import Floats, Longs
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, PREFLOP, STREETS
-from openfelt.cards.tables import NO_HAND, Halves, strength_tables
-from openfelt.compile.betting_tree import PLACE, PLAYER, Layout
-from openfelt.exact.lines import betting_lines, children
-from openfelt.exact.player import Player, one_bucket
-from openfelt.rules.game import TERMINAL
-from openfelt.rules.holdem import Betting, Holdem, bet, betting_actions, first_betting
+from openfelt.cards.strength_tables import NO_HAND, Halves, strength_tables
+from openfelt.core.errors import FeltError, unknown
+from openfelt.core.jit import Floats, Longs
+from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
+from openfelt.games.game import TERMINAL
+from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting
+from openfelt.measure.holdem.betting_lines import betting_lines, children
+from openfelt.measure.holdem.player import Player, one_bucket
 
 NUMBERS = NO_HAND + 1
 STEP = 1 << 22  # hands that are looked through at once

@@ -5,16 +5,16 @@ two-player limit hold'em learned by fictitious play, by one table of probabiliti
 that it came second, in a tie of three, in the AAAI-08 Computer Poker Competition (HS14). How it put hands
 into buckets is not known to us.
 
-Ours is learned by sampled fictitious play (`solvers/sampled_fictitious_play.py`) in the real betting, four
-bets a street, with all 169 kinds of hole cards before the flop and 50 buckets a street after it, of equally
-many hands, by E[HS^2]. (`policies/fellomen-like/README.md` has the command.)
+Ours is learned by sampled fictitious play (`solve/sampling/sampled_fictitious_play.py`) in the real betting,
+four bets a street, with all 169 kinds of hole cards before the flop and 50 buckets a street after it, of
+equally many hands, by E[HS^2]. (`policy/pretrained/fellomen-like/README.md` has the command.)
 """
 
 from __future__ import annotations
 
-from openfelt.bots.policies import shipped_policy
 from openfelt.bots.policy_bot import HoldemBot
-from openfelt.rules.game import Game
+from openfelt.games.game import Game
+from openfelt.policy.pretrained import shipped_policy
 
 NAME = "fellomen-like"
 

@@ -17,17 +17,17 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
-from openfelt.base.errors import FeltError
 from openfelt.bots.policy_bot import TreeBot
-from openfelt.compile.compiler import compile_game
-from openfelt.policy.any_policy import enumerated
-from openfelt.policy.policy import Policy
-from openfelt.rules.game import Game
-from openfelt.rules.holdem import Holdem
-from openfelt.solvers.cfr import PCFRPlus
-from openfelt.solvers.smooth_uct import MAX_AVERAGE, SmoothUCT
-from openfelt.solvers.solver import Solver
-from openfelt.solvers.uct import UCT
+from openfelt.core.errors import FeltError
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.game import Game
+from openfelt.games.holdem import Holdem
+from openfelt.policy.files import enumerated
+from openfelt.policy.tabular import Policy
+from openfelt.solve.cfr import PCFRPlus
+from openfelt.solve.sampling.smooth_uct import MAX_AVERAGE, SmoothUCT
+from openfelt.solve.sampling.uct import UCT
+from openfelt.solve.solver import Solver
 
 EQUILIBRIUM = "equilibrium"
 MOST_NODES = 2_000_000  # of the tree, so that a second or two are enough

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from openfelt.base.errors import FeltError
 from openfelt.bots.exact_player import GOES_BY, bot_player
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import BOTS, load_bot
-from openfelt.exact.player import Anyone, Player, mixed, policy_player, rule_player
-from openfelt.policy.any_policy import AnyPolicy
-from openfelt.policy.holdem_policy import RULES, HoldemPolicy
-from openfelt.rules.registry import load_game
-from openfelt.solvers.run_folder import open_policy
+from openfelt.core.errors import FeltError
+from openfelt.games.registry import load_game
+from openfelt.measure.holdem.player import Anyone, Player, mixed, policy_player, rule_player
+from openfelt.policy.files import AnyPolicy
+from openfelt.policy.holdem import RULES, HoldemPolicy
+from openfelt.solve.run_folder import open_policy
 
 AND = " + "  # between the parts of a mixture
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from openfelt.base.errors import FeltError
-from openfelt.base.random import Dice
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, View
 from openfelt.cards.boards import CARD_AS, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
-from openfelt.policy.any_policy import AnyPolicy
-from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
-from openfelt.policy.policy import Policy
-from openfelt.rules.game import Game
-from openfelt.rules.hand import Thought
-from openfelt.rules.holdem import Holdem
+from openfelt.core.errors import FeltError
+from openfelt.core.random import Dice
+from openfelt.games.game import Game
+from openfelt.games.hand import Thought
+from openfelt.games.holdem import Holdem
+from openfelt.policy.files import AnyPolicy
+from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.policy.tabular import Policy
 
 
 class PolicyBot(Bot):

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openfelt.base.calls import parse_call
-from openfelt.base.errors import FeltError, unknown
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
 from openfelt.bots.policy_bot import HoldemBot, policy_bot
 from openfelt.bots.rule_bot import RuleBot
-from openfelt.policy.any_policy import SHIPPED
-from openfelt.policy.holdem_policy import RULES
-from openfelt.rules.game import Game
-from openfelt.solvers.run_folder import open_policy
-from openfelt.solvers.smooth_uct import SmoothUCT
-from openfelt.solvers.uct import UCT
+from openfelt.core.calls import parse_call
+from openfelt.core.errors import FeltError, unknown
+from openfelt.games.game import Game
+from openfelt.policy.files import SHIPPED
+from openfelt.policy.holdem import RULES
+from openfelt.solve.run_folder import open_policy
+from openfelt.solve.sampling.smooth_uct import SmoothUCT
+from openfelt.solve.sampling.uct import UCT
 
 GREEDY, AVERAGE = "greedy", "average"
 
@@ -70,12 +70,12 @@ def _searching(name: str, summary: str) -> BotKind:
     """A class of `mcts.py`, which has parameters."""
 
     def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
-        mcts = importlib.import_module("openfelt.bots.mcts")
+        mcts = importlib.import_module("openfelt.bots.search_bot")
         found: Bot = mcts.searching_bot(getattr(mcts, name), game, given or {})
         return found
 
     def require(game: Game) -> None:
-        mcts = importlib.import_module("openfelt.bots.mcts")
+        mcts = importlib.import_module("openfelt.bots.search_bot")
         getattr(mcts, name).require(game)
 
     return BotKind(summary, make, require, make)
@@ -88,9 +88,11 @@ BOTS: dict[str, BotKind] = {
     "random": BotKind("all actions alike, in any game", _rule("random")),
     "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
     SHIPPED: BotKind("the trained bot for two-player hold'em that comes along", _policy(SHIPPED)),
-    "ace1": BotKind("a weak player by the sum of its hole cards (PGC10)", _class("ace1", "Ace1")),
-    "chen": BotKind("Chen's formula, then hand strength", _class("chen", "Chen")),
-    "poki-like": BotKind("stands in for Poki: formulas and weighted hands", _class("poki_like", "PokiLike")),
+    "ace1": BotKind("a weak player by the sum of its hole cards (PGC10)", _class("formula.ace1", "Ace1")),
+    "chen": BotKind("Chen's formula, then hand strength", _class("formula.chen", "Chen")),
+    "poki-like": BotKind(
+        "stands in for Poki: formulas and weighted hands", _class("formula.poki_like", "PokiLike")
+    ),
     "sparbot-like": BotKind(
         "stands in for Sparbot: a coarse equilibrium", _class("sparbot_like", "SparbotLike")
     ),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from openfelt.base.errors import FeltError
 from openfelt.bots.policy_bot import PolicyBot
 from openfelt.bots.view import View
-from openfelt.policy.holdem_policy import RULES, WHOLE, rule_weights
-from openfelt.rules.game import Game
-from openfelt.rules.holdem import Holdem
-from openfelt.rules.kuhn import OneCardBetting
-from openfelt.rules.leduc import Leduc
+from openfelt.core.errors import FeltError
+from openfelt.games.game import Game
+from openfelt.games.holdem import Holdem
+from openfelt.games.kuhn import OneCardBetting
+from openfelt.games.leduc import Leduc
+from openfelt.policy.holdem import RULES, WHOLE, rule_weights
 
 POKER = (Holdem, Leduc, OneCardBetting)
 RANDOM = "random"  # the one that plays any game

@@ -10,7 +10,7 @@ Ours takes over the coarseness, not the method: external sampling learns an appr
 model of all four streets, with three bets a street, all 169 kinds of hole cards before the flop and seven
 buckets a street after it. These are found by k-means over how a hand's strength on the river is distributed,
 so what a hand may become counts; but seven of them mostly follow the mean, and none is for draws alone.
-(`policies/sparbot-like/README.md` has the command.)
+(`policy/pretrained/sparbot-like/README.md` has the command.)
 
 The real game has a fourth bet, which that model does not know. The bot never makes it. Where its opponent
 does, it calls (one bet into a pot of seven or more), and plays on as if the opponent had called the third.
@@ -22,13 +22,13 @@ from functools import cache
 
 import numpy as np
 
-from openfelt.base.jit import Longs
-from openfelt.bots.policies import shipped_policy
 from openfelt.bots.policy_bot import HoldemBot
-from openfelt.compile.betting_tree import PLAYER, BettingTree, betting_tree
-from openfelt.policy.holdem_policy import WHOLE, HoldemPolicy
-from openfelt.rules.game import Game
-from openfelt.rules.holdem import Holdem
+from openfelt.core.jit import Longs
+from openfelt.games.compile.betting_tree import PLAYER, BettingTree, betting_tree
+from openfelt.games.game import Game
+from openfelt.games.holdem import Holdem
+from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.policy.pretrained import shipped_policy
 
 NAME = "sparbot-like"
 

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from openfelt.cards.deck import BOARD_CARDS, cards_text
-from openfelt.compile.compiler import compile_game
-from openfelt.compile.game_tree import GameTree
-from openfelt.histories.record import HIDDEN
-from openfelt.rules.game import CHANCE, TERMINAL, Game
-from openfelt.rules.hand import Hand
-from openfelt.rules.holdem import (
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import CHANCE, TERMINAL, Game
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import (
     Betting,
     Holdem,
     bet,
@@ -22,6 +21,7 @@ from openfelt.rules.holdem import (
     first_betting,
     is_over,
 )
+from openfelt.hands.record import HIDDEN
 
 
 class View:

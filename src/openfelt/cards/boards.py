@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Ints, Longs, kernel, part
 from openfelt.cards.deck import CARDS, PAIR, PAIR_CARDS, PAIRS, Bytes, Cards, parse_cards
+from openfelt.core.jit import Ints, Longs, kernel, part
 
 PERMUTATIONS = np.array(list(itertools.permutations(range(4))), np.uint8)  # [24, 4] suit -> suit
 _NUMBER = {tuple(order): number for number, order in enumerate(PERMUTATIONS.tolist())}

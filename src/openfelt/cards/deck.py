@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.errors import FeltError
+from openfelt.core.errors import FeltError
 
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 CARDS, PAIRS = 52, 1326

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.jit import Floats, Ints, Longs, episode_kernel, kernel, part
 from openfelt.cards.boards import PAIR_AS, SAME, board_set, find_board
 from openfelt.cards.deck import (
     BOARD_CARDS,
@@ -31,6 +30,7 @@ from openfelt.cards.deck import (
     parse_hand,
 )
 from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, kernel, part
 
 MATCHUPS_FILE = "matchups.npy"
 RUNOUTS = 1_712_304  # boards of five that two hands leave

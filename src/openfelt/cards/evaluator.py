@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import kernel, part
 from openfelt.cards.deck import Cards, parse_cards
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import kernel, part
 
 CATEGORIES = (
     *("high card", "pair", "two pair", "three of a kind", "straight"),

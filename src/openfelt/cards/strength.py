@@ -25,8 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.base.errors import FeltError
-from openfelt.base.jit import Longs, kernel
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -40,6 +38,8 @@ from openfelt.cards.deck import (
     parse_hand,
 )
 from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Longs, kernel
 
 PREFLOP_FILE = "preflop.csv"
 OPPONENTS = tuple(math.comb(50 - cards, 2) for cards in BOARD_CARDS)  # hands that one opponent may have

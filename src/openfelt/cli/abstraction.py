@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, count, print_json, progress_bar
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.abstraction.abstraction import Abstraction, BucketTables
+    from openfelt.cards.abstraction.abstraction import Abstraction, BucketTables
 
 HELP = (
     "Hold'em hands to buckets. `build` makes the tables of an abstraction, which training needs and also\n"
@@ -27,7 +27,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    from openfelt.abstraction.spec import KINDS
+    from openfelt.cards.abstraction.spec import KINDS
 
     parser.description = HELP + "\n".join(f"  {kind:<11} {text}" for kind, text in KINDS.items())
     parser.add_argument("what", choices=("build", "show"), help="make the tables, or look at them")
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.abstraction.spec import parse_spec
+    from openfelt.cards.abstraction.spec import parse_spec
 
     spec = parse_spec(arguments.name)
     if arguments.board and not arguments.hand:
@@ -47,12 +47,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.what == "build" and (arguments.hand or arguments.plot):
         raise FeltError("--hand and --plot belong to `felt abstraction show`.")
     if arguments.plot:
-        from openfelt.studies.report import prepare_folder, require_plots
+        from openfelt.plots.figure import prepare_figure
 
-        if arguments.plot.suffix != ".png":
-            raise FeltError(f"--plot writes a .png file, not {arguments.plot.name}.")
-        require_plots()
-        prepare_folder(arguments.plot.parent)
+        prepare_figure(arguments.plot)
     begun = time.perf_counter()
     shown, with_tables = not arguments.json, not arguments.hand
     abstraction = built(spec.name, arguments.threads, shown=shown, with_tables=with_tables)
@@ -63,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     occupancy = abstraction.occupancy(tables)
     facts = _facts(abstraction, tables, occupancy) | {"seconds": time.perf_counter() - begun}
     if arguments.plot:
-        from openfelt.studies.bucket_plot import plot_occupancy
+        from openfelt.plots.buckets import plot_occupancy
 
         plot_occupancy(abstraction.name, occupancy, arguments.plot)
         facts["plot"] = str(arguments.plot)
@@ -75,10 +72,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = True) -> Abstraction:
     """The abstraction, with its tables made where they are missing, under a progress bar."""
-    from openfelt.abstraction.abstraction import load_abstraction
-    from openfelt.abstraction.recipes import needs_tables
-    from openfelt.abstraction.spec import parse_spec
-    from openfelt.cards.tables import strength_tables
+    from openfelt.cards.abstraction.abstraction import load_abstraction
+    from openfelt.cards.abstraction.recipes import needs_tables
+    from openfelt.cards.abstraction.spec import parse_spec
+    from openfelt.cards.strength_tables import strength_tables
 
     spec = parse_spec(name)
     with progress_bar(shown) as bar:

@@ -9,14 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, positive, print_json, progress_bar, seed
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.acpc.client import Session
-    from openfelt.acpc.dealer import Dealer, MatchResult
-    from openfelt.acpc.game_definition import CompetitionGame
-    from openfelt.rules.game import Game
+    from openfelt.arena.acpc.client import Session
+    from openfelt.arena.acpc.dealer import Dealer, MatchResult
+    from openfelt.arena.acpc.game_definition import CompetitionGame
+    from openfelt.games.game import Game
 
 HELP = (
     "Play over the protocol of the Annual Computer Poker Competition (version 2.0.0). `join` takes a bot to\n"
@@ -85,9 +85,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _join(arguments: argparse.Namespace) -> None:
-    from openfelt.acpc.client import Player, join
+    from openfelt.arena.acpc.client import Player, join
     from openfelt.bots.registry import load_bot
-    from openfelt.rules.registry import load_game
+    from openfelt.games.registry import load_game
 
     game = load_game(arguments.game or "holdem")
     bot = load_bot(arguments.bot, game)
@@ -108,7 +108,7 @@ def _join(arguments: argparse.Namespace) -> None:
 
 
 def _summary(session: Session, game: Game) -> str:
-    from openfelt.rules.holdem import BIG_BLIND, Holdem
+    from openfelt.games.holdem import BIG_BLIND, Holdem
 
     rate = session.won / max(session.hands, 1)
     each = f"{rate * 1000 / BIG_BLIND:+.1f} mbb/h" if isinstance(game, Holdem) else f"{rate:+.4f} a hand"
@@ -116,8 +116,8 @@ def _summary(session: Session, game: Game) -> str:
 
 
 def _deal(arguments: argparse.Namespace) -> None:
-    from openfelt.acpc.dealer import Dealer, Limits
-    from openfelt.acpc.log import LogWriter
+    from openfelt.arena.acpc.dealer import Dealer, Limits
+    from openfelt.arena.acpc.log import LogWriter
 
     limits = Limits(
         action=arguments.action_timeout,
@@ -161,8 +161,8 @@ def _deal(arguments: argparse.Namespace) -> None:
 
 
 def _rules(arguments: argparse.Namespace) -> CompetitionGame:
-    from openfelt.acpc.game_definition import definition_of, game_of, read_definition
-    from openfelt.rules.registry import load_game
+    from openfelt.arena.acpc.game_definition import definition_of, game_of, read_definition
+    from openfelt.games.registry import load_game
 
     if arguments.definition is None:
         return definition_of(load_game(arguments.game or "holdem"))
@@ -179,7 +179,7 @@ def _comments(dealer: Dealer) -> list[str]:
 
 
 def _print(result: MatchResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
-    from openfelt.acpc.log import chips_text
+    from openfelt.arena.acpc.log import chips_text
 
     if arguments.json:
         players = zip(

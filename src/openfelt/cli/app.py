@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from openfelt.base.errors import FeltError, unknown
-from openfelt.base.version import VERSION
+from openfelt.core.errors import FeltError, unknown
+from openfelt.core.version import VERSION
 
 # Each command is a file of this folder with HELP, EXAMPLES, add_arguments(parser, argv) and run(arguments).
 COMMANDS = {

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import print_json
+from openfelt.core.errors import FeltError
 
 HELP = (
     "Measure speed, as ratios to other programs in the same run (`make bench` installs them); on one core,\n"
@@ -76,8 +76,8 @@ def _tell(row: dict[str, Any]) -> None:
 def _machine() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    from openfelt.base.cuda import gpu_name, why_no_gpu
-    from openfelt.base.version import VERSION
+    from openfelt.core.cuda import gpu_name, why_no_gpu
+    from openfelt.core.version import VERSION
 
     facts = {"python": platform.python_version(), "processor": _processor(), "openfelt": VERSION}
     if not why_no_gpu():

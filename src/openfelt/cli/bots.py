@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _that_play(game: str) -> list[str]:
     """The bots that can be made for a game."""
     from openfelt.bots.registry import BOTS
-    from openfelt.rules.registry import load_game
+    from openfelt.games.registry import load_game
 
     rules, names = load_game(game), []
     for name, kind in BOTS.items():

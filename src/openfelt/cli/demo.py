@@ -23,12 +23,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     from openfelt.cli.exploit import against_equilibrium, equilibrium_lines
     from openfelt.cli.learning import learn
-    from openfelt.evaluate.exploitability import exploitability
-    from openfelt.play.terminal import watch
-    from openfelt.policy.any_policy import SHIPPED
-    from openfelt.rules.registry import load_game
-    from openfelt.solvers.cfr import CFRPlus
-    from openfelt.solvers.run_folder import RunFolder, free_folder, open_policy
+    from openfelt.games.registry import load_game
+    from openfelt.measure.exploitability import exploitability
+    from openfelt.policy.files import SHIPPED
+    from openfelt.solve.cfr import CFRPlus
+    from openfelt.solve.run_folder import RunFolder, free_folder, open_policy
+    from openfelt.table.terminal import watch
 
     say = (lambda *_: None) if arguments.json else print
     solver = CFRPlus(GAME)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import print_json
+from openfelt.core.errors import FeltError
 
 HELP = (
     "Write a game as a Gambit extensive-form file. (To read one, give its path where a game's name is asked.)"
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.compile.compiler import compile_game
-    from openfelt.compile.export_efg import write_efg
+    from openfelt.games.compile.compiler import compile_game
+    from openfelt.games.compile.export_efg import write_efg
 
     if arguments.file.suffix != ".efg":
         raise FeltError(f"The file must end in .efg, and {arguments.file} does not.")

@@ -20,7 +20,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    from openfelt.arena.freeze_out import GAMES, HANDS, LIMIT, STACK
+    from openfelt.arena.freeze_out.freeze_out import GAMES, HANDS, LIMIT, STACK
 
     parser.add_argument("bots", nargs="+", metavar="BOT", help="two of them (see felt bots)")
     parser.add_argument("--games", type=count, default=GAMES, help=f"how many (default: {GAMES})")
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.arena.freeze_out import KIND, freeze_out
+    from openfelt.arena.freeze_out.freeze_out import KIND, freeze_out
 
     check_folder(arguments, KIND)
     with progress_bar(not arguments.json) as bar:

@@ -36,9 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.compile.check_game import check_game
-    from openfelt.compile.compiler import compile_any
-    from openfelt.rules.registry import load_game
+    from openfelt.games.compile.check_game import check_game
+    from openfelt.games.compile.compiler import compile_any
+    from openfelt.games.registry import load_game
 
     rows: list[dict[str, Any]] = []
     checks: list[str] = []
@@ -74,7 +74,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 
 def _print_names() -> None:
-    from openfelt.rules.registry import GAMES, usage
+    from openfelt.games.registry import GAMES, usage
 
     print("How names are written, with numbers in place of the words:")
     for rules in GAMES.values():

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from openfelt.base.errors import FeltError, FileError
 from openfelt.cli.options import busy, print_json, seed
+from openfelt.core.errors import FeltError, FileError
 
 if TYPE_CHECKING:
-    from openfelt.histories.check import Step
-    from openfelt.histories.record import HandRecord
-    from openfelt.rules.game import Game
+    from openfelt.games.game import Game
+    from openfelt.hands.check import Step
+    from openfelt.hands.record import HandRecord
 
 HELP = (
     "Hands that were played, in files: .phh (one hand) and .phhs (many), the PHH format that other programs\n"
@@ -83,16 +83,16 @@ class _Hands:
 def read_hands(path: Path, match: str | None = None) -> Iterator[HandRecord]:
     """The hands of a file of any of the ENDINGS."""
     if path.suffix == STORE:
-        from openfelt.histories.store import HandStore
+        from openfelt.hands.store import HandStore
 
         with HandStore(path) as store:
             yield from store.hands(match=match)
     elif path.suffix == LOG:
-        from openfelt.acpc.log import read_log
+        from openfelt.arena.acpc.log import read_log
 
         yield from read_log(path)
     else:
-        from openfelt.histories.phh import read_phh
+        from openfelt.hands.phh import read_phh
 
         yield from read_phh(path)
 
@@ -124,7 +124,7 @@ def _matches(source: Path, match: str | None) -> list[str]:
     """The matches of a store; any other file is one, of that name or the file's."""
     if source.suffix != STORE:
         return [source.stem if match is None else match]
-    from openfelt.histories.store import HandStore
+    from openfelt.hands.store import HandStore
 
     with HandStore(source) as store:
         return store.matches() if match is None else [match]
@@ -132,7 +132,7 @@ def _matches(source: Path, match: str | None) -> list[str]:
 
 def _write(target: Path, matches: Sequence[_Hands]) -> int:
     if target.suffix == STORE:
-        from openfelt.histories.store import HandStore
+        from openfelt.hands.store import HandStore
 
         with HandStore(target) as store:
             known = store.matches()
@@ -142,10 +142,10 @@ def _write(target: Path, matches: Sequence[_Hands]) -> int:
             return sum(store.append(hands, match=hands.match) for hands in matches)
     everything = (record for hands in matches for record in hands)
     if target.suffix == LOG:
-        from openfelt.acpc.log import write_log
+        from openfelt.arena.acpc.log import write_log
 
         return write_log(target, everything)
-    from openfelt.histories.phh import write_phh
+    from openfelt.hands.phh import write_phh
 
     speakable = (record for record in everything if len(matches) == 1 or _is_holdem(record))
     return write_phh(target, speakable, event=matches[0].match if len(matches) == 1 else "")
@@ -157,7 +157,7 @@ def _is_holdem(record: HandRecord) -> bool:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from openfelt.histories.check import check_record
+    from openfelt.hands.check import check_record
 
     hands = _Hands(arguments.file, arguments.match, arguments.hand)
     count, faults = 0, list[tuple[int, str]]()
@@ -196,9 +196,9 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def told(record: HandRecord) -> list[str]:
     """A hand in words: who held what, and round by round what came and what was done."""
-    from openfelt.histories.check import replay
-    from openfelt.rules.game import CHANCE
-    from openfelt.rules.registry import load_game
+    from openfelt.games.game import CHANCE
+    from openfelt.games.registry import load_game
+    from openfelt.hands.check import replay
 
     game = load_game(record.game)
     own: list[list[str]] = [[] for _ in record.names]

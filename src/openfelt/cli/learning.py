@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.solvers.run_folder import RunFolder
-    from openfelt.solvers.solver import Measurement, Solver
+    from openfelt.solve.run_folder import RunFolder
+    from openfelt.solve.solver import Measurement, Solver
 
 CHECKPOINT_EVERY = 60.0  # seconds
 SAVING_SHARE = 0.05  # of the time at most is spent on checkpoints, however large they are

@@ -6,8 +6,8 @@ import argparse
 import math
 from pathlib import Path
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, positive, print_json, progress_bar, seed
+from openfelt.core.errors import FeltError
 
 HELP = (
     "Let bots play many hands, and print what each won with its intervals. Bots are those of `felt bots`,\n"
@@ -117,7 +117,7 @@ def seconds(arguments: argparse.Namespace) -> float:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.arena.match import match
-    from openfelt.arena.statistics import SequentialTest
+    from openfelt.arena.statistics.intervals import SequentialTest
 
     check_folder(arguments, "match")
     if arguments.error_rate and not arguments.until_better:

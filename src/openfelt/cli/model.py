@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError, FileError, unknown
 from openfelt.cli.options import busy, count, positive, print_json, progress_bar, seed
+from openfelt.core.errors import FeltError, FileError, unknown
 
 if TYPE_CHECKING:
-    from openfelt.histories.record import HandRecord
-    from openfelt.models.frequencies import FrequencyModel
-    from openfelt.models.model import OpponentModel
-    from openfelt.models.score import Calibration, Score
-    from openfelt.models.seen import SeenHand
+    from openfelt.hands.record import HandRecord
+    from openfelt.opponents.models.frequencies import FrequencyModel
+    from openfelt.opponents.models.model import OpponentModel
+    from openfelt.opponents.models.score import Score
+    from openfelt.opponents.models.seen import SeenHand
 
 HELP = (
     "Models of players, learned from hands that were played: what a player does with which cards, and so\n"
@@ -35,7 +35,6 @@ EXAMPLES = [
 FIT, SHOW, SCORE = "fit", "show", "score"
 HELD_OUT = 0.2
 GAME = "holdem"
-FEW = 10  # chances of a bin without which it is not drawn
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -64,17 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
-        from openfelt.studies.report import prepare_folder, require_plots
+        from openfelt.plots.figure import prepare_figure
 
-        if arguments.plot.suffix != ".png":
-            raise FeltError(f"--plot writes a .png file, not {arguments.plot.name}.")
-        require_plots()
-        prepare_folder(arguments.plot.parent)
+        prepare_figure(arguments.plot)
     {FIT: _fit, SHOW: _show, SCORE: _score}[arguments.what](arguments)
 
 
 def _fit(arguments: argparse.Namespace) -> None:
-    from openfelt.models.files import save_model
+    from openfelt.opponents.models.files import save_model
 
     histories = _paths(arguments, "`felt model fit` needs HISTORIES", 1)[0]
     for name in ("player", "kind", "out"):
@@ -99,14 +95,16 @@ def _fit(arguments: argparse.Namespace) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    from openfelt.models.files import open_model
+    from openfelt.opponents.models.files import open_model
 
     folder = _paths(arguments, "`felt model show` needs a MODEL", 1)[0]
     with busy(f"reading {folder}"):
         saved = open_model(folder)
         text = saved.model.describe()
     if arguments.plot:
-        saved.model.draw(arguments.plot)
+        from openfelt.plots.relational_tree import draw_model
+
+        draw_model(saved.model, arguments.plot)
     if arguments.json:
         print_json({**saved.about, "text": text})
         return
@@ -118,8 +116,8 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    from openfelt.models.frequencies import FrequencyModel
-    from openfelt.models.score import compare, split
+    from openfelt.opponents.models.frequencies import FrequencyModel
+    from openfelt.opponents.models.score import compare, split
 
     habits: FrequencyModel
     if arguments.kind is None:
@@ -147,6 +145,8 @@ def _score(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         if scores[0].calibration is None:
             raise FeltError("There is nothing to draw: none of the hands tells the player's cards.")
+        from openfelt.plots.calibration import plot_calibration
+
         plot_calibration(f"{model.kind} of {player}", scores[0].calibration, arguments.plot)
     _tell(arguments, player, learned, scores)
 
@@ -154,7 +154,7 @@ def _score(arguments: argparse.Namespace) -> None:
 def _saved_and_hands(
     arguments: argparse.Namespace,
 ) -> tuple[OpponentModel, FrequencyModel, str, list[SeenHand]]:
-    from openfelt.models.files import load_model, open_model
+    from openfelt.opponents.models.files import load_model, open_model
 
     folder, histories = _paths(arguments, "`felt model score` needs a MODEL and HISTORIES, or --kind", 2)
     with busy(f"reading {folder}"):
@@ -169,7 +169,7 @@ def _saved_and_hands(
 
 
 def _tell(arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[Score]) -> None:
-    from openfelt.models.score import table
+    from openfelt.opponents.models.score import table
 
     if arguments.json:
         facts: dict[str, Any] = {"player": player, "learned": learned, "scored": scores[0].hands}
@@ -192,15 +192,15 @@ def _paths(arguments: argparse.Namespace, needed: str, wanted: int) -> list[Path
 
 
 def _new(kind: str, game: str) -> OpponentModel:
-    from openfelt.models.files import new_model
+    from openfelt.opponents.models.files import new_model
 
     return new_model(kind, game)
 
 
 def _check_folder(folder: Path) -> None:
     """Find out before the work whether the model can be written there."""
-    from openfelt.base.files import MANIFEST, read_manifest
-    from openfelt.models.files import FOLDER
+    from openfelt.core.files import MANIFEST, read_manifest
+    from openfelt.opponents.models.files import FOLDER
 
     if folder.is_file():
         raise FileError(f"{folder} is a file, where a folder for the model is needed.")
@@ -224,7 +224,7 @@ def _hands(
     histories: Path, arguments: argparse.Namespace, player: str, game: str, cards: str
 ) -> list[SeenHand]:
     """The player's hands, as far as they are asked for."""
-    from openfelt.models.seen import seen_hands
+    from openfelt.opponents.models.seen import seen_hands
 
     names: set[str] = set()
 
@@ -261,31 +261,3 @@ def all_records(path: Path) -> Iterator[HandRecord]:
         if file.stat().st_size == 0:
             raise FileError(f"{file} is empty.")
         yield from read_hands(file)
-
-
-def plot_calibration(title: str, calibration: Calibration, path: Path) -> None:
-    """How often actions came, over the chance that was given to them."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from openfelt.base.files import not_written
-    from openfelt.models.public_tree import CLASSES
-    from openfelt.studies.report import COLOURS
-
-    figure = Figure(figsize=(5.2, 4.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle=":")
-    for colour, name, chances, predicted, observed in zip(COLOURS, CLASSES, *calibration, strict=False):
-        some = chances >= FEW
-        label = f"{name} ({int(chances.sum()):,} decisions)"
-        axes.plot(predicted[some], observed[some], "o-", color=colour, label=label)
-    axes.set_xlabel("chance that was given to an action")
-    axes.set_ylabel("how often it came")
-    axes.set_title(f"{title}: calibration error {calibration.error:.3f}", fontsize=10)
-    axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, frameon=False)
-    try:
-        figure.savefig(path, dpi=110, metadata={"Software": None})
-    except OSError as error:
-        raise not_written(path, error) from error

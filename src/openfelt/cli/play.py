@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from openfelt.base.errors import FeltError, FileError
 from openfelt.cli.options import busy, count, print_json, seed
+from openfelt.core.errors import FeltError, FileError
 
 if TYPE_CHECKING:
     from openfelt.bots.bot import Bot
-    from openfelt.rules.game import Game
+    from openfelt.games.game import Game
 
 HELP = (
     "Play against bots, at a table in the browser or in the terminal: against ours (`felt bots`), one that\n"
@@ -75,10 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _in_browser(arguments: argparse.Namespace) -> None:
-    from openfelt.play.lobby import KINDS, table_game
-    from openfelt.web.app import make_app
-    from openfelt.web.guard import is_loopback
-    from openfelt.web.server import bind, serve
+    from openfelt.table.lobby.lobby import KINDS, table_game
+    from openfelt.table.web.app import make_app
+    from openfelt.table.web.guard import is_loopback
+    from openfelt.table.web.server import bind, serve
 
     host, port = arguments.host or HOST, PORT if arguments.port is None else arguments.port
     if arguments.token is not None and not arguments.token.strip():
@@ -117,7 +117,7 @@ def _in_browser(arguments: argparse.Namespace) -> None:
 
 
 def _default_database() -> Path:
-    from openfelt.base.folders import data_folder
+    from openfelt.core.folders import data_folder
 
     folder = data_folder()
     try:
@@ -128,7 +128,7 @@ def _default_database() -> Path:
 
 
 def _in_terminal(arguments: argparse.Namespace) -> None:
-    from openfelt.play.terminal import Terminal
+    from openfelt.table.terminal import Terminal
 
     game = _game(arguments)
     _require_decisions(game)
@@ -154,8 +154,8 @@ def _game(arguments: argparse.Namespace) -> Game:
     """The game that is named, or that of the bot."""
     from openfelt.bots.learned import LEARNERS
     from openfelt.bots.registry import BOTS, GREEDY
-    from openfelt.policy.any_policy import game_of
-    from openfelt.rules.registry import load_game
+    from openfelt.games.registry import load_game
+    from openfelt.policy.files import game_of
 
     if arguments.game:
         return load_game(arguments.game)
@@ -170,7 +170,7 @@ def _game(arguments: argparse.Namespace) -> Game:
 def _bot_names(arguments: argparse.Namespace, game: Game) -> list[str]:
     """A bot for each other seat: those named, one for all, or the usual one."""
     from openfelt.bots.registry import GREEDY
-    from openfelt.play.lobby import usual_bot
+    from openfelt.table.lobby.lobby import usual_bot
 
     others, names = game.players - 1, arguments.bot or [usual_bot(game)]
     if len(names) not in (1, others):
@@ -189,8 +189,8 @@ def _bots(names: list[str], game: Game) -> list[Bot]:
 
 def _require_decisions(game: Game) -> None:
     """Without any there is nobody to ask, and no end."""
-    from openfelt.compile.compiler import compile_game
-    from openfelt.rules.holdem import Holdem
+    from openfelt.games.compile.compiler import compile_game
+    from openfelt.games.holdem import Holdem
 
     if isinstance(game, Holdem):
         return

@@ -7,17 +7,17 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, count, print_json, seed
 from openfelt.cli.options import positive as positive_number
 from openfelt.cli.responding import bound_by, known_policy, save_response
 from openfelt.cli.train import add_parameters, named_solver, parameters_of
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.base.jit import Floats
-    from openfelt.responses.response import Response, Responses
-    from openfelt.rules.game import Game
-    from openfelt.solvers.solver import Measurement, Solver
+    from openfelt.core.jit import Floats
+    from openfelt.games.game import Game
+    from openfelt.opponents.responses.response import Response, Responses
+    from openfelt.solve.solver import Measurement, Solver
 
 HELP = (
     "Make a counter-strategy to a player: one that wins from him, and risks little if he is not what he\n"
@@ -88,9 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from openfelt.responses.fixed import require_two_players
-    from openfelt.rules.holdem import Holdem
-    from openfelt.rules.registry import load_game
+    from openfelt.games.holdem import Holdem
+    from openfelt.games.registry import load_game
+    from openfelt.opponents.responses.fixed import require_two_players
 
     rules = load_game(arguments.game)
     require_two_players(rules)
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise FeltError(f"--resume is for hold'em; {rules.name} is learned anew.")
     fixed = known_policy(arguments, rules)
     with busy(f"the equilibrium of {rules.name}"):
-        from openfelt.responses.response import Responses
+        from openfelt.opponents.responses.response import Responses
 
         responses = Responses(rules, fixed)
     if arguments.sweep:
@@ -129,19 +129,19 @@ class How:
 
 
 def _solver_type(name: str) -> type[Solver]:
-    from openfelt.responses.response import METHODS
-    from openfelt.solvers.registry import SOLVERS, solver_type
+    from openfelt.opponents.responses.response import METHODS
+    from openfelt.solve.registry import SOLVERS, solver_type
 
     if name not in METHODS and name not in SOLVERS:
-        from openfelt.base.errors import unknown
+        from openfelt.core.errors import unknown
 
         raise FeltError(unknown("solver", name, [*METHODS, *SOLVERS]))
     return solver_type(METHODS[name][0] if name in METHODS else name)
 
 
 def _how(arguments: argparse.Namespace, rules: Game) -> How:
-    from openfelt.responses.response import METHODS
-    from openfelt.solvers.restriction import EACH, ONCE
+    from openfelt.opponents.responses.response import METHODS
+    from openfelt.solve.restriction import EACH, ONCE
 
     toss = METHODS.get(arguments.solver, ("", ONCE))[1]
     if arguments.each or arguments.confidence:
@@ -175,19 +175,16 @@ def _numbers(text: str) -> tuple[float, ...]:
 def _check_files(arguments: argparse.Namespace, how: How) -> None:
     """Before the work."""
     if arguments.plot:
-        from openfelt.studies.report import prepare_folder, require_plots
+        from openfelt.plots.figure import prepare_figure
 
         if not arguments.sweep:
             raise FeltError("--plot draws a frontier: it goes with --sweep.")
-        if arguments.plot.suffix != ".png":
-            raise FeltError(f"--plot writes a .png file, not {arguments.plot.name}.")
-        require_plots()
-        prepare_folder(arguments.plot.parent)
+        prepare_figure(arguments.plot)
     if arguments.confidence:
-        from openfelt.responses.confidence import CONFIDENCES
+        from openfelt.opponents.responses.confidence import CONFIDENCES
 
         if arguments.confidence not in CONFIDENCES:
-            from openfelt.base.errors import unknown
+            from openfelt.core.errors import unknown
 
             raise FeltError(unknown("confidence", arguments.confidence, CONFIDENCES))
         if not (arguments.hands and arguments.player):
@@ -254,7 +251,7 @@ def _one(arguments: argparse.Namespace, responses: Responses, how: How) -> None:
 
 
 def _sweep(arguments: argparse.Namespace, responses: Responses, how: How) -> None:
-    from openfelt.studies.frontier_plot import Point, plot_frontier
+    from openfelt.plots.frontier import Point, plot_frontier
 
     curves: dict[str, list[Response]] = {arguments.solver: []}
     bound = bound_by(arguments, responses.tree)

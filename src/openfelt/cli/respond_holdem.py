@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.learning import learn
 from openfelt.cli.options import busy, command, print_json, progress_bar
 from openfelt.cli.responding import bound_by, free, known_policy, save_response
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
     from openfelt.arena.holdem_value import HoldemValue
-    from openfelt.base.jit import Floats
     from openfelt.cli.respond import How
-    from openfelt.policy.any_policy import AnyPolicy
-    from openfelt.policy.holdem_policy import HoldemPolicy
-    from openfelt.rules.holdem import Holdem
-    from openfelt.solvers.solver import Solver
+    from openfelt.core.jit import Floats
+    from openfelt.games.holdem import Holdem
+    from openfelt.policy.files import AnyPolicy
+    from openfelt.policy.holdem import HoldemPolicy
+    from openfelt.solve.solver import Solver
 
 MEASURED_DEALS = 200_000
 
@@ -28,8 +28,8 @@ MEASURED_DEALS = 200_000
 def respond_in_holdem(arguments: argparse.Namespace, rules: Holdem, how: How) -> int:
     """Learn for each seat, join, save and play it out; with --sweep so for each p."""
     from openfelt.cli.abstraction import built
-    from openfelt.policy.holdem_policy import HoldemPolicy
-    from openfelt.responses.fixed import refuse_others
+    from openfelt.opponents.responses.fixed import refuse_others
+    from openfelt.policy.holdem import HoldemPolicy
 
     _check(arguments, rules, how)
     refuse_others(arguments.model, rules)
@@ -73,8 +73,8 @@ def _respond(
     path: Path,
 ) -> HoldemPolicy | None:
     """The response for both seats, saved; None if it was stopped."""
-    from openfelt.policy.holdem_policy import HoldemPolicy
-    from openfelt.responses.response import joined
+    from openfelt.opponents.responses.response import joined
+    from openfelt.policy.holdem import HoldemPolicy
 
     seats: list[HoldemPolicy] = []
     for own in range(2):
@@ -136,8 +136,8 @@ def _tell_sweep(
 
 
 def _check(arguments: argparse.Namespace, rules: Holdem, how: How) -> None:
-    from openfelt.solvers.learner import Learner
-    from openfelt.solvers.registry import solver_type
+    from openfelt.solve.registry import solver_type
+    from openfelt.solve.sampling.sampling_solver import Learner
 
     if arguments.safe is not None:
         raise FeltError(f"{rules.name} is too large for --safe, which is exact; give --p.")
@@ -160,9 +160,9 @@ def _learn_seat(
     bound: float | Floats,
     path: Path,
 ) -> tuple[Solver, bool]:
-    from openfelt.responses.response import restricted_solver
-    from openfelt.solvers.restriction import Restriction
-    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.opponents.responses.response import restricted_solver
+    from openfelt.solve.restriction import Restriction
+    from openfelt.solve.run_folder import RunFolder
 
     folder = RunFolder(path / f"seat-{own}")
     with busy(f"compiling {rules.name}"):

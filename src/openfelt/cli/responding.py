@@ -7,23 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import busy, progress_bar
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.base.jit import Floats
-    from openfelt.compile.compiler import Tree
-    from openfelt.policy.any_policy import AnyPolicy
-    from openfelt.rules.game import Game
+    from openfelt.core.jit import Floats
+    from openfelt.games.compile.compiler import Tree
+    from openfelt.games.game import Game
+    from openfelt.policy.files import AnyPolicy
 
 
 def known_policy(arguments: argparse.Namespace, rules: Game) -> AnyPolicy:
     """The policy of --model: that of a bot, or what a folder tells."""
     from openfelt.bots.policy_bot import HoldemBot, TreeBot
     from openfelt.bots.registry import BOTS, load_bot
-    from openfelt.policy.any_policy import SHIPPED
-    from openfelt.policy.holdem_policy import RULES
-    from openfelt.responses.fixed import fixed_policy
+    from openfelt.opponents.responses.fixed import fixed_policy
+    from openfelt.policy.files import SHIPPED
+    from openfelt.policy.holdem import RULES
 
     name = arguments.model
     if name in BOTS and name not in (*RULES, SHIPPED):
@@ -38,8 +38,8 @@ def known_policy(arguments: argparse.Namespace, rules: Game) -> AnyPolicy:
 def bound_by(arguments: argparse.Namespace, tree: Tree) -> Callable[[float], float | Floats]:
     """From p to how likely he is bound: that, or by the observations of each row at most that."""
     from openfelt.cli.model import all_records
-    from openfelt.models.seen import seen_hands
-    from openfelt.responses.confidence import HALF, confidence, observations
+    from openfelt.opponents.models.seen import seen_hands
+    from openfelt.opponents.responses.confidence import HALF, confidence, observations
 
     if not arguments.confidence:
         return lambda p: p
@@ -53,7 +53,7 @@ def save_response(
     policy: AnyPolicy, arguments: argparse.Namespace, how: str, below: str = "", folder: Path | None = None
 ) -> Path:
     """Write the policy where bots, `felt exploit` and `felt value` find it; returns the folder."""
-    from openfelt.policy.any_policy import POLICY, save_policy
+    from openfelt.policy.files import POLICY, save_policy
 
     made_by: dict[str, Any] = {"response": how, "model": arguments.model, "seed": arguments.seed}
     folder = folder or arguments.out or free(policy.tree.game)
@@ -63,6 +63,6 @@ def save_response(
 
 def free(game: str) -> Path:
     """A new folder for it."""
-    from openfelt.solvers.run_folder import free_folder
+    from openfelt.solve.run_folder import free_folder
 
     return free_folder(Path("runs"), game, "response")

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.devices import AUTO
-from openfelt.base.errors import FeltError
 from openfelt.cli.options import count, print_json, seed
+from openfelt.core.devices import AUTO
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
     from openfelt.studies.match_study import MatchStudy
@@ -68,8 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from openfelt.core.files import prepare_folder
+    from openfelt.plots.figure import require_matplotlib
     from openfelt.studies.registry import STUDIES, find_study
-    from openfelt.studies.report import prepare_folder, require_plots
     from openfelt.studies.study import Study
 
     if arguments.what == "list":
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
     names = short if arguments.name == "all" else [arguments.name]
     studies = [_asked(find_study(name), arguments) for name in names]
     if not arguments.keep:
-        require_plots()
+        require_matplotlib()
     prepare_folder(arguments.out)
     for study in studies:
         if isinstance(study, Study):
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _asked(study: Study | MatchStudy, arguments: argparse.Namespace) -> Study | MatchStudy:
     """A study with what the command says of how to measure."""
-    from openfelt.studies.exploit_study import ExploitStudy
+    from openfelt.studies.holdem.exploit_study import ExploitStudy
     from openfelt.studies.study import NOBODY
 
     if not isinstance(study, ExploitStudy):
@@ -142,8 +143,8 @@ def _parts(study: Study, arguments: argparse.Namespace) -> Parts:
 
 def _check(study: Study, parts: Parts, arguments: argparse.Namespace) -> None:
     """Find faults of the command before any work is done."""
-    from openfelt.base.cuda import choose_device
-    from openfelt.base.devices import CUDA
+    from openfelt.core.cuda import choose_device
+    from openfelt.core.devices import CUDA
 
     if not any(arguments.only in contender.label for contender in study.contenders):
         raise FeltError(f"{study.name} has no learner with '{arguments.only}' in its name.")
@@ -171,7 +172,7 @@ def _run_one(study: Study, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_played(study: MatchStudy, arguments: argparse.Namespace) -> None:
-    from openfelt.studies.exploit_study import ExploitStudy
+    from openfelt.studies.holdem.exploit_study import ExploitStudy
 
     in_part = isinstance(study, ExploitStudy)
     if arguments.runs or ((arguments.what == "report" or arguments.only) and not in_part):
@@ -187,7 +188,7 @@ def _run_played(study: MatchStudy, arguments: argparse.Namespace) -> dict[str, A
     import shutil
 
     from openfelt.cli.options import progress_bar
-    from openfelt.studies.exploit_study import ExploitStudy
+    from openfelt.studies.holdem.exploit_study import ExploitStudy
 
     hands = study.quick_hands if arguments.quick else study.hands
     parts = arguments.out / f"{study.name}{'-quick' if arguments.quick else ''}.parts"
@@ -264,8 +265,8 @@ def _follow(study: Study, parts: Parts, arguments: argparse.Namespace) -> Curves
 
 def _made_by(name: str, runs: int | None, arguments: argparse.Namespace, *more: str) -> str:
     """The command that makes the same figures again, and the version that made these."""
-    from openfelt.base.version import VERSION
-    from openfelt.solvers.run_folder import commit
+    from openfelt.core.version import VERSION
+    from openfelt.solve.run_folder import commit
 
     words = ["felt", "study", "run", name, *(["--quick"] if arguments.quick else [])]
     words += [*(["--runs", str(runs)] if runs else []), "--seed", str(arguments.seed), *more]

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.arena.tournament import KIND, STEM, game_of_bots, pairings, tournament
-    from openfelt.rules.registry import load_game
+    from openfelt.games.registry import load_game
 
     check_folder(arguments, KIND)
     game = load_game(arguments.game) if arguments.game else game_of_bots(arguments.bots)
@@ -47,7 +47,9 @@ def run(arguments: argparse.Namespace) -> None:
             folder=arguments.out,
             progress=lambda done: tell(done / (matches * arguments.hands)),
         )
-    drawn = result.write(arguments.out) if arguments.out else False
+    from openfelt.plots.cross_table import write_report
+
+    drawn = write_report(result, arguments.out) if arguments.out else False
     if arguments.json:
         print_json(result.as_dict())
         return

@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.base.devices import AUTO, CPU, DEVICES
-from openfelt.base.errors import FeltError
 from openfelt.cli.learning import CHECKPOINT_EVERY, learn
 from openfelt.cli.options import busy, command, count, positive, print_json, seed
+from openfelt.core.devices import AUTO, CPU, DEVICES
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.policy.any_policy import AnyPolicy
-    from openfelt.rules.holdem import Holdem
-    from openfelt.solvers.solver import Solver
+    from openfelt.games.holdem import Holdem
+    from openfelt.policy.files import AnyPolicy
+    from openfelt.solve.solver import Solver
 
 HELP = (
     "Learn a policy of a game. Give at least one of --iterations (or --episodes), --seconds and --until;\n"
@@ -43,7 +43,7 @@ MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 20
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    from openfelt.solvers.registry import SOLVERS, solver_type
+    from openfelt.solve.registry import SOLVERS, solver_type
 
     solvers = "; ".join(f"{name}: {solver.summary}" for name, solver in SOLVERS.items())
     parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
@@ -125,7 +125,7 @@ def named_solver(argv: list[str], default: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from openfelt.solvers.run_folder import RunFolder, free_folder
+    from openfelt.solve.run_folder import RunFolder, free_folder
 
     solver = _open_solver(arguments)
     path = arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name)
@@ -170,7 +170,7 @@ class _Measured:
 
 
 def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
-    from openfelt.evaluate.exploitability import exploitability
+    from openfelt.measure.exploitability import exploitability
 
     if not solver.is_measured:
         return _measured_in_holdem(solver, arguments)
@@ -187,8 +187,8 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measured:
     """What is won against simple players, or the opponent, since exploitability is out of reach."""
     from openfelt.arena.holdem_value import holdem_value
-    from openfelt.compile.betting_tree import BettingTree
-    from openfelt.policy.holdem_policy import HoldemPolicy, rule_policy
+    from openfelt.games.compile.betting_tree import BettingTree
+    from openfelt.policy.holdem import HoldemPolicy, rule_policy
 
     tree, policy = solver.tree, solver.policy
     opponent: AnyPolicy | None = getattr(solver, "opponent", None)
@@ -207,7 +207,7 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
 
 def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
     """In each seat, where there is a fixed opponent: what was learned, and the most that can be had."""
-    from openfelt.evaluate.exploitability import against, best_response
+    from openfelt.measure.exploitability import against, best_response
 
     opponent: AnyPolicy | None = getattr(solver, "opponent", None)
     if opponent is None:
@@ -222,10 +222,10 @@ def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
 
 def _open_solver(arguments: argparse.Namespace) -> Solver:
     from openfelt.cli.abstraction import built
-    from openfelt.rules.holdem import Holdem
-    from openfelt.rules.registry import load_game
-    from openfelt.solvers.registry import solver_type
-    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.games.holdem import Holdem
+    from openfelt.games.registry import load_game
+    from openfelt.solve.registry import solver_type
+    from openfelt.solve.run_folder import RunFolder
 
     solver = solver_type(arguments.solver)
     if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
@@ -256,7 +256,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
 def _chosen(solver: Solver) -> str:
     """Which device it has become, and why."""
-    from openfelt.base.cuda import gpu_name
+    from openfelt.core.cuda import gpu_name
 
     return f"learning on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
 
@@ -265,9 +265,9 @@ def _check_before_building(
     rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
 ) -> None:
     """Find faults of the command before a minute of making tables."""
-    from openfelt.compile.compiler import refuse_holdem
-    from openfelt.solvers.learner import Learner
-    from openfelt.solvers.run_folder import RunFolder
+    from openfelt.games.compile.compiler import refuse_holdem
+    from openfelt.solve.run_folder import RunFolder
+    from openfelt.solve.sampling.sampling_solver import Learner
 
     if not issubclass(solver, Learner):
         refuse_holdem(rules)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from openfelt.base.errors import FeltError
 from openfelt.cli.exploit_holdem import add_exact_arguments, value_holdem
 from openfelt.cli.options import count, print_json, seed
+from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
     from openfelt.arena.holdem_value import HoldemValue
-    from openfelt.policy.any_policy import AnyPolicy
-    from openfelt.policy.holdem_policy import HoldemPolicy
+    from openfelt.policy.files import AnyPolicy
+    from openfelt.policy.holdem import HoldemPolicy
 
 HELP = (
     "What one policy wins against another: exactly where the game can be enumerated; in hold'em over many\n"
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from openfelt.evaluate.exploitability import against
-    from openfelt.policy.holdem_policy import HoldemPolicy
+    from openfelt.measure.exploitability import against
+    from openfelt.policy.holdem import HoldemPolicy
 
     if arguments.exact:
         return value_holdem(arguments)
@@ -75,9 +75,9 @@ def run(arguments: argparse.Namespace) -> None:
 def open_pair(*names: str, greedy: bool = False) -> list[AnyPolicy]:
     """Policies by name; a rule plays in the other's game, or in `holdem` if all are rules."""
     from openfelt.bots.named_player import policy_of
-    from openfelt.compile.betting_tree import BettingTree
-    from openfelt.compile.compiler import compile_any
-    from openfelt.policy.holdem_policy import RULES, rule_policy
+    from openfelt.games.compile.betting_tree import BettingTree
+    from openfelt.games.compile.compiler import compile_any
+    from openfelt.policy.holdem import RULES, rule_policy
 
     opened = [None if name in RULES else policy_of(name, greedy=greedy) for name in names]
     tree = next((policy.tree for policy in opened if policy), None) or compile_any("holdem")

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.arena.freeze_out import CHIP, freeze_out
-from openfelt.arena.freeze_out_result import FreezeOutGame, FreezeOutResult
-from openfelt.arena.statistics import Estimate, Moments, estimate
+from openfelt.arena.freeze_out.freeze_out import CHIP, freeze_out
+from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
+from openfelt.arena.statistics.intervals import Estimate, Moments, estimate
+from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.match_study import MatchStudy
-from openfelt.studies.report import COLOURS
 
 LEAST_GAMES = 2  # of a pairing
 EVEN = 0.5
@@ -170,13 +170,9 @@ class FreezeOutStudy(MatchStudy):
 
     def plot(self, results: Results, path: Path) -> None:
         """Bars of the win rate, as in the paper, above what was won a hand."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         found = [results[pairing.label] for pairing in self.pairings]
         places = np.arange(len(found))
-        figure = Figure(figsize=(8.6, 6.4), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(8.6, 6.4)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         rates = 100 * np.array([each.rate for each in found])
         low, high = 100 * np.array([each.interval for each in found]).T
@@ -210,4 +206,4 @@ class FreezeOutStudy(MatchStudy):
         for panel in (above, below):
             panel.grid(axis="y", alpha=0.25)
         figure.suptitle(self.title, fontsize=10)
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+        save_figure(figure, path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from openfelt.base.files import not_written, write_text
+from openfelt.core.files import not_written, write_text
 from openfelt.studies.report import page_of
 from openfelt.studies.study import Finding
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openfelt.arena.match import match
-from openfelt.base.errors import FeltError
+from openfelt.core.errors import FeltError
+from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.match_study import MatchStudy
-from openfelt.studies.report import COLOURS
 
 PER_UNIT = {"mbb/h": 1.0, "sb/h": 1e-3}  # what a thousandth of a big blind is in each
 
@@ -134,13 +134,9 @@ class MatchTable(MatchStudy):
 
     def plot(self, results: Results, path: Path) -> None:
         """A panel for each column: ours beside the paper's."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         rows, columns = self.rows, self.columns
         wide = 3.2 + 3.6 * len(columns)
-        figure = Figure(figsize=(wide, 2.0 + 0.42 * len(rows)), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(wide, 2.0 + 0.42 * len(rows))
         axes = figure.subplots(1, len(columns), sharex=True, sharey=True, squeeze=False)[0]
         for place, (panel, column) in enumerate(zip(axes, columns, strict=True)):
             for cell in self.cells:
@@ -172,4 +168,4 @@ class MatchTable(MatchStudy):
                     *panel.get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=2
                 )
         figure.suptitle(self.title, fontsize=10)
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+        save_figure(figure, path)

@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from openfelt.base.jit import Floats
-from openfelt.compile.game_tree import GameTree
-from openfelt.evaluate.dominated import DominatedActions, dominated_actions
-from openfelt.evaluate.equilibrium_distance import EquilibriumSet
-from openfelt.evaluate.exploitability import exploitability
-from openfelt.solvers.solver import Solver
-from openfelt.solvers.uct import UCT
+from openfelt.core.jit import Floats
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.measure.dominated import DominatedActions, dominated_actions
+from openfelt.measure.equilibrium_distance import EquilibriumSet
+from openfelt.measure.exploitability import exploitability
+from openfelt.solve.sampling.uct import UCT
+from openfelt.solve.solver import Solver
 
 
 def mean_squared_error(solver: Solver) -> float:

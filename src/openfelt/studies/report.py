@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
-import tempfile
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,28 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from openfelt.base.errors import FeltError
-from openfelt.base.files import not_written, write_text
+from openfelt.core.files import not_written, write_text
+from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.study import Curves, Finding, Panel, Study
 
 TITLE_LETTERS = 62  # of a line, for each panel beside each other
-COLOURS = ("#0b6e99", "#c8553d", "#5b8c5a", "#7d5ba6")  # told apart also by those who see no red or green
-
-
-def require_plots() -> None:
-    """Say how to get matplotlib, before hours of work."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise FeltError("Studies draw with matplotlib, which is missing: pip install 'openfelt[plots]'.")
-
-
-def prepare_folder(folder: Path) -> None:
-    """Find out before the work whether its results can be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise not_written(folder, error) from error
 
 
 def report_name(study: Study, episodes: Sequence[int]) -> str:
@@ -70,21 +51,18 @@ def _csv(study: Study, curves: Curves) -> str:
 
 
 def _plot(study: Study, curves: Curves, path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     count = len(study.panels)
     columns = count if count <= 3 else 2
     rows = -(-count // columns)
-    figure = Figure(figsize=(5.2 * columns, 3.9 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(5.2 * columns, 3.9 * rows)
     for place, panel in enumerate(study.panels):
         _draw(figure.add_subplot(rows, columns, place + 1), study, panel, curves)
     runs = _runs(curves)
     spread = f"mean of {runs} runs; shaded: from the least to the most" if runs > 1 else "one run"
     title = textwrap.fill(study.title, TITLE_LETTERS * columns)
     figure.suptitle(f"{title}\n{spread}", fontsize=10)
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    save_figure(figure, path)
 
 
 def _draw(axes: object, study: Study, panel: Panel, curves: Curves) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.base.files import write_text
-from openfelt.base.jit import Floats, sources_checksum
-from openfelt.solvers.solver import Solver
+from openfelt.core.files import write_text
+from openfelt.core.jit import Floats
+from openfelt.core.sources import package_checksum
+from openfelt.solve.solver import Solver
 
 Values = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
 A_GPU, AN_HOUR = "a GPU", "an hour"  # what a study may need
@@ -171,7 +172,7 @@ class Parts:
     def keep(self, contender: Contender, run: int, values: Values) -> None:
         """Write down what was measured in a run."""
         facts = {
-            "sources": sources_checksum(),
+            "sources": package_checksum(),
             "seed": self.seed + run,
             "episodes": list(self.episodes),
             "values": [[label, metric, table.tolist()] for (label, metric), table in values.items()],
@@ -194,7 +195,7 @@ class Parts:
 
     def made_by_others(self) -> bool:
         """Whether some were made by other sources than ours."""
-        own = sources_checksum()
+        own = package_checksum()
         return any(
             json.loads(path.read_text(encoding="utf-8")).get("sources") != own for path in self._paths()
         )

@@ -1,0 +1,1 @@
+"""Freeze-outs: heads-up hold'em with stacks that can run out."""

@@ -1,0 +1,1 @@
+"""Intervals, variance reduction and sequential tests for winnings."""

@@ -1,0 +1,225 @@
+"""`poki-like`: a stand-in for Poki, the player by formulas of the University of Alberta. It is not Poki.
+
+Poki is closed. Its ancestors and ideas are published: Billings, Papp, Schaeffer & Szafron 1998 ("Opponent
+modeling in poker"), the theses of Papp 1998 (Loki), Pena 1999 (Loki-2), Davidson 2002 and Billings 2006, and
+Billings, Davidson, Schaeffer & Szafron 2002 ("The challenge of poker"). From there come:
+
+- a weight for each of the 1,326 hole pairs of each opponent, changed after each of his actions by how far the
+  pair's value is from the threshold mu of that action, which is found from how often a generic player acts
+  so, with a spread sigma (Papp 7.2); values are income rates before the flop, HS + (1 - HS) PPot after it;
+- hand strength HS against these weights, multiplied over opponents; potentials PPot and NPot with one card to
+  come, against the mean of the tables (Papp 5.2, 5.3); EHS = HS + (1 - HS) PPot (Papp 6.3);
+- before the flop, income rates against thresholds for the strategies Call1, Call2, Make2, Make4 (Papp 6.1);
+- after it, bets with an EHS of 0.5 and raises of a bet with 0.85, no call of two bets at once for less (6.3);
+  semi-bluffs where PPot is worth a bet and a raise, and further bets after them (6.4); calls where PPot, on
+  the river HS, is worth the pot odds (6.5), or the chance to win is worth the way to the showdown (6.6);
+- probability triples in place of single actions, by interpolation around thresholds; checks and calls take
+  weight from hands that would have raised (Pena, chapter 4).
+
+Ours are all other numbers, and these choices:
+
+- the generic opponent's habits are set after how `default` plays against itself, with fewer raises before the
+  flop: a fair heads-up player, who bets more where he raised last, not the crowd of the internet of 1998;
+- no weight falls below a tenth (Papp: a hundredth); with a hundredth it believes bets too readily, and wins
+  little from always-raise;
+- income rates are exact: 2 P(win) - 1 against one opponent with any cards, also at a table of three;
+- opponents' hands are valued by their promise, and ranked (`weighted_hands.py`), not by an estimate of PPot;
+- the odds to the showdown count half of the bets that may come;
+- further bets come after any bet or raise that was called, not only after semi-bluffs.
+
+Poki had two things that this has not: models that learn from hand to hand, by statistics and neural networks,
+and simulations. So this bot always decides alike, up to the dice, and may be dealt hands in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from openfelt.bots.formula.weighted_hands import Fare, board_hands, fare, hole_ranks, reweight
+from openfelt.bots.policy_bot import PolicyBot
+from openfelt.bots.view import HoldemView, Move, View
+from openfelt.cards.deck import BOARD_CARDS, PAIRS, PREFLOP, RIVER, Cards, pair_class
+from openfelt.cards.strength import RIVER_SCALE, RUNOUTS, preflop_sums
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
+from openfelt.games.game import Game
+from openfelt.games.holdem import BET, BIG_BLIND, Holdem, players_in
+
+RAISES = ("bet", "raise")
+TABLES_KEPT = 64  # weight tables that a bot remembers, a few hands' worth
+NEVER, ALWAYS = 2.0, -1.0  # thresholds that no rank, and that every rank exceeds
+
+
+@dataclass(frozen=True)
+class Habits:
+    """The generic opponent: how often he acts how, by street and by raises before him (0, 1, 2 or more)."""
+
+    folds: tuple[tuple[float, ...], ...] = (
+        *((0.15, 0.15, 0.05), (0.0, 0.25, 0.15)),  # before the flop, on the flop
+        *((0.0, 0.25, 0.15), (0.0, 0.25, 0.20)),  # on turn and river
+    )
+    raises: tuple[tuple[float, ...], ...] = (
+        *((0.60, 0.25, 0.10), (0.0, 0.25, 0.15)),
+        *((0.0, 0.15, 0.15), (0.0, 0.15, 0.15)),
+    )
+    # After the flop, where nobody has bet: if he, nobody or another raised last on the street before.
+    bets: tuple[float, ...] = (0.75, 0.5, 0.15)
+    spread: tuple[float, ...] = (0.3, 0.2, 0.2, 0.2)  # of thresholds, by street
+    least: float = 0.1  # weight that no hand falls below
+    credit: float = 0.6  # what a check or call takes of the weight of hands that are worth a raise
+
+
+@dataclass(frozen=True)
+class Manner:
+    """The betting strategy; thresholds are met with certainty only `smooth` above them."""
+
+    make1: float = 0.5  # EHS to bet, or to call
+    make2: float = 0.85  # EHS to raise a bet
+    make4: float = 0.95  # EHS to raise on
+    smooth: float = 0.08
+    check_raise: float = 0.2  # how often a hand worth a raise, or a semi-bluff, is checked
+    follow_up: float = 0.3  # how often the last to raise on the street before bets with anything
+    bets_to_come: float = 0.5  # the share of later bets that showdown odds count
+    # By opponents: the income rates to call one bet, to call more, to raise first, to raise on.
+    income: tuple[tuple[float, ...], ...] = ((-220, -100, -50, 200), (-120, 20, 60, 260))
+    income_smooth: float = 40
+    habits: Habits = field(default_factory=Habits)
+
+
+class PokiLike(PolicyBot):
+    """Plays hold'em by formulas of hand strength, potential and pot odds."""
+
+    def __init__(self, game: Game, manner: Manner | None = None) -> None:
+        super().__init__(game)
+        if not isinstance(game, Holdem):
+            raise FeltError(f"poki-like plays hold'em, not {game.name}.")
+        self.manner = manner or Manner()
+        self._tables: dict[tuple[tuple[int, ...], tuple[str, ...]], Floats] = {}
+
+    def weights(self, view: View) -> Sequence[float]:
+        assert isinstance(view, HoldemView)
+        if view.street == PREFLOP:
+            stay, push = self._before_flop(view)
+        else:
+            stay, push = self._after_flop(view, self.fare(view))
+        push = push if view.actions[-1] in RAISES else 0.0
+        stay = max(stay, push) if "fold" in view.actions else 1.0
+        shares = {"fold": 1 - stay, view.passive: stay - push}
+        return [shares.get(word, push) for word in view.actions]
+
+    def knew(self, view: View) -> str:
+        assert isinstance(view, HoldemView)
+        if view.street == PREFLOP:
+            return f"{view.knew} (income rate {income_rate(view.hole):+.0f})"
+        found = self.fare(view)
+        return f"{view.knew} (HS {found.hs:.2f}, PPot {found.ppot:.2f}, EHS {found.optimistic:.2f})"
+
+    def fare(self, view: HoldemView) -> Fare:
+        """How its hand fares against those still in, after all that they did."""
+        others = [seat for seat in players_in(view.betting) if seat != view.seat]
+        hands = board_hands(tuple(sorted(view.board)))
+        return fare(tuple(view.hole), hands, self.weight_tables(view)[others])
+
+    def weight_tables(self, view: HoldemView) -> Floats:
+        """How likely each seat would have played as it did with each pair [players, 1326].
+
+        They follow from the board and the line alone; those after the actions before are remembered.
+        """
+        board, line, moves = tuple(view.board), tuple(view.line), view.moves
+        keys = [(board[: BOARD_CARDS[move.street]], line[: place + 1]) for place, move in enumerate(moves)]
+        known = len(keys)
+        while known and keys[known - 1] not in self._tables:
+            known -= 1
+        tables = self._tables[keys[known - 1]] if known else np.ones((view.game.players, PAIRS))
+        for place in range(known, len(keys)):
+            tables = tables.copy()
+            self._learn(tables[moves[place].seat], moves[: place + 1], keys[place][0])
+            if len(self._tables) >= TABLES_KEPT:
+                del self._tables[next(iter(self._tables))]
+            self._tables[keys[place]] = tables
+        return tables
+
+    def _learn(self, weights: Floats, moves: Sequence[Move], board: tuple[int, ...]) -> None:
+        """Change the weights of whoever made the last of these moves."""
+        move, habits = moves[-1], self.manner.habits
+        street, action, bets = move.street, move.action, move.before.bets
+        if action == "fold":
+            return
+        level = min(2, bets - (street == PREFLOP))
+        folds, raises = habits.folds[street][level], habits.raises[street][level]
+        if street > PREFLOP and bets == 0:
+            raiser = last_raiser(moves, street - 1)
+            raises = habits.bets[1 if raiser is None else 0 if raiser == move.seat else 2]
+        low = 1 - raises if action in RAISES else folds if action == "call" else ALWAYS
+        high = NEVER if action in RAISES or bets == move.before.most_bets else 1 - raises
+        rank = board_hands(tuple(sorted(board))).rank if board else hole_ranks()
+        reweight(weights, rank, low, high, habits.spread[street], habits.credit, habits.least)
+
+    def _before_flop(self, view: HoldemView) -> tuple[float, float]:
+        """The chances to stay in and, as part of it, to raise."""
+        call1, call2, make2, make4 = self.manner.income[len(players_in(view.betting)) - 2]
+        income, smooth = income_rate(view.hole), self.manner.income_smooth
+        stay = call2 if view.to_call > BIG_BLIND and not _is_in(view) else call1
+        push = make2 if view.betting.bets == 1 else make4
+        return rise(income, stay, smooth), rise(income, push, smooth)
+
+    def _after_flop(self, view: HoldemView, found: Fare) -> tuple[float, float]:
+        """The same after the flop."""
+        if view.betting.bets == 0:
+            return 1.0, self._bet(view, found)
+        manner, street = self.manner, view.street
+        ehs, pot, to_call = found.optimistic, view.pot, view.to_call
+        push = rise(ehs, manner.make2 if view.betting.bets == 1 else manner.make4, manner.smooth)
+        cold = to_call > BET[street] and not _is_in(view)
+        by_strength = 0.0 if cold else rise(ehs, manner.make1, manner.smooth)
+        odds = to_call / (pot + to_call)
+        by_pot_odds = rise(found.hs if street == RIVER else found.ppot, odds, manner.smooth / 2)
+        later = manner.bets_to_come * sum(BET[street + 1 :])
+        odds = (to_call + later) / (pot + to_call + 2 * later)
+        by_showdown_odds = rise(found.expected, odds, manner.smooth / 2)
+        return max(by_strength, by_pot_odds, by_showdown_odds), push
+
+    def _bet(self, view: HoldemView, found: Fare) -> float:
+        """The chance to bet where nobody has."""
+        manner, bet = self.manner, BET[view.street]
+        push = rise(found.optimistic, manner.make1, manner.smooth)
+        if view.betting.waiting > 1:  # somebody may bet if we check
+            push *= 1 - manner.check_raise * rise(found.optimistic, manner.make2, manner.smooth)
+        if view.street < RIVER and found.ppot >= 2 * bet / (view.pot + 6 * bet):
+            push = max(push, 1 - manner.check_raise)
+        if last_raiser(view.moves, view.street - 1) == view.seat:
+            push = max(push, manner.follow_up)
+        return push
+
+
+def rise(value: float, middle: float, spread: float) -> float:
+    """0 up to `spread` below the middle, 1 from `spread` above it, and a straight line between."""
+    return min(1.0, max(0.0, (value - middle + spread) / (2 * spread)))
+
+
+def last_raiser(moves: Sequence[Move], street: int) -> int | None:
+    """The seat that bet or raised last on a street."""
+    raisers = [move.seat for move in moves if move.street == street and move.action in RAISES]
+    return raisers[-1] if raisers else None
+
+
+def income_rate(hole: Cards) -> float:
+    """Thousandths of a bet won for each bet, if one opponent with any cards and we call to the end."""
+    return _income_rates()[pair_class(hole)]
+
+
+@cache
+def _income_rates() -> dict[str, float]:
+    scale = RUNOUTS[PREFLOP] * RIVER_SCALE
+    return {kind: 1000 * (2 * wins / scale - 1) for kind, (wins, _) in preflop_sums().items()}
+
+
+def _is_in(view: HoldemView) -> bool:
+    """Whether the seat has already called, bet or raised on this street."""
+    return any(
+        move.seat == view.seat and move.action != "check" for move in view.moves if move.street == view.street
+    )

@@ -1,0 +1,203 @@
+"""Where a search starts: the decision at hand, and what may be hidden behind it.
+
+Two views of it (PGC10, step 3). In the searcher's own, he holds what he holds and the others what he believes
+them to. In that of the others, who do not know his cards, everybody may hold what all believe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.bots.search.lazy_tree import LateTree, place_boards
+from openfelt.cards.boards import find_board
+from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Ints, Longs, kernel, part
+from openfelt.core.random import Stream, uniform
+from openfelt.solve.traverse.conditional_deals import pairs_without, pick
+from openfelt.solve.traverse.enumerated import EpisodeTree, settle
+from openfelt.solve.traverse.episode import implements, question
+from openfelt.solve.traverse.holdem import DRAWN, OUT, STREET, Deal, clear, draw_cards
+
+OWN, OTHERS = 0, 1  # the views
+TRIES = 100  # to find hands that share no card; then beliefs contradict each other, and yield to chance
+
+
+class HoldemPosition(NamedTuple):
+    """Of hold'em."""
+
+    tree: LateTree
+    root: int  # the node
+    seat: int  # of the searcher, whose turn it is
+    share: Floats  # [views, players, 1326] how likely each pair is, by Walker's alias method: the share of a
+    other: Ints  # column that is its own; and which pair has the rest
+    hole: Ints  # the searcher's cards
+    board: Ints
+    taken: Longs  # [views] a bit for each card that nobody can be dealt
+    at: Ints  # [3] the street, the number of the board, its permutation of suits
+
+
+class TreePosition(NamedTuple):
+    """Of an enumerated game; the others' view is that of the whole game from its start."""
+
+    tree: EpisodeTree
+    seat: int
+    nodes: Ints  # where the searcher may be
+    summed: Floats  # [nodes] running sums of how likely
+
+
+@question
+def begin_at(position: Any, view: int, deal: Deal, stream: Stream) -> int:
+    """Start an episode there: the node of the decision."""
+    raise NotImplementedError
+
+
+@implements(begin_at, HoldemPosition)
+def _begin_holdem(position: HoldemPosition, view: int, deal: Deal, stream: Stream) -> int:
+    tries = 1
+    while not _draw_hands(position, view, deal, stream, tries == TRIES):
+        tries += 1
+    first = 2 * len(deal.value)
+    for place in range(len(position.board)):
+        deal.cards[first + place] = position.board[place]
+    deal.at[DRAWN] = first + len(position.board)
+    draw_cards(deal, BOARD_CARDS[-1] - len(position.board), stream)
+    deal.at[STREET] = position.at[0]
+    place_boards(position.tree, deal, position.at[1], position.at[2])
+    return position.root
+
+
+@part
+def _draw_hands(position: HoldemPosition, view: int, deal: Deal, stream: Stream, last: bool) -> bool:
+    """A pair for each player; False as soon as two have the same card, if it is not the last try."""
+    clear(deal)
+    out = position.taken[view]
+    for player in range(len(deal.value)):
+        if view == OWN and player == position.seat:
+            low, high = position.hole[0], position.hole[1]
+        else:
+            low, high = _draw_pair(position.share[view, player], position.other[view, player], stream)
+            while out >> low & 1 or out >> high & 1:
+                if not last:
+                    return False
+                pair = int(uniform(stream) * PAIRS)
+                low, high = np.int32(PAIR_CARDS[pair, 0]), np.int32(PAIR_CARDS[pair, 1])
+            out |= 1 << low | 1 << high
+        deal.cards[2 * player], deal.cards[2 * player + 1] = low, high
+    deal.at[OUT] = out
+    return True
+
+
+@part
+def _draw_pair(share: Floats, other: Ints, stream: Stream) -> tuple[np.int32, np.int32]:
+    column = uniform(stream) * PAIRS
+    pair = int(column)
+    if column - pair >= share[pair]:
+        pair = other[pair]
+    return np.int32(PAIR_CARDS[pair, 0]), np.int32(PAIR_CARDS[pair, 1])
+
+
+@implements(begin_at, TreePosition)
+def _begin_tree(position: TreePosition, view: int, deal: Deal, stream: Stream) -> int:
+    if view == OTHERS:
+        return settle(position.tree, 0, stream)
+    return int(position.nodes[pick(position.summed, uniform(stream))])
+
+
+def holdem_position(
+    tree: LateTree,
+    root: int,
+    seat: int,
+    hole: Sequence[int],
+    board: Sequence[int],
+    beliefs: Floats | None = None,
+) -> HoldemPosition:
+    """`beliefs` [players, 1326]: how likely each pair is, of the searcher as the others see it; or any."""
+    players = int(tree.leaves.paid.shape[1])
+    share, other = _anything(players) if beliefs is None else _believed(beliefs, seat, hole, board)
+    number, permutation = find_board(board)
+    at = np.array([BOARD_CARDS.index(len(board)), number, permutation], np.int32)
+    on_table, held = (sum(1 << card for card in cards) for cards in (board, hole))
+    taken = np.array([on_table | held, on_table])
+    own, table = np.array(sorted(hole), np.int32), np.array(board, np.int32)
+    return HoldemPosition(tree, root, seat, share, other, own, table, taken, at)
+
+
+@cache
+def _anything(players: int) -> tuple[Floats, Ints]:
+    """All pairs alike; one that holds a card which is out is drawn again."""
+    shape = 2, players, PAIRS
+    return np.ones(shape), np.zeros(shape, np.int32)
+
+
+def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[int]) -> tuple[Floats, Ints]:
+    """The alias tables of both views."""
+    views = np.empty((2, *beliefs.shape))
+    np.multiply(beliefs, pairs_without((*hole, *board)), out=views[OWN])
+    views[OWN, seat] = 0.0
+    views[OWN, seat, PAIR[hole[0], hole[1]]] = 1.0
+    np.multiply(beliefs, pairs_without(board), out=views[OTHERS])
+    share, other = np.empty(views.shape), np.empty(views.shape, np.int32)
+    if not _alias(views, share, other, np.empty(PAIRS, np.int32)):
+        raise FeltError(
+            "Beliefs must be finite, 0 or above, and above 0 for at least one pair that can be held."
+        )
+    return share, other
+
+
+@kernel
+def _alias(views: Floats, share: Floats, other: Ints, waiting: Ints) -> bool:
+    """Vose 1991, as `alias` of `solve/traverse/enumerated.py`, of many tables; False if one is none."""
+    for view in range(views.shape[0]):
+        for player in range(views.shape[1]):
+            weights, own, rest = views[view, player], share[view, player], other[view, player]
+            total, count, small, large = 0.0, len(weights), 0, len(weights)
+            for pair in range(count):
+                if not 0.0 <= weights[pair] < np.inf:
+                    return False
+                total += weights[pair]
+            if not 0.0 < total < np.inf:
+                return False
+            for pair in range(count):  # those below the mean wait at the front, the others at the end
+                own[pair], rest[pair] = weights[pair] / total * count, pair
+                if own[pair] < 1.0:
+                    waiting[small] = pair
+                    small += 1
+                else:
+                    large -= 1
+                    waiting[large] = pair
+            while small > 0 and large < count:
+                low, high = waiting[small - 1], waiting[large]
+                rest[low] = high
+                own[high] -= 1.0 - own[low]
+                small -= 1
+                if own[high] < 1.0:
+                    waiting[small] = high
+                    small += 1
+                    large += 1
+            for place in range(small):
+                _close(weights, own, rest, waiting[place])
+            for place in range(large, count):
+                _close(weights, own, rest, waiting[place])
+    return True
+
+
+@kernel
+def _close(weights: Floats, own: Floats, rest: Ints, pair: int) -> None:
+    """What is left over by rounding belongs to the pair itself, if it can be had at all."""
+    if weights[pair] > 0.0:
+        own[pair] = 1.0
+        return
+    for better in range(len(weights)):
+        if weights[better] > 0.0:
+            own[pair], rest[pair] = 0.0, better
+
+
+def tree_position(tree: EpisodeTree, seat: int, nodes: Ints, likely: Floats) -> TreePosition:
+    """`nodes` are those of the searcher's row, `likely` how likely each of them is."""
+    summed = np.cumsum(likely)
+    return TreePosition(tree, seat, np.ascontiguousarray(nodes, np.int32), summed / summed[-1])

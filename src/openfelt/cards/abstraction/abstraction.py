@@ -1,0 +1,230 @@
+"""An abstraction: which bucket a hand is in. For one hand by computing it, for all hands by tables.
+
+An abstraction is its name and a *recipe* (`recipes.py`), the few numbers that buckets depend on. The recipe
+is saved with every policy, so a bot that plays needs no tables. The tables [canonical board, hole pair] are
+for training; they are made on first need.
+
+Recall is imperfect: a bucket says nothing of those on the streets before. Bucket 0 is the weakest. 169
+buckets before the flop are the 169 kinds of hole cards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards import boards, deck, evaluator, strength
+from openfelt.cards import strength_tables as tables
+from openfelt.cards.abstraction import kmeans, recipes, spec
+from openfelt.cards.abstraction.kmeans import (
+    BINS,
+    count_board,
+    nearest_centre,
+    nearest_centres,
+    sort_centres,
+    strength_counts,
+)
+from openfelt.cards.abstraction.recipes import Recipe, make_recipe, measure_of, needs_tables
+from openfelt.cards.abstraction.spec import HOLE_KINDS, Spec, parse_spec
+from openfelt.cards.boards import board_set, find_board, hole_class
+from openfelt.cards.deck import (
+    BOARD_CARDS,
+    FLOP,
+    PAIR_CARDS,
+    PAIRS,
+    PREFLOP,
+    RIVER,
+    STREETS,
+    Cards,
+    parse_hand,
+)
+from openfelt.cards.strength import RUNOUTS, river_strengths
+from openfelt.cards.strength_tables import NO_HAND, Progress, StrengthTables, strength_tables
+from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.errors import FileError
+from openfelt.core.folders import cache_folder
+from openfelt.core.jit import Floats, Ints, Longs, kernel
+
+CHUNK = 64  # boards at a time
+SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, sys.modules[__name__])
+
+
+class BucketTables(NamedTuple):
+    """The bucket of every hand [boards, 1326], uint8 or uint16; 0 where a hole card is on the board."""
+
+    preflop: NDArray[Any]  # one board, the empty one
+    flop: NDArray[Any]
+    turn: NDArray[Any]
+    river: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Abstraction:
+    """A name with its recipe."""
+
+    spec: Spec
+    recipe: Recipe = field(repr=False)
+    _known: list[BucketTables] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        preflop = self.recipe["preflop"]
+        fits = preflop.shape == (HOLE_KINDS,) and 0 <= preflop.min() <= preflop.max() < self.counts[PREFLOP]
+        for street in range(FLOP, len(STREETS)):
+            numbers, count = self.recipe[STREETS[street]], self.counts[street]
+            if numbers.ndim == 1:
+                fits = fits and len(numbers) < count and bool((np.diff(numbers) >= 0).all())
+            else:
+                fits = fits and len(numbers) <= count and numbers.shape[1:] == (BINS,)
+        if not fits:
+            raise FileError(f"The recipe of {self.name} does not fit its numbers of buckets.")
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Buckets by street."""
+        return self.spec.counts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for two abstractions just if name and recipe are, so that all hands have the same buckets."""
+        digest = hashlib.sha256(self.name.encode())
+        for key in sorted(self.recipe):
+            digest.update(key.encode() + np.ascontiguousarray(self.recipe[key]).tobytes())
+        return digest.hexdigest()[:16]
+
+    def bucket(self, hole: Cards, board: Cards = ()) -> int:
+        """The bucket of one hand, computed without tables (a flop takes some 10 milliseconds)."""
+        own, table = parse_hand(hole, board)
+        street = BOARD_CARDS.index(len(table))
+        if street == PREFLOP:
+            return int(self.recipe["preflop"][find_board(own)[0]])
+        numbers = self.recipe[STREETS[street]]
+        strengths = river_strengths(own, table)
+        if numbers.ndim == 2:
+            return int(nearest_centre(strength_counts(strengths), sort_centres(numbers), np.empty(BINS)))
+        power = 1 if measure_of(self.spec) == "ehs" else 2
+        value = int((strengths**power).sum()) * (RUNOUTS[street] // len(strengths))
+        return int(np.searchsorted(numbers, value, side="right"))
+
+    @property
+    def folder(self) -> Path:
+        """Where the tables are kept."""
+        return cache_folder() / "abstractions" / kept_name(f"{self.name} {self.fingerprint}", SOURCES)
+
+    def tables(self, *, threads: int = 2, progress: Progress | None = None) -> BucketTables:
+        """The tables, from the cache folder or made there; remembered."""
+
+        def make() -> Made:
+            made = self._make_tables(strength_tables(threads=threads), threads, progress)
+            return made._asdict(), {"abstraction": self.name, "fingerprint": self.fingerprint}
+
+        def restore(arrays: Recipe, facts: dict[str, Any]) -> BucketTables:
+            if facts.get("fingerprint") != self.fingerprint:
+                raise FileError(f"There are the buckets of {facts.get('abstraction')}, not of {self.name}.")
+            return BucketTables(*(arrays[street] for street in BucketTables._fields))
+
+        if not self._known:
+            self._known.append(keep(self.folder, "buckets", f"The table of {self.name}", make, restore))
+        return self._known[0]
+
+    def occupancy(self, tables: BucketTables) -> list[Floats]:
+        """For each street the share of all hands that is in each bucket."""
+        return [self._street_occupancy(table, street) for street, table in enumerate(tables)]
+
+    def _street_occupancy(self, table: NDArray[Any], street: int) -> Floats:
+        found = board_set(BOARD_CARDS[street])
+        total = np.zeros(self.counts[street])
+        _count_hands(table, found.cards(), found.ways, total)
+        return np.asarray(total / total.sum())
+
+    def _make_tables(
+        self, strengths: StrengthTables, threads: int, progress: Progress | None
+    ) -> BucketTables:
+        kind = np.uint8 if max(self.counts) <= 256 else np.uint16
+        made = [self.recipe["preflop"][hole_class()].astype(kind)[None, :]]
+        sizes = [len(part.hs) for part in strengths]
+        for street in range(FLOP, len(STREETS)):
+            table = np.zeros((sizes[street], PAIRS), kind)
+            fill = self._by_centres if self.recipe[STREETS[street]].ndim == 2 else self._by_cuts
+
+            def some(
+                chunk: slice, fill: Any = fill, street: int = street, table: NDArray[Any] = table
+            ) -> None:
+                fill(strengths, street, chunk, table)
+                if progress:
+                    progress((min(chunk.stop, len(table)) - chunk.start) / sum(sizes))
+
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(some, _chunks(len(table), CHUNK)))
+            made.append(table)
+        return BucketTables(*made)
+
+    def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
+        cuts = self.recipe[STREETS[street]]
+        if street == RIVER:  # HS has few values: look its bucket up
+            power = 1 if measure_of(self.spec) == "ehs" else 2
+            lookup = np.searchsorted(cuts, np.arange(NO_HAND + 1) ** power, side="right")
+            lookup[NO_HAND] = 0
+            table[some] = lookup[strengths.river.hs[some]]
+        else:
+            values = getattr(strengths[street], measure_of(self.spec))[some].astype(np.int64)
+            table[some] = np.searchsorted(cuts, values, side="right")
+            table[some][strengths[street].hs[some] == NO_HAND] = 0
+
+    def _by_centres(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
+        centres = sort_centres(self.recipe[STREETS[street]])
+        counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
+        shares = np.empty(BINS)
+        for board in range(len(table))[some]:
+            count_board(street, strengths.river.hs, board, counts)
+            possible = strengths[street].hs[board] != NO_HAND
+            nearest_centres(counts, possible, centres, shares, buckets)
+            table[board] = buckets
+
+
+def load_abstraction(name: str | Spec) -> Abstraction:
+    """The abstraction of that name; where its recipe depends on all hands, it is found on first need."""
+    which = name if isinstance(name, Spec) else parse_spec(name)
+    return _load(which, cache_folder())
+
+
+@lru_cache(maxsize=8)
+def _load(which: Spec, cache: Path) -> Abstraction:
+    if not needs_tables(which):
+        return Abstraction(which, make_recipe(which, None))
+
+    def make() -> Made:
+        return make_recipe(which, strength_tables()), {"abstraction": which.name}
+
+    def restore(arrays: Recipe, _: dict[str, Any]) -> Abstraction:
+        return Abstraction(which, {key: np.array(table) for key, table in arrays.items()})
+
+    folder = cache / "abstractions" / kept_name(f"recipe {which.name}", SOURCES)
+    return keep(folder, "recipe", f"The recipe of {which.name}", make, restore)
+
+
+@kernel
+def _count_hands(table: NDArray[Any], cards: Longs, ways: Ints, total: Floats) -> None:
+    """Add to each bucket the hands that are in it."""
+    for board in range(len(table)):
+        for pair in range(PAIRS):
+            apart = True
+            for card in cards[board]:
+                apart &= card not in (PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1])
+            if apart:
+                total[table[board, pair]] += ways[board]
+
+
+def _chunks(size: int, length: int) -> list[slice]:
+    return [slice(first, min(first + length, size)) for first in range(0, size, length)]

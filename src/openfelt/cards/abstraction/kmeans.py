@@ -1,0 +1,171 @@
+"""Hands whose strength on the river is distributed alike, found by k-means.
+
+A hand before the river is described by how often each strength on the river comes, cumulated over BINS steps
+from 0 to 1. The squared distance of two such curves is close in spirit to the earth mover's distance that
+Johanson et al. 2013 recommend, and k-means can take means of it. Centres are numbered by mean strength.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards.boards import CARD_AS, PAIR_AS, PERMUTATION_BITS, SAME, THEN, board_set, boards
+from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
+from openfelt.cards.strength import RIVER_SCALE
+from openfelt.cards.strength_tables import NO_HAND, StrengthTables
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Ints, Longs, kernel
+
+BINS = 20
+SAMPLE = 100_000  # hands that the centres are fitted to
+SEED = 0
+ROUNDING = 1e-9  # far more than sums and squared distances of shares are off by
+STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # of a strength
+STRIDE = 5  # bins between two looks at whether a centre is too far already
+
+
+class SortedCentres(NamedTuple):
+    """Centres by their sums, smallest first."""
+
+    curves: Floats  # [centres, BINS]
+    sums: Floats
+    number: Longs  # of each, before they were sorted
+
+
+def centres(street: int, tables: StrengthTables, count: int) -> Floats:
+    """The centres [count, BINS] for the flop or the turn, fitted to a sample of all hands."""
+    generator = np.random.default_rng(SEED)
+    ways = board_set(BOARD_CARDS[street]).ways
+    found = np.empty((SAMPLE, BINS))
+    chosen = generator.choice(len(ways), SAMPLE, p=ways / ways.sum())
+    order = np.sort(chosen)
+    counts = np.empty((1, PAIRS, BINS), np.int64)
+    last = -1
+    for place, board in enumerate(order):
+        if board != last:
+            count_board(street, tables.river.hs, int(board), counts[0])
+            last = board
+        possible = np.flatnonzero(tables[street].hs[board] != NO_HAND)
+        found[place] = cumulated(counts[0, generator.choice(possible)])
+    fitted = _fit(found, np.ones(SAMPLE), count)
+    return fitted[np.lexsort((*fitted.T, -fitted.sum(axis=1)))]
+
+
+def cuts_between_means(values: Longs, weights: Longs, count: int) -> Longs:
+    """The cuts half way between the means of `count` clusters of numbers; of E[HS^2], by its root HS."""
+    roots = np.sqrt(values)
+    means = np.sort(_fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
+    return np.ceil(((means[1:] + means[:-1]) / 2) ** 2).astype(np.int64)
+
+
+def _fit(points: Floats, weights: Floats, count: int) -> Floats:
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        raise FeltError("k-means needs scikit-learn: pip install 'openfelt[models]'.") from None
+    fitted = KMeans(count, n_init=1, max_iter=100, random_state=SEED).fit(points, sample_weight=weights)
+    return np.asarray(fitted.cluster_centers_, np.float64)
+
+
+def strength_counts(strengths: Longs) -> Longs:
+    """How many of the strengths (in 1,980ths) fall into each of the BINS steps."""
+    return np.bincount(STEP_OF[strengths], minlength=BINS)
+
+
+def cumulated(counts: Longs) -> Floats:
+    """The share of boards up to each step."""
+    return np.asarray(np.cumsum(counts) / counts.sum())
+
+
+def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
+    """For all hole pairs on one board, how often each strength comes: [1326, BINS]."""
+    counts[...] = 0
+    steps = boards()
+    if street == FLOP:
+        _count_two(steps.to_4, steps.to_5, river_hs, board, counts)
+    else:
+        _count_one(steps.to_5, river_hs, board, SAME, 0, counts)
+
+
+@kernel
+def _count_one(
+    to_5: Ints, river_hs: NDArray[np.uint16], board: int, permutation: int, first: int, counts: Longs
+) -> None:
+    """Add what the cards from `first` on bring."""
+    for card in range(first, CARDS):
+        entry = to_5[board, CARD_AS[permutation, card]]
+        if entry < 0:
+            continue
+        strength, seen_as = river_hs[entry >> PERMUTATION_BITS], PAIR_AS[THEN[permutation, entry & 31]]
+        for pair in range(PAIRS):
+            found = strength[seen_as[pair]]
+            if found != NO_HAND:
+                counts[pair, STEP_OF[found]] += 1
+
+
+@kernel
+def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
+    for card in range(CARDS):
+        entry = to_4[board, card]
+        if entry >= 0:  # two cards in the other order are the same board
+            _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, card + 1, counts)
+
+
+def sort_centres(centres: Floats) -> SortedCentres:
+    """The centres [centres, BINS] as `nearest_centre` looks through them."""
+    sums = centres.sum(axis=1)
+    number = np.argsort(sums, kind="stable")
+    return SortedCentres(np.ascontiguousarray(centres[number]), sums[number], number)
+
+
+@kernel
+def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int:
+    """The number of the centre that the cumulated counts are nearest to; the first of equal ones.
+
+    Two curves whose sums differ by d have a squared distance of at least d * d / BINS. So centres are looked
+    at in the order of d, up and down from the hand's own sum, until none that is left can be as near as the
+    nearest so far. `shares` [BINS] is for it to write to.
+    """
+    total, so_far, own_sum = counts.sum(), 0, 0.0
+    for place in range(BINS):
+        so_far += counts[place]
+        shares[place] = so_far / total
+        own_sum += shares[place]
+    up = np.searchsorted(centres.sums, own_sum)
+    down = up - 1
+    nearest, least = 0, np.inf
+    while up < len(centres.sums) or down >= 0:
+        above = centres.sums[up] - own_sum if up < len(centres.sums) else np.inf
+        below = own_sum - centres.sums[down] if down >= 0 else np.inf
+        if min(above, below) ** 2 / BINS > least + ROUNDING:
+            break
+        if down < 0 or above < below:
+            at, up = up, up + 1
+        else:
+            at, down = down, down - 1
+        distance = 0.0
+        for first in range(0, BINS, STRIDE):
+            for place in range(first, first + STRIDE):
+                apart = shares[place] - centres.curves[at, place]
+                distance += apart * apart
+            if distance > least:
+                break
+        if distance < least or (distance == least and centres.number[at] < nearest):
+            nearest, least = centres.number[at], distance
+    return nearest
+
+
+@kernel
+def nearest_centres(
+    counts: Longs,
+    possible: NDArray[np.bool_],
+    centres: SortedCentres,
+    shares: Floats,
+    buckets: NDArray[np.uint16],
+) -> None:
+    """The nearest centre of each pair's counts [1326, BINS]."""
+    for pair in range(len(counts)):
+        buckets[pair] = nearest_centre(counts[pair], centres, shares) if possible[pair] else 0

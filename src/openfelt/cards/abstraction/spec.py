@@ -1,0 +1,56 @@
+"""The names of abstractions: "ehs2:169/100/100/100" is a kind, and how many buckets each street has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from openfelt.cards.deck import STREETS
+from openfelt.core.errors import GameError, unknown
+
+EHS, EHS2, PERCENTILE, KMEANS = "ehs", "ehs2", "percentile", "kmeans"
+KINDS = {
+    EHS2: "an even grid over E[HS^2], expected hand strength squared (Heinrich & Silver 2014)",
+    EHS: "an even grid over EHS, effective hand strength (Ponsen, de Jong & Lanctot 2011)",
+    PERCENTILE: "by E[HS^2], equally many hands in each bucket",
+    KMEANS: "hands whose strength on the river is distributed alike (k-means on flop and turn; scikit-learn)",
+}
+HOLE_KINDS = 169  # buckets before the flop that tell all hole cards apart
+MOST_BUCKETS = 60_000
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Which abstraction."""
+
+    kind: str
+    counts: tuple[int, ...]  # buckets by street
+
+    @property
+    def name(self) -> str:
+        """As it is written; one number where all streets have as many."""
+        counts = self.counts if len(set(self.counts)) > 1 else self.counts[:1]
+        return f"{self.kind}:{'/'.join(map(str, counts))}"
+
+
+def parse_spec(name: str) -> Spec:
+    """Read a name, or say in one sentence what is wrong with it."""
+    match = re.fullmatch(r"\s*([a-z0-9]+)\s*:\s*(-?\d+(?:\s*/\s*-?\d+)*)\s*", str(name), re.ASCII)
+    if not match:
+        raise GameError(
+            f"'{name}' is not the name of an abstraction; write it like ehs2:169/100/100/100 or ehs:10 "
+            f"(buckets {', '.join(STREETS)})."
+        )
+    if match[1] not in KINDS:
+        raise GameError(unknown("kind of abstraction", match[1], KINDS))
+    counts = tuple(int(word) for word in match[2].split("/"))
+    if len(counts) == 1:
+        counts *= len(STREETS)
+    if len(counts) != len(STREETS):
+        raise GameError(f"'{name}' has {len(counts)} numbers of buckets; write one, or one for each street.")
+    for street, count in zip(STREETS, counts, strict=True):
+        if not 1 <= count <= MOST_BUCKETS:
+            raise GameError(
+                f"'{name}': the {street} must have from 1 to {MOST_BUCKETS} buckets, not {count}."
+            )
+    return Spec(match[1], counts)

@@ -1,0 +1,107 @@
+"""A folder for something long: `KIND.json` says what it is, `parts.jsonl` has a line for each finished part.
+
+A kill leaves the parts that were written; a line that was cut off is forgotten, and its part is played again.
+Every line is sealed with a checksum, so that one which was changed is found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import not_written, write_text
+
+PARTS, SEAL, VERSION = "parts.jsonl", "seal", 1
+MARKS = "marks"  # of a setup: checksums of what the bots play by
+
+
+@dataclass
+class Journal:
+    """What has been done so far."""
+
+    path: Path
+    parts: list[dict[str, Any]] = field(default_factory=list)
+
+    @staticmethod
+    def settings(path: Path, kind: str) -> Path:
+        """The file that says what is in the folder."""
+        return path / f"{kind}.json"
+
+    @staticmethod
+    def open(path: Path, kind: str, setup: Mapping[str, Any]) -> Journal:
+        """A new folder, or one of the very same setup to go on with."""
+        file, journal = Journal.settings(path, kind), Journal(path)
+        wanted = {"format": f"openfelt {kind}", "version": VERSION, "setup": dict(setup)}
+        if not file.exists():
+            if path.exists() and (
+                not path.is_dir() or set(path.iterdir()) - {file.with_suffix(".json.part")}
+            ):
+                raise FeltError(f"{path} holds other files; name an empty or new folder for the {kind}.")
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                write_text(file, json.dumps(wanted, indent=2) + "\n")
+            except OSError as error:
+                raise not_written(path, error) from error
+            return journal
+        found = _read(file, kind)
+        if found.get("format") != wanted["format"]:
+            raise FileError(f"{file} is not that of an OpenFelt {kind}.")
+        if found["version"] > VERSION:
+            raise FileError(f"{path} was written by a newer OpenFelt (format {found['version']}).")
+        for key, value in setup.items():
+            was = found["setup"].get(key)
+            if was != value and key == MARKS:
+                raise FeltError(f"A bot is not what it was when {path} was begun; nothing was changed.")
+            if was != value:
+                raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was changed.")
+        journal._load()
+        return journal
+
+    def keep(self, part: dict[str, Any]) -> None:
+        """Write down a part, to stay."""
+        self.parts.append(part)
+        try:
+            with (self.path / PARTS).open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**part, SEAL: _seal(part)}) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise not_written(self.path / PARTS, error) from error
+
+    def _load(self) -> None:
+        path = self.path / PARTS
+        if not path.exists():
+            return
+        text = path.read_text(encoding="utf-8", errors="replace")
+        whole, _, cut_off = text.rpartition("\n")
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                part = dict(json.loads(line))
+                if part.pop(SEAL) != _seal(part):
+                    raise ValueError
+                self.parts.append(part)
+            except (ValueError, TypeError, KeyError):
+                raise FileError(f"{path} is damaged in line {number}; remove that line to go on.") from None
+        if cut_off:
+            write_text(path, whole + "\n" if whole else "")
+
+
+def _read(path: Path, kind: str) -> dict[str, Any]:
+    try:
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        found = {}
+    if not isinstance(found.get("version"), int) or not isinstance(found.get("setup"), dict):
+        raise FileError(f"{path} is damaged: it is not the JSON of a {kind}.")
+    return found
+
+
+def _seal(part: Mapping[str, Any]) -> str:
+    """A checksum; numbers that were read back are written as they were."""
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]

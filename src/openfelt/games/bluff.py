@@ -1,0 +1,97 @@
+"""Bluff, also known as Liar's dice (PJL11 2.2)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import ClassVar, NamedTuple
+
+from openfelt.games.game import CHANCE, TERMINAL, Game, require
+
+LIAR = "liar"
+
+
+class BluffState(NamedTuple):
+    rolls: tuple[str, ...]  # the faces of each player's dice, lowest first, as far as rolled
+    bids: int  # number of the highest bid so far, counted from 1; 0 before the first
+    turn: int
+    called: bool
+
+
+@dataclass(frozen=True)
+class Bluff(Game):
+    """Bluff (Liar's dice): claim how many dice show a face, or call the other a liar.
+
+    `bluff(D1,D2,N)`: the players roll D1 and D2 dice of N faces, in secret. In turn they raise the bid,
+    a number of dice and a face (more dice, or as many of a higher face), or call. The highest face is
+    wild: it counts as any. He who calls wins 1 if the bid does not hold on all dice together, else
+    loses 1. After the highest bid there is nothing left but to call.
+    """
+
+    key: ClassVar[str] = "bluff"
+    unit: ClassVar[str] = "points"
+    players = 2
+    dice1: int
+    dice2: int
+    faces: int
+
+    def __post_init__(self) -> None:
+        for field in ("dice1", "dice2"):
+            given = getattr(self, field)
+            require(1 <= given <= 5, self.key, field, "a whole number of dice from 1 to 5", given)
+        require(2 <= self.faces <= 9, self.key, "faces", "a whole number from 2 to 9", self.faces)
+        bids = (self.dice1 + self.dice2) * self.faces
+        require(bids <= 20, self.key, "the number of bids, (dice1 + dice2) x faces,", "at most 20", bids)
+
+    def start(self) -> BluffState:
+        return BluffState((), bids=0, turn=0, called=False)
+
+    def turn(self, state: BluffState) -> int:
+        if state.called:
+            return TERMINAL
+        return CHANCE if len(state.rolls) < self.players else state.turn
+
+    def actions(self, state: BluffState) -> Sequence[str]:
+        if self.turn(state) == CHANCE:
+            return self._rolls(state)
+        most = (self.dice1 + self.dice2) * self.faces
+        words = [self._bid(number) for number in range(state.bids + 1, most + 1)]
+        return [*words, LIAR] if state.bids else words
+
+    def _bid(self, number: int) -> str:
+        quantity, face = divmod(number - 1, self.faces)
+        return f"{quantity + 1}x{face + 1}"
+
+    def _rolls(self, state: BluffState) -> list[str]:
+        dice = (self.dice1, self.dice2)[len(state.rolls)]
+        faces = map(str, range(1, self.faces + 1))
+        return ["".join(roll) for roll in combinations_with_replacement(faces, dice)]
+
+    def chance(self, state: BluffState) -> Sequence[float]:
+        weights = []
+        for roll in self._rolls(state):
+            same = math.prod(math.factorial(count) for count in Counter(roll).values())
+            weights.append(math.factorial(len(roll)) // same)
+        return [weight / sum(weights) for weight in weights]
+
+    def play(self, state: BluffState, action: str) -> BluffState:
+        if self.turn(state) == CHANCE:
+            return state._replace(rolls=(*state.rolls, action))
+        if action == LIAR:
+            return state._replace(called=True)
+        quantity, face = map(int, action.split("x"))
+        return state._replace(bids=(quantity - 1) * self.faces + face, turn=1 - state.turn)
+
+    def sees(self, state: BluffState, action: str, player: int) -> str:
+        rolling = len(state.rolls) < self.players
+        return action if not rolling or player == len(state.rolls) else ""
+
+    def payoffs(self, state: BluffState) -> Sequence[float]:
+        quantity, face = map(int, self._bid(state.bids).split("x"))
+        dice = "".join(state.rolls)
+        showing = sum(die in (str(face), str(self.faces)) for die in dice)
+        winner = 1 - state.turn if showing >= quantity else state.turn
+        return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]

@@ -1,0 +1,97 @@
+"""`compile_game`: from rules to a tree, remembered in memory and, where it is large, on disk."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.errors import FileError, GameError
+from openfelt.core.folders import cache_folder
+from openfelt.games.compile import game_tree, state_graph
+from openfelt.games.compile.betting_tree import BettingTree, compile_holdem
+from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
+from openfelt.games.compile.state_graph import explore
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import GAMES, load_game
+
+PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
+LARGE = 1_000_000  # nodes; trees above this are kept on disk
+
+
+Tree: TypeAlias = GameTree | BettingTree
+
+
+def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
+    """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
+    rules = load_game(game)
+    refuse_holdem(rules)
+    return _compile(rules, cache or cache_folder())
+
+
+def refuse_holdem(rules: Game) -> None:
+    """For all that walks every history."""
+    if isinstance(rules, Holdem):
+        raise GameError(
+            f"{rules.name} has about 1e18 histories, too many to walk them all; a solver that samples, such "
+            "as smooth-uct or external-mccfr, learns it."
+        )
+
+
+def compile_any(game: AnyGame) -> Tree:
+    """The same, but of hold'em the tree of its betting, which is for those who sample the cards."""
+    rules = load_game(game)
+    return compile_holdem(rules) if isinstance(rules, Holdem) else compile_game(rules)
+
+
+@lru_cache(maxsize=8)
+def _compile(game: Game, cache: Path) -> GameTree:
+    # Only for our own games do we know all the sources that their trees depend on.
+    if type(game) not in GAMES.values():
+        return unfold(explore(game), game.name, game.unit)
+    return keep(
+        cache / "trees" / kept_name(game.name, _sources(game)),
+        "tree",
+        f"The compiled {game.name}",
+        lambda: tree_arrays(unfold(explore(game), game.name, game.unit)),
+        lambda arrays, facts: tree_from(arrays, facts, game.name),
+        worth_it=_is_large,
+    )
+
+
+def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:
+    return len(arrays["nodes.player"]) > LARGE
+
+
+def _sources(game: Game) -> list[ModuleType]:
+    modules = [*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree]
+    return [module for module in modules if module and module.__name__ not in ("abc", "builtins")]
+
+
+def tree_arrays(tree: GameTree) -> Made:
+    """A tree as arrays and facts, ready to be written."""
+    arrays = {
+        f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()
+    }
+    return arrays, {"game": tree.game, "players": tree.players, "unit": tree.unit, "labels": tree.labels}
+
+
+def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> GameTree:
+    """The tree of that game again."""
+    if facts.get("game") != game:
+        raise FileError(f"The kept tree is that of {facts.get('game')}, not of {game}.")
+    try:
+        parts = {
+            part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
+        }
+        return GameTree(
+            facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
+        )
+    except KeyError as error:
+        raise FileError(f"The kept tree of {game} lacks {error}, so it is not complete.") from None

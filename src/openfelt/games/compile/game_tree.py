@@ -1,0 +1,325 @@
+"""The tree of histories as flat arrays: all that a kernel sees of an enumerated game.
+
+Nodes are numbered breadth first, so children stand next to each other and after their parent: a loop
+forwards visits parents first, a loop backwards children first. A node weighs 13 bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import GameError
+from openfelt.core.jit import Floats, Ints, kernel
+from openfelt.core.memory import machine_memory
+from openfelt.games.compile.state_graph import MOST_NODES, StateGraph
+from openfelt.games.game import CHANCE, TERMINAL
+
+NODE_BYTES = 13
+
+
+class TreeArrays(NamedTuple):
+    """What kernels get. `row` means three things: see its comment."""
+
+    player: NDArray[np.int8]  # [nodes] player to move, CHANCE or TERMINAL
+    num_children: Ints  # [nodes]
+    first_child: Ints  # [nodes] the children are first_child, first_child + 1, ...
+    row: Ints  # [nodes] a decision's row, chance's place in `chance`, or a leaf's in `payoffs`
+    chance: Floats  # probabilities: those of a chance node's children stand from row[node] on
+    payoffs: Floats  # [different payoffs, players]
+
+
+class RowArrays(NamedTuple):
+    """The information states, in rows: those of player 0 first, then of player 1, ..., parents first."""
+
+    first_row: NDArray[np.int64]  # [players + 1] the rows of player p are first_row[p] up to first_row[p + 1]
+    first_slot: NDArray[np.int64]  # [rows + 1] a row's actions take the slots first_slot[row], ... of a table
+    slot_label: Ints  # [slots] label of the action
+    chance_label: Ints  # labels of what chance can bring, beside its probabilities
+    information: Ints  # [rows] the last thing seen, see below
+    before: Ints  # [informations] what was seen before it; -1 at the start
+    label: Ints  # [informations] label of what was seen
+
+
+class BettingArrays(NamedTuple):
+    """What poker learners know of a row besides its actions."""
+
+    pot: Floats  # [rows] chips in the pot when the row's betting round began; nan if the game has none
+    potential: Floats  # [rows] the most chips that all players could add from then on
+    passive: NDArray[np.int8]  # [rows] the place of the action that checks or calls, or -1
+
+
+@dataclass(frozen=True, eq=False)
+class GameTree:
+    """A compiled game: its nodes, its rows and the words for them."""
+
+    game: str  # its name
+    players: int
+    unit: str
+    nodes: TreeArrays
+    rows: RowArrays
+    betting: BettingArrays
+    labels: tuple[str, ...]
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.nodes.player)
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.rows.information)
+
+    @property
+    def num_slots(self) -> int:
+        return len(self.rows.slot_label)
+
+    @property
+    def num_spots(self) -> int:
+        """Actions of all nodes, as far as they do not depend on what was dealt: here the slots."""
+        return self.num_slots
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """The least and the most that a player can win."""
+        return float(self.nodes.payoffs.min()), float(self.nodes.payoffs.max())
+
+    def pots(self) -> tuple[Floats, Floats]:
+        """In poker, per slot: the pot when the row's betting round began, and what could still be bet."""
+        counts = np.diff(self.rows.first_slot)
+        return np.repeat(self.betting.pot, counts), np.repeat(self.betting.potential, counts)
+
+    def passive_actions(self) -> NDArray[np.int8]:
+        """Per slot, the place of the action of its row that checks or calls, or -1."""
+        return np.repeat(self.betting.passive, np.diff(self.rows.first_slot))
+
+    @property
+    def two_player_zero_sum(self) -> bool:
+        return self.players == 2 and bool((abs(self.nodes.payoffs.sum(axis=1)) < 1e-9).all())
+
+    def row_player(self, row: int) -> int:
+        """Whose information state a row is."""
+        return int(np.searchsorted(self.rows.first_row, row, side="right")) - 1
+
+    def slots(self, row: int) -> slice:
+        """Where a row's actions stand in a table."""
+        return slice(int(self.rows.first_slot[row]), int(self.rows.first_slot[row + 1]))
+
+    def actions(self, row: int) -> tuple[str, ...]:
+        """The words for a row's actions."""
+        return tuple(self.labels[label] for label in self.rows.slot_label[self.slots(row)])
+
+    def row_name(self, row: int) -> str:
+        """Everything that the player has seen, in order: "K pass bet"."""
+        return _words_seen(int(self.rows.information[row]), self.rows, self.labels)
+
+    def find_row(self, player: int, name: str) -> int:
+        """The row with that name, as `row_name` writes it."""
+        try:
+            return self._row_numbers[player, name]
+        except KeyError:
+            raise GameError(f"{self.game} has no row '{name}' for player {player}.") from None
+
+    @cached_property
+    def _row_numbers(self) -> dict[tuple[int, str], int]:
+        return {(self.row_player(row), self.row_name(row)): row for row in range(self.num_rows)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for two trees just if all is the same: nodes, chances, payoffs, rows, actions, names."""
+        digest = hashlib.sha256("\0".join(self.labels).encode())
+        for array in (*self.nodes, *self.rows):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:32]
+
+
+def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
+    """Unfold the graph of states into the tree of histories, and number what the players can know."""
+    size = graph.num_histories
+    if size > MOST_NODES:
+        raise GameError(f"{game} has {size:.3g} histories; at most {MOST_NODES:.3g} can be compiled.")
+    players = graph.seen.shape[1]
+    needed, there = size * (NODE_BYTES + 4 + 4 * players), machine_memory()
+    if needed > there:
+        raise GameError(
+            f"{game} needs {needed / 1e9:.1f} GB to be compiled; this machine has {there / 1e9:.1f}."
+        )
+    chance_place, chance, chance_label = _distributions(graph)
+    tree = TreeArrays(
+        player=np.empty(size, np.int8),
+        num_children=np.empty(size, np.int32),
+        first_child=np.empty(size, np.int32),
+        row=np.empty(size, np.int32),
+        chance=chance,
+        payoffs=graph.payoffs,
+    )
+    state, knows = np.zeros(size, np.int32), np.empty((size, players), np.int32)
+    knows[0] = range(players)
+    edges = (graph.turn, graph.first_edge, graph.target, graph.action, graph.seen, graph.payoff, chance_place)
+    seen = _Seen(*(np.full(1024, -1, np.int32) for _ in _Seen._fields))
+    seen.label[:players] = 0
+    node, at = 0, [1, players, 0]
+    while True:
+        node, *at = _unfold(edges, tree, state, knows, seen, node, *at)
+        if node == size:
+            break
+        if node < 0:
+            known = _words_seen(int(seen.row_information[tree.row[~node]]), seen, graph.labels)
+            raise GameError(f"{game}: a player who has seen '{known}' does not always have the same actions.")
+        seen = _Seen(*(np.concatenate([array, np.full_like(array, -1)]) for array in seen))
+    _, num_informations, num_rows = at
+    rows, betting = _sorted_rows(tree, graph, seen, num_informations, num_rows, chance_label)
+    return GameTree(game, players, unit, tree, rows, betting, graph.labels)
+
+
+class _Seen(NamedTuple):
+    """Informations: lists of things seen, each kept as the list before it and the last thing."""
+
+    before: Ints
+    label: Ints
+    longer: Ints  # the first continuation of an information
+    sibling: Ints  # the next continuation of the same former one
+    row: Ints  # the row that an information has, or -1
+    row_information: Ints  # and back
+    row_state: Ints  # the state at the first node of a row
+
+
+def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ...]) -> str:
+    words = []
+    while information >= 0:
+        words.append(labels[seen.label[information]])
+        information = int(seen.before[information])
+    return " ".join(word for word in reversed(words) if word) or "start"
+
+
+def _distributions(graph: StateGraph) -> tuple[Ints, Floats, Ints]:
+    """Where each chance state's probabilities stand; equal distributions are kept once."""
+    place = np.full(len(graph.turn), -1, np.int32)
+    known: dict[bytes, int] = {}
+    chosen: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    length = 0
+    for state in np.flatnonzero(graph.turn == CHANCE):
+        edges = np.arange(graph.first_edge[state], graph.first_edge[state + 1])
+        key = graph.chance[edges].tobytes() + graph.action[edges].tobytes()
+        if key not in known:
+            known[key] = length
+            chosen.append(edges)
+            length += len(edges)
+        place[state] = known[key]
+    kept = np.concatenate(chosen)
+    return place, graph.chance[kept], graph.action[kept]
+
+
+def _sorted_rows(
+    tree: TreeArrays,
+    graph: StateGraph,
+    seen: _Seen,
+    num_informations: int,
+    num_rows: int,
+    chance_label: Ints,
+) -> tuple[RowArrays, BettingArrays]:
+    """Renumber the rows by player (they came breadth first), and list their actions and stakes."""
+    mover = graph.turn[seen.row_state[:num_rows]]
+    order = np.argsort(mover, kind="stable")
+    rank = np.empty(num_rows, np.int32)
+    rank[order] = np.arange(num_rows, dtype=np.int32)
+    decision = tree.player >= 0
+    tree.row[decision] = rank[tree.row[decision]]
+    state = seen.row_state[order]
+    counts = graph.first_edge[state + 1] - graph.first_edge[state]
+    first_slot = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    edges = np.repeat(graph.first_edge[state] - first_slot[:-1], counts) + np.arange(first_slot[-1])
+    rows = RowArrays(
+        first_row=np.searchsorted(mover[order], np.arange(graph.seen.shape[1] + 1)).astype(np.int64),
+        first_slot=first_slot,
+        slot_label=graph.action[edges],
+        chance_label=chance_label,
+        information=seen.row_information[order],
+        before=seen.before[:num_informations].copy(),
+        label=seen.label[:num_informations].copy(),
+    )
+    pot, potential = graph.stakes[state].T.copy()
+    return rows, BettingArrays(pot, potential, graph.passive[state])
+
+
+@kernel
+def _unfold(
+    edges: Any,  # turn, first_edge, target, action, seen, payoff of the graph, and where its chances stand
+    tree: TreeArrays,
+    state: Ints,  # [nodes] the state at each node
+    knows: Ints,  # [nodes, players] each player's information at each node
+    seen: _Seen,
+    node: int,
+    free: int,
+    num_informations: int,
+    num_rows: int,
+) -> tuple[int, int, int, int]:
+    """Breadth-first expansion from `node` on; the arrays of nodes are their own queue.
+
+    Returns the node at which it stopped, the last or the one for which `seen` has no room, with the
+    counters to go on with. (Growing the arrays in here would make numba count references in the loop.)
+    Returns ~node if the actions at a node differ from those of its row.
+    """
+    turn, first_edge, target, action, sees, payoff, chance_place = edges
+    num_nodes, players = knows.shape
+    while node < num_nodes:
+        here = state[node]
+        mover = turn[here]
+        degree = first_edge[here + 1] - first_edge[here]
+        if num_informations + degree * players > len(seen.before):
+            break
+        tree.player[node] = mover
+        tree.num_children[node] = degree
+        tree.first_child[node] = free if degree else 0
+        if mover == TERMINAL:
+            tree.row[node] = payoff[here]
+        elif mover == CHANCE:
+            tree.row[node] = chance_place[here]
+        else:
+            mine = knows[node, mover]
+            if seen.row[mine] < 0:
+                seen.row_information[num_rows] = mine
+                seen.row_state[num_rows] = here
+                seen.row[mine] = num_rows
+                num_rows += 1
+            tree.row[node] = seen.row[mine]
+            if not _same_actions(first_edge, action, here, seen.row_state[seen.row[mine]]):
+                return ~node, free, num_informations, num_rows
+        for edge in range(first_edge[here], first_edge[here + 1]):
+            state[free] = target[edge]
+            for player in range(players):
+                word = sees[edge, player]
+                at = knows[node, player]
+                if word:
+                    found = seen.longer[at]
+                    while found >= 0 and seen.label[found] != word:
+                        found = seen.sibling[found]
+                    if found < 0:
+                        found = num_informations
+                        num_informations += 1
+                        seen.before[found] = at
+                        seen.label[found] = word
+                        seen.sibling[found] = seen.longer[at]
+                        seen.longer[at] = found
+                    at = found
+                knows[free, player] = at
+            free += 1
+        node += 1
+    return node, free, num_informations, num_rows
+
+
+@kernel
+def _same_actions(first_edge: NDArray[np.int64], action: Ints, state: int, other: int) -> bool:
+    if state == other:
+        return True
+    start, degree = first_edge[state], first_edge[state + 1] - first_edge[state]
+    if degree != first_edge[other + 1] - first_edge[other]:
+        return False
+    for place in range(degree):  # noqa: SIM110
+        if action[start + place] != action[first_edge[other] + place]:
+            return False
+    return True

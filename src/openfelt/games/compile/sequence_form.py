@@ -1,0 +1,128 @@
+"""The sequence form: what full-width methods need of a tree, and nothing else.
+
+A player's *sequence* is the list of his own actions up to a point. Under perfect recall each row (an
+information state) has one sequence that leads to it, and each leaf of the tree is reached with the
+product of one realisation weight per player, chance's probability included in the leaf's weight. So
+expected values, best responses and counterfactual values need no walk over histories: they are sums over
+leaves, grouped by a player's last action, followed by a pass over his rows (von Stengel 1996).
+
+Sequences are numbered by the table slot of their last action; the empty sequence of player p is slot
+`num_slots + p`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import GameError
+from openfelt.core.jit import Floats, Ints, kernel
+from openfelt.games.compile.game_tree import GameTree, TreeArrays
+from openfelt.games.game import TERMINAL
+
+
+class SequenceForm(NamedTuple):
+    """Rows and leaves; the arrays on rows are those of the tree."""
+
+    first_row: NDArray[np.int64]  # [players + 1] the rows of player p are first_row[p] up to first_row[p + 1]
+    first_slot: NDArray[np.int64]  # [rows + 1] the slots of a row's actions
+    parent_slot: NDArray[np.int64]  # [rows] the sequence that leads to a row
+    first_leaf: NDArray[np.int64]  # [slots + players + 1] a sequence's leaves stand together
+    leaf_weight: Floats  # [leaves of all players] chance's probability times the owner's payoff
+    leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the sequences of the others
+
+    @property
+    def num_players(self) -> int:
+        return len(self.first_row) - 1
+
+    @property
+    def num_slots(self) -> int:
+        return int(self.first_slot[-1])
+
+
+@lru_cache(maxsize=4)
+def sequence_form(tree: GameTree) -> SequenceForm:
+    """Build the sequence form of a tree; refuses a game in which a player forgets what he did."""
+    rows, players = tree.rows, tree.players
+    parent_slot = np.full(tree.num_rows, -1, np.int64)
+    count = np.zeros(tree.num_slots + players + 1, np.int64)
+    last = np.empty((tree.num_nodes, players), np.int32)
+    last[0] = tree.num_slots + np.arange(players)
+    reach = np.ones(tree.num_nodes)
+    forgets = _follow(tree.nodes, rows.first_slot, last, reach, parent_slot, count)
+    if forgets >= 0:
+        raise GameError(
+            f"{tree.game}: player {tree.row_player(forgets)} forgets what he did before "
+            f"'{tree.row_name(forgets)}'; only games of perfect recall can be solved."
+        )
+    first_leaf = np.concatenate([[0], np.cumsum(count[:-1])])
+    weight = np.empty(first_leaf[-1])
+    others = np.empty((first_leaf[-1], players - 1), np.int32)
+    _place(tree.nodes, last, reach, first_leaf.copy(), weight, others)
+    return SequenceForm(rows.first_row, rows.first_slot, parent_slot, first_leaf, weight, others)
+
+
+@kernel
+def _follow(
+    nodes: TreeArrays,
+    first_slot: NDArray[np.int64],
+    last: Ints,  # [nodes, players]
+    reach: Floats,  # [nodes]
+    parent_slot: NDArray[np.int64],
+    count: NDArray[np.int64],  # [slots + players + 1]
+) -> int:
+    """Each player's last action and chance's reach at every node; how many leaves each sequence has.
+
+    Returns a row that two different sequences lead to, or -1. Leaves that pay a player nothing are not
+    counted for him.
+    """
+    num_players = last.shape[1]
+    for node in range(len(nodes.player)):
+        player = nodes.player[node]
+        if player == TERMINAL:
+            for p in range(num_players):
+                if nodes.payoffs[nodes.row[node], p] != 0.0:
+                    count[last[node, p]] += 1
+            continue
+        row = nodes.row[node]
+        if player >= 0:
+            if parent_slot[row] < 0:
+                parent_slot[row] = last[node, player]
+            elif parent_slot[row] != last[node, player]:
+                return int(row)
+        for place in range(nodes.num_children[node]):
+            child = nodes.first_child[node] + place
+            for p in range(num_players):
+                last[child, p] = last[node, p]
+            if player >= 0:
+                last[child, player] = first_slot[row] + place
+                reach[child] = reach[node]
+            else:
+                reach[child] = reach[node] * nodes.chance[row + place]
+    return -1
+
+
+@kernel
+def _place(
+    nodes: TreeArrays, last: Ints, reach: Floats, free: NDArray[np.int64], weight: Floats, others: Ints
+) -> None:
+    """Put each leaf into the list of each player's sequence; `free` is the next place of each list."""
+    num_players = last.shape[1]
+    for node in range(len(nodes.player)):
+        if nodes.player[node] != TERMINAL:
+            continue
+        for p in range(num_players):
+            payoff = nodes.payoffs[nodes.row[node], p]
+            if payoff == 0.0:
+                continue
+            at = free[last[node, p]]
+            free[last[node, p]] += 1
+            weight[at] = reach[node] * payoff
+            column = 0
+            for q in range(num_players):
+                if q != p:
+                    others[at, column] = last[node, q]
+                    column += 1

@@ -1,0 +1,215 @@
+"""The first step of compiling: every distinct state of a game, asked once.
+
+Histories that lead to equal states share their future, so the states form an acyclic graph that is far
+smaller than the tree of histories: goofspiel(7) has 47 million histories but 219 thousand states.
+All calls into the Python rules happen here; what comes after works on arrays.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import GameError
+from openfelt.core.jit import Floats
+from openfelt.games.game import CHANCE, TERMINAL, Game
+
+MOST_EDGES = 10_000_000  # each takes some 300 bytes while the rules are asked
+MOST_NODES = 2**31 - 1  # of the tree
+PROBES, PROBE_DEPTH = 40, 1_000
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """Arrays over the states (numbered as found from the start, which is state 0) and the edges between."""
+
+    turn: NDArray[np.int8]  # [states] player, CHANCE or TERMINAL
+    first_edge: NDArray[np.int64]  # [states + 1] edges of a state stand together, in the order of its actions
+    target: NDArray[np.int32]  # [edges] the state that follows
+    chance: Floats  # [edges] probability; 0 where a player moves
+    action: NDArray[np.int32]  # [edges] label of the action
+    seen: NDArray[np.int32]  # [edges, players] label of what each player sees; 0 for nothing
+    payoff: NDArray[np.int32]  # [states] index into payoffs at a terminal state, else -1
+    payoffs: Floats  # [different payoffs, players]
+    stakes: Floats  # [states, 2] pot and betting potential where a player moves in poker, else nan
+    passive: NDArray[np.int8]  # [states] the place of the action that checks or calls, or -1
+    labels: tuple[str, ...]  # the words behind the label numbers; labels[0] is ""
+    num_histories: int  # nodes that the tree will have
+    num_decisions: int  # nodes at which a player moves
+
+
+class Edge(NamedTuple):
+    target: int
+    chance: float
+    action: int
+    seen: tuple[int, ...]
+
+
+class Betting(NamedTuple):
+    """What is at stake at a state of a poker game."""
+
+    stakes: tuple[float, float]
+    passive: int
+
+
+NO_BETTING = Betting((math.nan, math.nan), -1)
+
+
+class _Words(dict[Any, int]):
+    """Gives every new key the next number."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+def explore(game: Game) -> StateGraph:
+    """Ask the rules for everything, state by state from the start; refuses rules that make no sense."""
+    _refuse_hopeless(game)
+    labels, payoffs, number = _Words({"": 0}), _Words(), _Words()
+    turn: list[int] = []
+    payoff: list[int] = []
+    betting: list[Betting] = []
+    edges: list[list[Edge]] = []
+    num_edges = 0
+    states = [game.start()]  # in the order of their numbers; grows while we go through it
+    number[_hashable(game, states[0])] = 0
+    for state in states:
+        mover = game.turn(state)
+        if not TERMINAL <= mover < game.players:
+            raise GameError(f"{game.name}: {mover} moves, who is none of its {game.players} players.")
+        turn.append(mover)
+        over = mover == TERMINAL
+        payoff.append(payoffs[_payoffs(game, state)] if over else -1)
+        edges.append([] if over else _edges(game, state, mover, labels, number, states))
+        betting.append(_betting(game, state) if mover >= 0 else NO_BETTING)
+        num_edges += len(edges[-1])
+        if num_edges > MOST_EDGES:
+            raise GameError(f"{game.name} is too large to compile: over {MOST_EDGES:,} ways between states.")
+    histories, decisions = _count(game, turn, edges)
+
+    flat = [edge for group in edges for edge in group]
+    return StateGraph(
+        turn=np.array(turn, np.int8),
+        first_edge=np.cumsum([0] + [len(group) for group in edges], dtype=np.int64),
+        target=np.array([edge.target for edge in flat], np.int32),
+        chance=np.array([edge.chance for edge in flat], np.float64),
+        action=np.array([edge.action for edge in flat], np.int32),
+        seen=np.array([edge.seen for edge in flat], np.int32).reshape(len(flat), game.players),
+        payoff=np.array(payoff, np.int32),
+        payoffs=np.array(list(payoffs), np.float64).reshape(len(payoffs), game.players),
+        stakes=np.array([bet.stakes for bet in betting], np.float64),
+        passive=np.array([bet.passive for bet in betting], np.int8),
+        labels=tuple(labels),
+        num_histories=histories,
+        num_decisions=decisions,
+    )
+
+
+def _edges(
+    game: Game, state: Any, mover: int, labels: _Words, number: _Words, states: list[Any]
+) -> list[Edge]:
+    actions = game.actions(state)
+    if not actions:
+        raise GameError(f"{game.name}: nobody can move at {state}, yet the game is not over.")
+    chance = game.chance(state) if mover == CHANCE else [0.0] * len(actions)
+    if len(chance) != len(actions):
+        raise GameError(
+            f"{game.name}: chance has {len(actions)} ways and {len(chance)} probabilities, at {state}."
+        )
+    if mover == CHANCE and not (min(chance) >= 0 and abs(sum(chance) - 1) <= 1e-9):
+        raise GameError(f"{game.name}: the probabilities of chance do not sum to one: {list(chance)}.")
+    edges = []
+    for action, probability in zip(actions, chance, strict=True):
+        after = _hashable(game, game.play(state, action))
+        if number[after] == len(states):
+            states.append(after)
+        seen = tuple(game.sees(state, action, player) for player in range(game.players))
+        if not all(isinstance(word, str) for word in (action, *seen)):
+            raise GameError(f"{game.name}: actions and what is seen of them must be texts, at {state}.")
+        words = tuple(labels[word] for word in seen)
+        edges.append(Edge(number[after], float(probability), labels[action], words))
+    return edges
+
+
+def _betting(game: Game, state: Any) -> Betting:
+    stakes, passive = game.stakes(state), game.passive(state)
+    if passive is not None and passive not in game.actions(state):
+        raise GameError(f"{game.name}: '{passive}' should check or call, but is no action at {state}.")
+    return Betting(
+        NO_BETTING.stakes if stakes is None else stakes,
+        NO_BETTING.passive if passive is None else list(game.actions(state)).index(passive),
+    )
+
+
+def _payoffs(game: Game, state: Any) -> tuple[float, ...]:
+    payoffs = tuple(float(value) for value in game.payoffs(state))
+    if len(payoffs) != game.players or not all(map(math.isfinite, payoffs)):
+        raise GameError(
+            f"{game.name}: the payoffs {payoffs} are not a number for each of {game.players} players."
+        )
+    return payoffs
+
+
+def _hashable(game: Game, state: Any) -> Any:
+    try:
+        hash(state)
+    except TypeError:
+        raise GameError(f"{game.name}: a state must be hashable, such as a tuple, not {state!r}.") from None
+    return state
+
+
+def _refuse_hopeless(game: Game) -> None:
+    """Refuse at once a tree that cannot fit, by Knuth's estimate of its size (1975).
+
+    The product of the branching factors down to a depth of a random play is an unbiased estimate of the
+    number of nodes there, and their sum one of the size. It is refused if the mean is far above the limit,
+    or if half of the estimates are ten times the limit: by Markov's inequality at most one in ten would be.
+    """
+    draw = random.Random(1)
+    estimates = []
+    for _ in range(PROBES):
+        state, width, nodes = game.start(), 1.0, 1.0
+        for _ in range(PROBE_DEPTH):
+            actions = [] if game.turn(state) == TERMINAL else game.actions(state)
+            if not actions:
+                break
+            width *= len(actions)
+            nodes += width
+            state = game.play(state, actions[draw.randrange(len(actions))])
+        else:
+            return  # the game may have no end; that is found out elsewhere
+        estimates.append(nodes)
+    mean, error = statistics.fmean(estimates), statistics.stdev(estimates) / math.sqrt(PROBES)
+    if mean - 5 * error > MOST_NODES or statistics.median(estimates) > 10 * MOST_NODES:
+        raise GameError(
+            f"{game.name} has about {mean:.0e} histories; at most {MOST_NODES:.2g} can be compiled."
+        )
+
+
+def _count(game: Game, turn: list[int], edges: list[list[Edge]]) -> tuple[int, int]:
+    """Nodes and decision nodes of the tree, without building it: sums over the graph, last states first."""
+    entering = [0] * len(turn)
+    for group in edges:
+        for edge in group:
+            entering[edge.target] += 1
+    order = [] if entering[0] else [0]  # topological; grows while we go through it
+    for state in order:
+        for edge in edges[state]:
+            entering[edge.target] -= 1
+            if entering[edge.target] == 0:
+                order.append(edge.target)
+    if len(order) < len(turn):
+        raise GameError(f"{game.name}: a state can be reached from itself, so the game need not end.")
+    histories, decisions = [1] * len(turn), [int(mover >= 0) for mover in turn]
+    for state in reversed(order):
+        for edge in edges[state]:
+            histories[state] += histories[edge.target]
+            decisions[state] += decisions[edge.target]
+    return histories[0], decisions[0]

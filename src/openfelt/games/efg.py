@@ -1,0 +1,268 @@
+"""A game read from a Gambit extensive-form file (.efg), so that every command works on it too.
+
+The format is described in Gambit's documentation ("The extensive game (.efg) file format"): a prologue
+with the players, then the nodes in prefix order. Payoffs may stand at any node and add up along a path.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+from openfelt.core.errors import FileError, GameError
+from openfelt.games.game import CHANCE, TERMINAL, Game
+
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}])|([^\s{}",]+)|,|\s+')
+
+
+@dataclass
+class EfgNode:
+    """One node of the file."""
+
+    player: int  # CHANCE, TERMINAL or a player counted from 0
+    infoset: int = 0
+    label: str = ""
+    actions: list[str] = field(default_factory=list)
+    chance: list[float] = field(default_factory=list)
+    payoffs: list[float] = field(default_factory=list)  # of this node alone
+    children: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class EfgGame(Game):
+    """A game read from a Gambit .efg file."""
+
+    key: ClassVar[str] = "efg"
+    unit: ClassVar[str] = "units"
+    path: str
+    title: str = field(repr=False)
+    players: int = field(repr=False)
+    nodes: tuple[EfgNode, ...] = field(repr=False)
+    totals: tuple[tuple[float, ...], ...] = field(repr=False)  # payoffs summed along the path to each node
+
+    @property
+    def name(self) -> str:
+        return self.path
+
+    def start(self) -> int:
+        return 0
+
+    def turn(self, state: int) -> int:
+        return self.nodes[state].player
+
+    def actions(self, state: int) -> Sequence[str]:
+        return self.nodes[state].actions
+
+    def chance(self, state: int) -> Sequence[float]:
+        return self.nodes[state].chance
+
+    def play(self, state: int, action: str) -> int:
+        node = self.nodes[state]
+        return node.children[node.actions.index(action)]
+
+    def sees(self, state: int, action: str, player: int) -> str:
+        """The information set in which he then is to move; it tells all that he has done before."""
+        after = self.nodes[self.play(state, action)]
+        return f"[{after.label}]" if after.player == player else ""
+
+    def payoffs(self, state: int) -> Sequence[float]:
+        return self.totals[state]
+
+
+def read_efg(path: Path) -> EfgGame:
+    """Read a .efg file; refuse one that is damaged or in which a player forgets."""
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read as a Gambit file: {error.strerror}.") from None
+    return _read(path.resolve(), facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, size: int) -> EfgGame:
+    """The same object for the same file, as long as it does not change."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} cannot be read as a Gambit file: {error}.") from None
+    try:
+        reader = _Reader(text)
+        title, players, nodes = reader.read()
+        totals = _sum_payoffs(nodes, players)
+    except (IndexError, ValueError, KeyError, StopIteration, ArithmeticError):
+        raise FileError(f"{path} is not a complete Gambit .efg file.") from None
+    _label_apart(nodes)
+    _refuse_forgetting(path, nodes)
+    return EfgGame(str(path), title, players, tuple(nodes), totals)
+
+
+class _Reader:
+    """Reads the tokens of one file, which come as ("text", word) if quoted, else ("word", word)."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = [
+            ("text", re.sub(r"\\(.)", r"\1", match[1]))
+            if match[1] is not None
+            else ("word", match[2] or match[3])
+            for match in TOKEN.finditer(text)
+            if match[1] is not None or match[2] or match[3]
+        ]
+        self.at = 0
+        self.outcomes: dict[str, list[float]] = {"0": []}
+        self.infosets: dict[tuple[int, int], EfgNode] = {}
+
+    def next(self, kind: str = "word") -> str:
+        found, word = self.tokens[self.at]
+        if found != kind:
+            raise ValueError(word)
+        self.at += 1
+        return word
+
+    def peek(self, kind: str, word: str | None = None) -> bool:
+        if self.at >= len(self.tokens):
+            return False
+        found = self.tokens[self.at]
+        return found[0] == kind and word in (None, found[1])
+
+    def read(self) -> tuple[str, int, list[EfgNode]]:
+        if (self.next(), self.next()) != ("EFG", "2") or self.next() not in ("R", "D"):
+            raise ValueError("prologue")
+        title = self.next("text")
+        players = len(list(self.block()))
+        if not players:
+            raise ValueError("players")
+        if self.peek("text"):
+            self.next("text")  # the comment
+        nodes: list[EfgNode] = []
+        open_nodes: list[int] = []
+        while self.at < len(self.tokens):
+            nodes.append(self.node(players))
+            if open_nodes:
+                parent = nodes[open_nodes[-1]]
+                parent.children.append(len(nodes) - 1)
+                if len(parent.children) == len(parent.actions):
+                    open_nodes.pop()
+            elif len(nodes) > 1:
+                raise ValueError("nodes after the end")
+            if nodes[-1].player != TERMINAL:
+                open_nodes.append(len(nodes) - 1)
+        if open_nodes or not nodes:
+            raise ValueError("nodes missing")
+        return title, players, nodes
+
+    def block(self) -> Iterator[tuple[str, str]]:
+        """The tokens between braces."""
+        if self.next() != "{":
+            raise ValueError("{")
+        while not self.peek("word", "}"):
+            yield self.tokens[self.at]
+            self.at += 1
+        self.at += 1
+
+    def node(self, players: int) -> EfgNode:
+        kind = self.next()
+        self.next("text")  # the node's name
+        if kind == "t":
+            return EfgNode(TERMINAL, payoffs=self.outcome())
+        if kind not in ("c", "p"):
+            raise ValueError(kind)
+        player = CHANCE if kind == "c" else int(self.next()) - 1
+        if player >= players or (kind == "p" and player < 0):
+            raise ValueError("player")
+        infoset = int(self.next())
+        label = self.next("text") if self.peek("text") else ""
+        node = EfgNode(player, infoset, label)
+        if self.peek("word", "{"):
+            words = list(self.block())
+            if kind == "c":
+                node.actions = [word for word_kind, word in words if word_kind == "text"]
+                node.chance = [_number(word) for word_kind, word in words if word_kind == "word"]
+            else:
+                node.actions = [word for _, word in words]
+            node.actions = _distinct(node.actions)
+            self.infosets[player, infoset] = node
+        else:
+            known = self.infosets[player, infoset]
+            node.label, node.actions, node.chance = known.label, known.actions, known.chance
+        if not node.actions or (kind == "c" and len(node.chance) != len(node.actions)):
+            raise ValueError("actions")
+        node.payoffs = self.outcome()
+        return node
+
+    def outcome(self) -> list[float]:
+        number = self.next()
+        if self.peek("text"):
+            self.next("text")
+        if self.peek("word", "{"):
+            self.outcomes[number] = [_number(word) for _, word in self.block()]
+        return self.outcomes[number]
+
+
+def _number(word: str) -> float:
+    """A number as Gambit writes it: 1/3, 0.25 or 1e-3."""
+    number = float(Fraction(word)) if "/" in word else float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
+
+
+def _label_apart(nodes: list[EfgNode]) -> None:
+    """Gambit lets information sets share a label or have none; what a player sees must tell them apart."""
+    labels: dict[int, dict[int, str]] = {}
+    for node in nodes:
+        if node.player >= 0:
+            labels.setdefault(node.player, {})[node.infoset] = node.label
+    for mine in labels.values():
+        given = Counter(mine.values())
+        apart = {
+            number: word if word and given[word] == 1 else f"{word}#{number}" for number, word in mine.items()
+        }
+        if len(set(apart.values())) < len(apart):
+            apart = {number: f"#{number}" for number in mine}
+        mine.update(apart)
+    for node in nodes:
+        if node.player >= 0:
+            node.label = labels[node.player][node.infoset]
+
+
+def _distinct(words: list[str]) -> list[str]:
+    """Gambit allows empty and equal action labels; ours must tell the actions apart."""
+    if len(set(words)) == len(words) and "" not in words:
+        return words
+    return [f"{number}:{word}" for number, word in enumerate(words, start=1)]
+
+
+def _sum_payoffs(nodes: list[EfgNode], players: int) -> tuple[tuple[float, ...], ...]:
+    totals = [(0.0,) * players for _ in nodes]
+    for number, node in enumerate(nodes):  # a parent stands before its children
+        own = node.payoffs or [0.0] * players
+        totals[number] = tuple(total + value for total, value in zip(totals[number], own, strict=True))
+        for child in node.children:
+            totals[child] = totals[number]
+    return tuple(totals)
+
+
+def _refuse_forgetting(path: Path, nodes: list[EfgNode]) -> None:
+    """Perfect recall: all nodes of an information set have seen the same own decisions before."""
+    remembered: dict[tuple[int, int], object] = {}
+    past: list[dict[int, tuple[object, ...]]] = [{} for _ in nodes]
+    for number, node in enumerate(nodes):
+        if node.player >= 0:
+            mine = past[number].get(node.player, ())
+            if remembered.setdefault((node.player, node.infoset), mine) != mine:
+                raise GameError(
+                    f"{path}: player {node.player + 1} forgets what he did at information set "
+                    f"'{node.label}'; only games of perfect recall can be used."
+                )
+        for action, child in zip(node.actions, node.children, strict=True):
+            past[child] = past[number]
+            if node.player >= 0:
+                step = (*past[number].get(node.player, ()), (node.infoset, action))
+                past[child] = {**past[number], node.player: step}

@@ -1,0 +1,82 @@
+"""One hand (one game from start to end), step by step, with what each seat has seen of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from openfelt.core.errors import FeltError
+from openfelt.games.game import CHANCE, TERMINAL, Game
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What somebody knew when he decided, and the probabilities that he drew from."""
+
+    knew: str
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that happened."""
+
+    mover: int  # a player or CHANCE
+    number: int  # which of the actions
+    action: str
+    actions: tuple[str, ...]  # all that there were
+    seen: tuple[str, ...]  # what each player saw of it
+    thought: Thought | None = None  # that of a bot
+
+
+class Hand:
+    """The rules, and what has happened so far."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.state: Any = game.start()
+        self.steps: list[Step] = []
+        self.states: list[Any] = []  # before each step
+
+    @property
+    def mover(self) -> int:
+        """Who is to move: a player, CHANCE or TERMINAL."""
+        return self.game.turn(self.state)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What the one to move can do."""
+        return tuple(self.game.actions(self.state))
+
+    @property
+    def payoffs(self) -> tuple[float, ...]:
+        """What each player has won, once it is over."""
+        if self.mover != TERMINAL:
+            raise FeltError("The hand is not over yet.")
+        return tuple(float(value) for value in self.game.payoffs(self.state))
+
+    def before(self, step: int) -> Hand:
+        """The hand as it was before that step."""
+        earlier = Hand(self.game)
+        earlier.steps, earlier.states = self.steps[:step], self.states[:step]
+        earlier.state = (*self.states, self.state)[step]
+        return earlier
+
+    def act(self, number: int, thought: Thought | None = None) -> Step:
+        """Take the action of that number."""
+        actions = self.actions
+        action = actions[number]
+        seen = tuple(self.game.sees(self.state, action, player) for player in range(self.game.players))
+        step = Step(self.mover, number, action, actions, seen, thought)
+        self.states.append(self.state)
+        self.state = self.game.play(self.state, action)
+        self.steps.append(step)
+        return step
+
+    def act_for_chance(self, generator: np.random.Generator) -> Step:
+        """Let chance move."""
+        if self.mover != CHANCE:
+            raise FeltError("It is not for chance to move.")
+        return self.act(int(generator.choice(len(self.actions), p=self.game.chance(self.state))))

@@ -1,0 +1,183 @@
+"""Limit Texas hold'em for two or three players, as in the Annual Computer Poker Competition.
+
+Seats are the competition's. Heads-up, seat 0 posts the big blind, and seat 1, the dealer, the small blind; he
+acts first before the flop and last after it. Of three players, seat 0 posts the small blind, seat 1 the big
+blind, and seat 2, the dealer, acts first before the flop; after it the first seat still in the hand does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from openfelt.cards.abstraction.spec import parse_spec
+from openfelt.cards.deck import BOARD_CARDS, CARDS, RIVER, card_text, parse_cards
+from openfelt.cards.evaluator import hand_value
+from openfelt.games.game import CHANCE, TERMINAL, Game, require
+
+BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
+BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 1
+FIRST = {2: 1, 3: 2}  # who acts first before the flop
+BIG_BLIND = 2
+BET = (2, 2, 4, 4)  # chips, by street
+MOST_BETS = 4  # a street, by the rules; before the flop the big blind is the first
+ALLOWED_BETS = (3, MOST_BETS)  # three in the models of Billings et al. 2003
+
+
+class Betting(NamedTuple):
+    """What has been bet: all that is public but the board."""
+
+    street: int  # one above the river when all betting is over
+    paid: tuple[int, ...]  # chips that each player has put in
+    folded: tuple[bool, ...]
+    bets: int  # on this street
+    waiting: int  # how many players must still act before the street ends
+    turn: int  # the player to act
+    most_bets: int = MOST_BETS  # a street
+
+
+class HoldemState(NamedTuple):
+    cards: tuple[int, ...]  # seat 0's two, seat 1's two, ..., then the board, as far as dealt
+    betting: Betting
+
+
+@dataclass(frozen=True)
+class Holdem(Game):
+    """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
+
+    `buckets` names the abstraction of cards with which learners see it (`felt abstraction`), by default that
+    of HS14 (2p S, or 3p); the rules are those of the full game, unless `bets` is 3: then a street has at most
+    three bets, a smaller game to learn in.
+    """
+
+    key: ClassVar[str] = "holdem"
+    players: int = 2
+    buckets: str = ""
+    bets: int = MOST_BETS
+
+    def __post_init__(self) -> None:
+        require(self.players in BLINDS, self.key, "players", "2 or 3", self.players)
+        require(self.bets in ALLOWED_BETS, self.key, "bets", "3 or 4", self.bets)
+        if self.buckets:
+            name = parse_spec(self.buckets).name
+            object.__setattr__(self, "buckets", "" if name == BUCKETS[self.players] else name)
+
+    @property
+    def abstraction(self) -> str:
+        """The name of the abstraction, also where it was left at the default."""
+        return self.buckets or BUCKETS[self.players]
+
+    def start(self) -> HoldemState:
+        return HoldemState((), first_betting(self.players, self.bets))
+
+    def turn(self, state: HoldemState) -> int:
+        if is_over(state.betting):
+            return TERMINAL
+        if len(state.cards) < 2 * self.players + BOARD_CARDS[state.betting.street]:
+            return CHANCE
+        return state.betting.turn
+
+    def actions(self, state: HoldemState) -> Sequence[str]:
+        if self.turn(state) == CHANCE:
+            return [card_text(card) for card in range(CARDS) if card not in state.cards]
+        return betting_actions(state.betting)
+
+    def play(self, state: HoldemState, action: str) -> HoldemState:
+        if self.turn(state) == CHANCE:
+            return state._replace(cards=state.cards + parse_cards(action))
+        return state._replace(betting=bet(state.betting, action))
+
+    def sees(self, state: HoldemState, action: str, player: int) -> str:
+        is_hole = len(state.cards) < 2 * self.players
+        return action if not is_hole or len(state.cards) // 2 == player else ""
+
+    def stakes(self, state: HoldemState) -> tuple[float, float]:
+        return stakes(state.betting)
+
+    def passive(self, state: HoldemState) -> str:
+        return passive(state.betting)
+
+    def shown(self, state: HoldemState) -> Sequence[int]:
+        inside = players_in(state.betting)
+        return inside if len(inside) > 1 else ()
+
+    def payoffs(self, state: HoldemState) -> Sequence[float]:
+        betting, board = state.betting, state.cards[2 * self.players :]
+        inside = players_in(betting)
+        value = dict.fromkeys(inside, 0)
+        if len(inside) > 1:
+            value = {seat: hand_value((*self.hole(state, seat), *board)) for seat in inside}
+        winners = [seat for seat in inside if value[seat] == max(value.values())]
+        share = sum(betting.paid) / len(winners)
+        return [share * (seat in winners) - betting.paid[seat] for seat in range(self.players)]
+
+    def hole(self, state: HoldemState, seat: int) -> tuple[int, ...]:
+        """The hole cards of a seat."""
+        return state.cards[2 * seat : 2 * seat + 2]
+
+    def board(self, state: HoldemState) -> tuple[int, ...]:
+        """The cards on the table."""
+        return state.cards[2 * self.players :]
+
+
+def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:
+    """The blinds are posted."""
+    first, nobody = FIRST[players], (False,) * players
+    return Betting(0, BLINDS[players], nobody, bets=1, waiting=players, turn=first, most_bets=most_bets)
+
+
+def is_over(betting: Betting) -> bool:
+    """Whether only one player is left, or the river is bet out."""
+    return betting.street > RIVER or len(players_in(betting)) == 1
+
+
+def players_in(betting: Betting) -> list[int]:
+    """The seats that have not folded."""
+    return [seat for seat, folded in enumerate(betting.folded) if not folded]
+
+
+def betting_actions(betting: Betting) -> Sequence[str]:
+    """What the player to act can do."""
+    facing = max(betting.paid) > betting.paid[betting.turn]
+    words = ["fold", "call"] if facing else ["check"]
+    if betting.bets < betting.most_bets:
+        words.append("raise" if betting.bets else "bet")
+    return words
+
+
+def passive(betting: Betting) -> str:
+    """The action that checks or calls."""
+    return next(word for word in betting_actions(betting) if word in ("check", "call"))
+
+
+def bet(betting: Betting, action: str) -> Betting:
+    """The betting after an action; the next street begins by itself."""
+    street, me = betting.street, betting.turn
+    paid, folded = list(betting.paid), list(betting.folded)
+    bets, waiting = betting.bets, betting.waiting - 1
+    if action == "fold":
+        folded[me] = True
+    else:
+        paid[me] = max(paid)
+    if action in ("bet", "raise"):
+        paid[me] += BET[street]
+        bets, waiting = bets + 1, folded.count(False) - 1
+    players = len(paid)
+    after = [(me + place) % players for place in range(1, players + 1)]
+    if waiting == 0:
+        street, bets, waiting = street + 1, 0, folded.count(False)
+        after = list(range(players))
+    turn = next(seat for seat in after if not folded[seat])
+    return Betting(street, tuple(paid), tuple(folded), bets, waiting, turn, betting.most_bets)
+
+
+def stakes(betting: Betting) -> tuple[float, float]:
+    """The pot when this street began, and the most that all who were then in could add from there on."""
+    rest = betting.most_bets * sum(BET[betting.street :])  # that one player can pay from here on
+    if betting.street == 0:
+        blinds = BLINDS[len(betting.paid)]
+        return sum(blinds), len(blinds) * rest - sum(blinds)
+    level = max(betting.paid) - betting.bets * BET[betting.street]  # paid by all who were in
+    pot = sum(min(chips, level) for chips in betting.paid)
+    return pot, sum(chips >= level for chips in betting.paid) * rest

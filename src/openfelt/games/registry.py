@@ -1,0 +1,84 @@
+"""From a game's name, such as "kuhn(pot=8)", to its rules, and one clear sentence where the name is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from openfelt.core.calls import Call, parse_call
+from openfelt.core.errors import GameError, unknown
+from openfelt.games.bluff import Bluff
+from openfelt.games.efg import read_efg
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.goofspiel import Goofspiel
+from openfelt.games.holdem import Holdem
+from openfelt.games.kuhn import Kuhn
+from openfelt.games.leduc import Leduc
+from openfelt.games.one_card import OneCard
+from openfelt.games.princess_monster import PrincessMonster
+
+GAMES: dict[str, type[Game]] = {
+    game.key: game for game in (Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster)
+}
+
+
+def load_game(name: AnyGame) -> Game:
+    """The game called `name`: "leduc", "kuhn(pot=8)", "goofspiel(4)", or the path of a Gambit .efg file."""
+    if isinstance(name, Game):
+        return name
+    if str(name).endswith(".efg"):
+        return read_efg(Path(name))
+    word, positional, keywords = _parse(str(name))
+    if word not in GAMES:
+        raise GameError(unknown("game", word, GAMES))
+    rules = GAMES[word]
+    fields = {field.name: field for field in dataclasses.fields(rules)}  # type: ignore[arg-type]
+    if len(positional) > len(fields):
+        raise GameError(
+            f"{word} takes at most {len(fields)} parameters, not {len(positional)}: {usage(rules)}."
+        )
+    given = dict(zip(fields, positional, strict=False))
+    for key, value in keywords.items():
+        if key not in fields:
+            raise GameError(f"{word} has no parameter '{key}'; write {usage(rules)}.")
+        if key in given:
+            raise GameError(f"{word}: {key} is given twice.")
+        given[key] = value
+    for key, field in fields.items():
+        if key not in given and field.default is dataclasses.MISSING:
+            raise GameError(f"{word} needs a value for {key}: write {usage(rules)}.")
+        if key in given:
+            given[key] = _value(word, key, given[key], str(field.type))
+    return rules(**given)
+
+
+def usage(rules: type[Game]) -> str:
+    """How a game's name is written: "kuhn(pot=..., players=2)"."""
+    words = []
+    for field in dataclasses.fields(rules):  # type: ignore[arg-type]
+        default = "..." if field.default is None else repr(field.default)
+        words.append(field.name if field.default is dataclasses.MISSING else f"{field.name}={default}")
+    return f"{rules.key}({', '.join(words)})"
+
+
+def _parse(name: str) -> Call:
+    try:
+        call = parse_call(name)
+    except ValueError:
+        raise GameError(f"The parameters of '{name}' cannot be read; write them like kuhn(pot=8).") from None
+    if call is None:
+        raise GameError(f"'{name}' is not a game's name; write it like leduc, kuhn(pot=8) or goofspiel(4).")
+    return call
+
+
+def _value(word: str, key: str, value: object, kind: str) -> int | float | str:
+    if kind == "str":
+        if isinstance(value, str):
+            return value
+        raise GameError(f"{word}: {key} must be a text in quotes, not {value!r}.")
+    whole = "float" not in kind
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
+    if not number or (whole and value != int(value)):  # type: ignore[call-overload]
+        allowed = "a whole number" if whole else "a number"
+        raise GameError(f"{word}: {key} must be {allowed}, not {value!r}.")
+    return int(value) if value == int(value) else value  # type: ignore[call-overload, return-value]

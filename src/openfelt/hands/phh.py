@@ -1,0 +1,188 @@
+"""Hand histories in the PHH format: `.phh`, one hand, and `.phhs`, many as numbered tables.
+
+PHH (Kim, "Recording and Describing Poker Hands", 2024; https://phh.readthedocs.io) is TOML. Of its eleven
+variants ours is FT, fixed-limit Texas hold'em; it has none for Kuhn poker, Leduc hold'em and our other games.
+
+Seats need no mapping. PHH lists players in the order in which they are dealt to, the dealer last, which is
+the competition's order of seats: p1 is seat 0. That holds heads-up too, where PHH assigns blinds in reverse:
+`blinds_or_straddles = [1, 2]` says that p1, our seat 0, posts 2.
+
+Readers such as PokerKit give the odd chip of a split pot to one player; our rules split it. A pot can only be
+odd with three players, after a small blind of 1 was folded, so such files count half chips: blinds 2 and 4.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import BinaryIO
+
+from openfelt.cards.deck import BOARD_CARDS, RIVER
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import not_written
+from openfelt.games.holdem import BET, Holdem, bet, first_betting, is_over, players_in
+from openfelt.hands.check import check_record, replay
+from openfelt.hands.phh_hand import GAME, POSTED, VARIANT, record_of
+from openfelt.hands.record import HIDDEN, HandRecord
+
+ONE, MANY = ".phh", ".phhs"
+AUTHOR = "OpenFelt"
+UNITS = {2: 1, 3: 2}  # of a file that we write, to the chip
+STACK = 100  # chips; nobody can bet more than 48
+
+
+def write_phh(path: Path, records: Iterable[HandRecord], *, event: str = "") -> int:
+    """Write hands of hold'em and say how many; the file appears once all of them are written."""
+    temporary, count = path.with_name(path.name + ".part"), 0
+    try:
+        with temporary.open("wb") as file:
+            for record in records:
+                count += 1
+                if path.suffix == ONE and count > 1:
+                    raise FileError(f"A {ONE} file holds one hand; write several to a {MANY} file.")
+                head = f"[{count}]\n" if path.suffix == MANY else ""
+                file.write(f"{head}{phh_text(record, event=event)}\n".encode())
+            if path.suffix == ONE and not count:
+                raise FileError(f"There is no hand to write to {path}.")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise not_written(path, error) from error
+    except UnicodeEncodeError:
+        raise FileError(f"{path} was not written: the name of a player is no Unicode text.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return count
+
+
+def phh_text(record: HandRecord, *, event: str = "") -> str:
+    """The fields of a hand, as TOML."""
+    if record.game.partition("(")[0] != Holdem.key:
+        raise FeltError(f"PHH has no variant for {record.game}; keep its hands in a store (.db).")
+    fault = check_record(record) or _unspeakable(record)
+    if fault:
+        raise FeltError(f"Hand {record.number} cannot be written as PHH: {fault}")
+    players = len(record.names)
+    unit = UNITS[players]
+    fields = {
+        "variant": VARIANT,
+        "antes": [0] * players,
+        "blinds_or_straddles": [unit * chips for chips in POSTED[players]],
+        "small_bet": unit * BET[0],
+        "big_bet": unit * BET[RIVER],
+        "starting_stacks": [unit * STACK] * players,
+        "actions": _notations(record, unit),
+        "author": AUTHOR,
+        **({"event": event} if event else {}),
+        "hand": record.number,
+        "players": list(record.names),
+        "finishing_stacks": [round(unit * (STACK + chips)) for chips in record.won],
+        **({GAME: record.game} if record.game != Holdem(players=players).name else {}),
+    }
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in fields.items())
+
+
+def _unspeakable(record: HandRecord) -> str | None:
+    """What PHH has no words for, as who shows nothing in a showdown gives up the pot."""
+    if HIDDEN not in record.dealt:
+        return None
+    players, betting = len(record.names), replay(record).state.betting
+    if HIDDEN in record.dealt[2 * players :]:
+        return "Its board is hidden."
+    inside = players_in(betting)
+    for seat in inside if len(inside) > 1 else ():
+        if HIDDEN in record.dealt[2 * seat : 2 * seat + 2] and record.won[seat] + betting.paid[seat] > 0:
+            return f"Seat {seat} wins the showdown with cards that are hidden."
+    return None
+
+
+def _notations(record: HandRecord, unit: int) -> list[str]:
+    """What happened, in the notation of PHH."""
+    players = len(record.names)
+    hole = ["".join(record.dealt[2 * seat : 2 * seat + 2]) for seat in range(players)]
+    board = record.dealt[2 * players :]
+    lines = [f"d dh p{seat + 1} {cards}" for seat, cards in enumerate(hole)]
+    betting, before = first_betting(players), 0
+    for word in record.actions:
+        actor, street = f"p{betting.turn + 1}", betting.street
+        betting = bet(betting, word)
+        if word == "fold":
+            lines.append(f"{actor} f")
+        elif word in ("bet", "raise"):
+            lines.append(f"{actor} cbr {unit * (max(betting.paid) - before)}")
+        else:
+            lines.append(f"{actor} cc")
+        if betting.street > street and not is_over(betting):
+            before = max(betting.paid)
+            cards = board[BOARD_CARDS[street] : BOARD_CARDS[street + 1]]
+            lines.append(f"d db {''.join(cards)}")
+    inside = players_in(betting)
+    if len(inside) > 1:
+        shown = [seat for seat in inside if HIDDEN not in hole[seat]]
+        lines += [f"p{seat + 1} sm {hole[seat]}" for seat in shown]
+        lines += [f"p{seat + 1} sm" for seat in inside if seat not in shown]
+    return lines
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    # JSON's escapes are TOML's too; of what must be escaped JSON leaves one character as it is.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def read_phh(path: Path) -> Iterator[HandRecord]:
+    """The hands of a file one by one; a FileError names the first that cannot be read, and why."""
+    place = 0
+    for line, text in _tables(path):
+        try:
+            fields = tomllib.loads(text, parse_float=Decimal)
+        except (ValueError, ArithmeticError, RecursionError) as error:
+            raise FileError(f"{path} is damaged in {_located(str(error), line)}.") from None
+        for label, table in fields.items() if path.suffix == MANY else [(str(place + 1), fields)]:
+            try:
+                if not isinstance(table, dict):
+                    raise FeltError(f"A {MANY} file has its hands in numbered tables: [1], [2], ...")
+                record = record_of(table, place)
+            except (FeltError, ArithmeticError) as error:
+                reason = error if isinstance(error, FeltError) else "Its numbers are too large."
+                raise FileError(f"{path}, line {line}, hand {label}: {reason}") from None
+            yield record
+            place += 1
+
+
+def _tables(path: Path) -> Iterator[tuple[int, str]]:
+    """Each table of a file, with the line that it begins in: a damaged one leaves those before it whole."""
+    try:
+        with path.open("rb") as file:
+            yield from _split(path, file)
+    except OSError as error:
+        raise FileError(f"{path} could not be read ({error.strerror}).") from None
+
+
+def _split(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
+    first, lines = 1, list[str]()
+    for number, raw in enumerate(file, 1):
+        try:
+            line = raw.decode()
+        except UnicodeDecodeError:
+            raise FileError(f"{path} is damaged in line {number}: it is not UTF-8 text.") from None
+        if path.suffix == MANY and line.startswith("["):  # inside a table no line of PHH begins so
+            yield first, "".join(lines)
+            first, lines = number, []
+        lines.append(line)
+    yield first, "".join(lines)
+
+
+def _located(message: str, first: int) -> str:
+    """What tomllib found wrong in a table, with the line of the file."""
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+    if not found:
+        return f"the table that begins in line {first}: {message}"
+    return f"line {first + int(found[2]) - 1}, column {found[3]}: {found[1]}"

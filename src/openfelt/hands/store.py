@@ -1,0 +1,262 @@
+"""Hands by the million in one SQLite file: appended to safely, read back as records or as arrays.
+
+A kill at any moment leaves all hands that were committed, and every hand carries a checksum. A *sitting* is a
+match, a game and the players by seat, kept once for all its hands; a hand's cards are bytes and its actions
+letters (docs/histories.md has the layout, and why it is SQLite).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from openfelt.core.errors import FeltError, FileError, unknown
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import load_game
+from openfelt.hands.columns import Columns, columns_of
+from openfelt.hands.packed import (
+    Row,
+    Sitting,
+    chips_of,
+    is_sealed,
+    new_sitting,
+    pack,
+    seal_of,
+    unpack,
+)
+from openfelt.hands.record import HandRecord
+
+APPLICATION = int.from_bytes(b"Felt", "big")  # in the header of the file: whose it is
+VERSION = 1
+BATCH = 10_000  # hands to a commit, and to a read
+BLOCK = 250_000  # hands to a block of columns
+PATIENCE = 60.0  # seconds to wait for another program's commit
+
+SCHEMA = (
+    "CREATE TABLE sittings (id INTEGER PRIMARY KEY, match TEXT, game TEXT, names TEXT,"
+    " UNIQUE (match, game, names))",
+    "CREATE TABLE hands (id INTEGER PRIMARY KEY, sitting INTEGER, number INTEGER, dealt BLOB, actions TEXT,"
+    " won BLOB, seal INTEGER)",
+    "CREATE TABLE total (hands INTEGER)",
+    "INSERT INTO total VALUES (0)",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
+COUNT = "SELECT (SELECT hands FROM total), (SELECT coalesce(max(id), 0) FROM hands)"
+
+ONE_HAND = (
+    "SELECT match, game, names, seal, number, dealt, actions, won FROM hands"
+    " JOIN sittings ON sittings.id = hands.sitting WHERE hands.id = ?"
+)
+
+
+class HandStore:
+    """A file of hands; `with HandStore(path) as store:` opens it, or makes it where there is none."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with self._told():
+            self._base = sqlite3.connect(self.path, isolation_level=None, timeout=PATIENCE)
+        try:
+            with self._told():
+                self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; all hands are in it already."""
+        self._base.close()
+
+    def append(self, records: Iterable[HandRecord], *, match: str = "") -> int:
+        """Add hands, BATCH to a commit, and say how many; where one cannot be, those before it are kept."""
+        batch: list[tuple[Sitting, Row]] = []
+        sittings: dict[tuple[str, tuple[str, ...]], Sitting] = {}
+        count = 0
+        try:
+            for record in records:
+                who = record.game, record.names
+                sitting = sittings.get(who) or sittings.setdefault(who, new_sitting(match, *who))
+                batch.append((sitting, pack(sitting, record)))
+                count += 1
+                if len(batch) == BATCH:
+                    self._commit(batch)
+        finally:
+            self._commit(batch)
+        return count
+
+    def count(self) -> int:
+        """How many hands there are; one number, as they are never removed."""
+        with self._told():
+            count, last = self._base.execute(COUNT).fetchone()
+        if count != last:
+            raise FileError(f"{self.path} is damaged: its hands are {last}, and should be {count}.")
+        return int(count)
+
+    def matches(self) -> list[str]:
+        """The names of all matches."""
+        return sorted({sitting.match for sitting in self._sittings().values()})
+
+    def players(self) -> list[str]:
+        """The names of all players."""
+        return sorted({name for sitting in self._sittings().values() for name in sitting.names})
+
+    def hands(self, player: str | None = None, match: str | None = None) -> Iterator[HandRecord]:
+        """All hands in the order in which they came, or those of one player or match."""
+        everything = player is None and match is None
+        for sitting, row in self._rows(self._chosen(player, match), all_of_them=everything):
+            yield unpack(sitting, row)
+
+    def hand(self, key: int) -> HandRecord:
+        """The hand that came as the `key`-th, from 1."""
+        with self._told():
+            found = self._base.execute(ONE_HAND, (key,)).fetchone()
+        if found is not None:
+            match, game, names, seal, *words = found
+            sitting, row = Sitting(match, game, tuple(json.loads(names))), Row(*words)
+            if is_sealed(seal, sitting, row):
+                return unpack(sitting, row)
+        raise FileError(f"{self.path} is damaged: its {key:,}th hand is not as it was.")
+
+    def columns(self, player: str, game: str = Holdem.key, *, block: int = BLOCK) -> Iterator[Columns]:
+        """All that a player of hold'em saw and did, as arrays of `block` hands at a time.
+
+        Hands of the same rules count as one game, whatever abstraction their names give.
+        """
+        rules = load_game(game)
+        if not isinstance(rules, Holdem):
+            raise FeltError(f"Columns are for hold'em, not for {game}.")
+        chosen = {key: each for key, each in self._chosen(player).items() if each.is_played_by(rules)}
+        his = {
+            each: [seat for seat, name in enumerate(each.names) if name == player] for each in chosen.values()
+        }
+        seats, rows, won = list[int](), list[Row](), list[float]()
+        for sitting, row in self._rows(chosen, all_of_them=False):
+            for seat in his[sitting]:
+                seats.append(seat)
+                rows.append(row)
+                won.append(chips_of(row.won, rules.players)[seat])
+            if len(rows) >= block:
+                yield columns_of(rules.players, seats, rows, won)
+                seats, rows, won = [], [], []
+        if rows:
+            yield columns_of(rules.players, seats, rows, won)
+
+    def _open(self) -> None:
+        owner = self._one("PRAGMA application_id")
+        if owner == 0 and not self._one("SELECT count(*) FROM sqlite_master"):
+            with self._transaction():
+                if not self._one("SELECT count(*) FROM sqlite_master"):  # nobody was quicker
+                    for statement in SCHEMA:
+                        self._base.execute(statement)
+        elif owner != APPLICATION:
+            raise FileError(f"{self.path} is a database of another program, not a store of hands.")
+        version = self._one("PRAGMA user_version")
+        if version > VERSION:
+            raise FileError(
+                f"{self.path} was written by a newer OpenFelt (format {version}, this one reads {VERSION})."
+            )
+
+    def _one(self, query: str) -> int:
+        return int(self._base.execute(query).fetchone()[0])
+
+    def _commit(self, batch: list[tuple[Sitting, Row]]) -> None:
+        """Write a batch and empty it."""
+        rows = list(batch)
+        batch.clear()
+        if not rows:
+            return
+        with self._told(), self._transaction():
+            self._insert(rows)
+
+    def _insert(self, rows: list[tuple[Sitting, Row]]) -> None:
+        """Add hands, as part of a transaction."""
+        sittings = dict.fromkeys(sitting for sitting, _ in rows)
+        insert = "INSERT OR IGNORE INTO sittings (match, game, names) VALUES (?, ?, ?)"
+        self._base.executemany(insert, [each.key for each in sittings])
+        query = "SELECT id FROM sittings WHERE match = ? AND game = ? AND names = ?"
+        key = {each: self._base.execute(query, each.key).fetchone()[0] for each in sittings}
+        self._base.executemany(
+            "INSERT INTO hands (sitting, number, dealt, actions, won, seal) VALUES (?, ?, ?, ?, ?, ?)",
+            [(key[sitting], *row, seal_of(sitting, row)) for sitting, row in rows],
+        )
+        self._base.execute("UPDATE total SET hands = hands + ?", (len(rows),))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._base.execute("COMMIT")
+        except BaseException:
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
+            raise
+
+    def _sittings(self) -> dict[int, Sitting]:
+        with self._told():
+            rows = self._base.execute("SELECT id, match, game, names FROM sittings").fetchall()
+        try:
+            return {key: Sitting(match, game, tuple(json.loads(names))) for key, match, game, names in rows}
+        except (TypeError, ValueError):
+            raise FileError(f"{self.path} is damaged: names of its players cannot be read.") from None
+
+    def _chosen(self, player: str | None = None, match: str | None = None) -> dict[int, Sitting]:
+        """The sittings of a player and of a match."""
+        if player is not None and player not in self.players():
+            raise FeltError(unknown("player", player, self.players()))
+        if match is not None and match not in self.matches():
+            raise FeltError(unknown("match", match, self.matches()))
+        return {
+            key: sitting
+            for key, sitting in self._sittings().items()
+            if player in (None, *sitting.names) and match in (None, sitting.match)
+        }
+
+    def _rows(self, sittings: Mapping[int, Sitting], *, all_of_them: bool) -> Iterator[tuple[Sitting, Row]]:
+        """Stored hands in order. They are read a batch at a time, so that a slow reader locks nobody out."""
+        query = (
+            "SELECT id, sitting, seal, number, dealt, actions, won FROM hands WHERE id > ? AND id <= ?"
+            + ("" if all_of_them else f" AND sitting IN ({','.join(map(str, sittings))})")
+            + f" ORDER BY id LIMIT {BATCH}"
+        )
+        last, end = 0, self.count()
+        while last < end:
+            with self._told():
+                rows = self._base.execute(query, (last, end)).fetchall()
+            for key, where, seal, *words in rows:
+                sitting, row = sittings.get(where), Row(*words)
+                if (all_of_them and key != last + 1) or sitting is None or not is_sealed(seal, sitting, row):
+                    raise FileError(f"{self.path} is damaged: a hand after the {last:,}th is not as it was.")
+                last = key
+                yield sitting, row
+            if len(rows) < BATCH:
+                break
+        if all_of_them and last < end:
+            raise FileError(f"{self.path} is damaged: hands after the {last:,}th are missing.")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """SQLite's faults, as one sentence."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
+            name, reason = getattr(error, "sqlite_errorname", ""), " ".join(str(error).split())
+            if name.startswith("SQLITE_NOTADB"):
+                raise FileError(f"{self.path} is no store of hands.") from None
+            if name.startswith("SQLITE_CORRUPT"):
+                raise FileError(f"{self.path} is damaged ({reason}).") from None
+            raise FileError(f"{self.path} could not be used ({reason}); what is stored is kept.") from None

@@ -1,0 +1,1 @@
+"""The exact hold'em engine on a GPU."""

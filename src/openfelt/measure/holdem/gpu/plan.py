@@ -1,0 +1,56 @@
+"""What kernels on a GPU read of a flop's plan: one table, so that it is copied at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openfelt.cards.boards import THEN
+from openfelt.core.jit import Ints
+from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
+
+# Its rows. CARDS are those of the flop; NUMBER and THROUGH are of the flop and then of its turns.
+(
+    CARDS,
+    NUMBER,
+    THROUGH,
+    TURN,
+    TURN_FIRST,
+    TURN_BACK,
+    OF_TURN,
+    RIVER,
+    RIVER_TURN,
+    RIVER_NUMBER,
+    RIVER_THROUGH,
+    RIVER_FIRST,
+    RIVER_AS,
+) = range(13)
+
+INVERSE = np.array([order.tolist().index(0) for order in THEN], np.int32)  # which undoes each permutation
+
+
+def plan_shape(deck: Deck) -> tuple[int, int]:
+    """As wide for all flops of a deck."""
+    return RIVER_AS + 1, (deck.size - 3) * (deck.size - 4) + 1
+
+
+def packed(deck: Deck, flop: Flop, plan: Plan) -> Ints:
+    """[rows, columns]"""
+    table, boards = np.zeros(plan_shape(deck), np.int32), 1 + plan.turns
+    rows = {
+        CARDS: np.array(flop.cards),
+        NUMBER: plan.number[:boards],
+        THROUGH: plan.through[:boards],
+        TURN: plan.turn,
+        TURN_FIRST: plan.turn_first,
+        TURN_BACK: INVERSE[plan.turn_as],
+        OF_TURN: plan.of_turn,
+        RIVER: plan.river,
+        RIVER_TURN: np.repeat(np.arange(plan.turns), np.diff(plan.of_turn)),
+        RIVER_NUMBER: plan.number[boards:],
+        RIVER_THROUGH: plan.through[boards:],
+        RIVER_FIRST: plan.river_first,
+        RIVER_AS: plan.river_as,
+    }
+    for row, values in rows.items():
+        table[row, : len(values)] = values
+    return table

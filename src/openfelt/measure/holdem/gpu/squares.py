@@ -1,0 +1,222 @@
+"""The squares of a river: where each finds its sums, worked out once for all entries.
+
+The hole cards of two ranks are a *square*: four suits by four, and two cards of one rank are there twice. A
+square has four *kinds* of hands, by which of its cards are of the suit of flushes (it is put last of the
+four). Hands of a kind are worth the same whatever the other suits are. On a PLAIN board there are no flushes,
+and all kinds are worth the same; where THREE cards of a suit lie, all but that of two cards of the suit; with
+FOUR or more they all differ.
+
+Each card has a *list*: what the other holds with that card and a card of each rank, in the order of what
+these hands are worth. All the lists of a rank have one order, so that a square has its *cell* in the same row
+of each, and reads and writes four numbers at once; but the card of the suit of flushes has its own. With
+partners of that suit hands are worth something else; where they are, they have rows of their own. The squares
+have a list too, of 91 sums or, by kind, up to 364; it is added up in pieces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from openfelt.cards.boards import PAIR_AS
+from openfelt.cards.deck import PAIR, RANKS
+from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.core.cuda import cuda
+from openfelt.measure.holdem.gpu.plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
+
+PARTS = 1  # of the other, who may play a mixture; set when kernels are built
+
+RANK_COUNT, HANDS, KINDS = len(RANKS), 16, 4
+PLAIN, THREE, FOUR = range(3)  # boards, by their flushes
+BOTH = 3  # the kind of two cards of the suit of flushes
+
+# A thread has the square of ranks r and r + d, d from 0 to 6 in rows of 13: so threads side by side have
+# cards of ranks side by side, which lie in different banks of the memory.
+_FIRST, _APART = np.tile(np.arange(RANK_COUNT), 7), np.repeat(np.arange(7), RANK_COUNT)
+SQUARE_RANKS = np.stack([_FIRST, (_FIRST + _APART) % RANK_COUNT], axis=1).astype(np.uint32)
+SQUARES = len(SQUARE_RANKS)
+ROOM = 96  # threads of a block: whole warps for all squares; those without one do what the last one does
+
+# The words that a square needs to know on a river. For each of its sides, in the lists of cards there: its
+# row, where hands of the same worth begin, and where they end (8 bits each); with partners that are not of
+# the suit, or with all if that is the same; with partners of it; and both again for the card of the suit.
+# For each kind of hands the same in the list of squares (10 bits each). Then which hands there are, a bit
+# each, and the buckets, two in a word: of the other, and ours; and those of the other's further parts.
+SIDE_WORDS = 4
+KIND_WORD = 2 * SIDE_WORDS
+LIVE_WORD = KIND_WORD + KINDS
+THEIR_WORD = LIVE_WORD + 1
+BUCKET_WORDS = HANDS // 2
+OUR_WORD = THEIR_WORD + BUCKET_WORDS
+WORDS = OUR_WORD + BUCKET_WORDS
+
+# The table of a way. Lists of cards side by side, the four of a rank together; their last row has the sums of
+# all, whatever their length. Then those of the cards of the suit, the list of squares, and what its pieces
+# sum up to. Rows are so wide that the four numbers of a rank are in the same banks in each.
+ROW, SUITED_ROW = 64, 16
+LONGEST = 2 * RANK_COUNT
+EVERY = LONGEST * ROW
+SUITED = EVERY + ROW
+SUITED_EVERY = SUITED + LONGEST * SUITED_ROW
+SQUARE_LIST = SUITED_EVERY + SUITED_ROW
+PIECE_SUMS = SQUARE_LIST + 368  # more than the squares of all kinds
+TABLE = PIECE_SUMS + 16
+ALL_HANDS, ALL_KINDS, TWO_TABLES = HANDS * ROOM, KINDS * SQUARES, 2 * TABLE
+
+# Indices are unsigned numbers of 32 bits: with others, each would be asked whether it counts from the end.
+U: Any = np.uint32
+BYTE, TEN_BITS, HALF_BITS = U(255), U(1023), U(65535)
+ROOM_APART = U(ROOM)
+
+
+def words_of(parts: Any) -> Any:
+    """How many there are."""
+    return WORDS + BUCKET_WORDS * (parts - 1)
+
+
+def bucket_word(part: Any) -> Any:
+    """The first of a part's."""
+    return WORDS + BUCKET_WORDS * (part - 1) if part else THEIR_WORD
+
+
+def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts: Any) -> None:
+    """For each river, a block: the words of its squares. And a fact: the suit of its flushes, what board it
+    is (times 4), and if the other's hands of one kind in a square are not all in one bucket 16.
+    """
+    river, thread = cuda.blockIdx.x, cuda.threadIdx.x
+    square, first_word = min(thread, SQUARES - 1), river * words_of(PARTS)
+    worth = cuda.shared.array(ALL_KINDS, np.int32)
+    board, turn = np.uint64(0), plan[RIVER_TURN, river]
+    count = cuda.local.array(4, np.int32)
+    for suit in range(4):
+        count[suit] = 0
+    for place in range(5):
+        card = plan[CARDS, place] if place < 3 else plan[TURN, turn] if place == 3 else plan[RIVER, river]
+        board |= CARD_BIT[card]
+        count[card % 4] += 1
+    last, flushes = 3, PLAIN
+    for suit in range(4):
+        if count[suit] >= 3:
+            last, flushes = suit, THREE if count[suit] == 3 else FOUR
+    ranks = int(SQUARE_RANKS[square, 0]), int(SQUARE_RANKS[square, 1])
+    hand_of = cuda.local.array(KINDS, np.int64)  # one of each kind
+    lives = _judge(live, board, flushes, last, ranks, worth, hand_of)
+    first = first_word * ROOM + thread
+    words[first + LIVE_WORD * ROOM] = lives
+    cuda.syncthreads()
+    for side in range(2):
+        _order_cards(side, ranks, flushes, worth, words, first)
+    _order_squares(square, flushes, worth, words, first)
+    seen_as = plan[RIVER_NUMBER, river], plan[RIVER_THROUGH, river]
+    differ = 0
+    for hand in range(HANDS):
+        pair = hand_of[kind_of(hand, flushes)]  # hands that cannot be are in the bucket of one that can
+        if lives >> hand & 1:
+            one, two = card_of(ranks[0], hand // 4, last), card_of(ranks[1], hand % 4, last)
+            for part in range(PARTS):
+                differ |= _bucket_of(theirs, part, pair, seen_as) != _bucket_of(
+                    theirs, part, np.int64(PAIR[one, two]), seen_as
+                )
+            pair = np.int64(PAIR[one, two])
+        for part in range(PARTS):
+            _put_bucket(
+                words, first + bucket_word(part) * ROOM, hand, _bucket_of(theirs, part, pair, seen_as)
+            )
+        _put_bucket(words, first + OUR_WORD * ROOM, hand, _bucket_of(ours, 0, pair, seen_as))
+    if cuda.syncthreads_or(differ):
+        differ = 1
+    if thread == 0:
+        facts[river] = last + 4 * flushes + 16 * differ
+
+
+def _judge(live: Any, board: Any, flushes: Any, last: Any, ranks: Any, worth: Any, hand_of: Any) -> Any:
+    """What the kinds of hands of a square are worth, -1 if there are none; and which hands there are."""
+    square, lives, found = min(cuda.threadIdx.x, SQUARES - 1), 0, cuda.local.array(KINDS, np.int32)
+    for kind in range(KINDS):
+        hand_of[kind] = found[kind] = -1
+    for hand in range(HANDS):
+        one, two = card_of(ranks[0], hand // 4, last), card_of(ranks[1], hand % 4, last)
+        if is_live(live, board, one, two):
+            kind = kind_of(hand, flushes)
+            lives |= 1 << hand
+            hand_of[kind] = PAIR[one, two]
+            found[kind] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
+    if flushes == THREE:
+        found[0] = found[1] = found[2] = max(found[0], found[1], found[2])
+    for kind in range(KINDS):  # threads that do what the last one does put the same
+        worth[kind * SQUARES + square] = found[kind]
+    return lives
+
+
+def _order_cards(side: int, ranks: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
+    """The words of a side, from the lists of its cards."""
+    value = cuda.local.array(LONGEST, np.int32)
+    for suited in range(2 if flushes != PLAIN else 1):
+        length = LONGEST if flushes == FOUR or suited else RANK_COUNT
+        for at in range(length):
+            value[at] = worth[cell(ranks[side], at % RANK_COUNT, suited, at // RANK_COUNT)]
+        for with_suited in range(length // RANK_COUNT):
+            own, below, same, before = with_suited * RANK_COUNT + ranks[1 - side], 0, 0, 0
+            for at in range(length):
+                below += value[at] < value[own]
+                same += value[at] == value[own]
+                before += value[at] == value[own] and at < own
+            end = LONGEST if below + same == length else below + same
+            word = SIDE_WORDS * side + 2 * suited + with_suited
+            words[first + word * ROOM] = below + before | below << 8 | end << 16
+
+
+def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
+    """The words of the kinds of hands, from the list of squares."""
+    for kind in range(KINDS):
+        if kind_counts(kind, flushes):
+            own, below, same, before = worth[kind * SQUARES + square], 0, 0, 0
+            for other_kind in range(KINDS):
+                if kind_counts(other_kind, flushes):
+                    for other in range(other_kind * SQUARES, (other_kind + 1) * SQUARES):
+                        below += worth[other] < own
+                        if worth[other] == own:
+                            same += 1
+                            before += other < kind * SQUARES + square
+            words[first + (KIND_WORD + kind) * ROOM] = below + before | below << 10 | (below + same) << 20
+
+
+def _bucket_of(table: Any, part: Any, pair: Any, seen_as: Any) -> Any:
+    """Of two cards; 0 if there are none."""
+    number, through = seen_as
+    return np.int64(table[part, number, PAIR_AS[through, pair]]) if pair >= 0 else np.int64(0)
+
+
+def _put_bucket(words: Any, first: Any, hand: Any, bucket: Any) -> None:
+    """Into its half of a word."""
+    at = first + hand // 2 * ROOM
+    words[at] = words[at] | bucket << 16 if hand % 2 else bucket
+
+
+def is_live(live: Any, board: Any, one: Any, two: Any) -> Any:
+    """Whether two cards can be a hand on a board."""
+    return live[one] and live[two] and one != two and not board & (CARD_BIT[one] | CARD_BIT[two])
+
+
+def card_of(rank: Any, place: Any, last: Any) -> Any:
+    """A card of a square's side, the suit of flushes last."""
+    return 4 * rank + (last + 1 + place & 3)
+
+
+def kind_of(hand: Any, flushes: Any) -> Any:
+    """Of a hand in a square."""
+    return 2 * (hand // 4 == 3) + (hand % 4 == 3) if flushes != PLAIN else 0
+
+
+def kind_counts(kind: Any, flushes: Any) -> Any:
+    """Whether hands of a kind are worth something else than those before."""
+    return kind == 0 or flushes == FOUR or (flushes == THREE and kind == BOTH)
+
+
+def cell(rank: Any, partner: Any, suited: Any, with_suited: Any) -> Any:
+    """Where the worth of hands is that hold a card, and one of another rank."""
+    apart = (partner - rank) % RANK_COUNT
+    if 2 * apart > RANK_COUNT:
+        return (2 * with_suited + suited) * SQUARES + RANK_COUNT * (RANK_COUNT - apart) + partner
+    return (2 * suited + with_suited) * SQUARES + RANK_COUNT * apart + rank

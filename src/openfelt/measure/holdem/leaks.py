@@ -1,0 +1,167 @@
+"""Where a best response gains: by street, by line of betting, by starting hand.
+
+A best response is compared with the policy itself in the same seat. Think of one who plays the policy up to a
+street and answers best from there on; he wins the less, the later he begins. What he loses by beginning one
+street later is what there is to gain on that street, and it can be told apart by the line of betting with
+which the street begins and by the cards that he holds. All gains add up to what a best response wins more
+than the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.cards.boards import hole_class
+from openfelt.cards.deck import PAIR_CARDS, RANKS, STREETS, pair_class
+from openfelt.core.jit import Floats, Longs
+from openfelt.games.compile.betting_tree import PLAYER
+from openfelt.games.game import TERMINAL
+from openfelt.games.holdem import BIG_BLIND, MOST_BETS
+from openfelt.measure.holdem.betting_lines import CALL, Betting, children
+from openfelt.measure.holdem.public_cards import Deck
+
+CLASSES = 169
+START = "the start"
+
+
+class Answer(NamedTuple):
+    """What a best response does before the flop after a line of betting."""
+
+    line: str
+    actions: tuple[str, ...]
+    worth: Floats  # [169, actions] chips a game, the best following
+
+
+@dataclass(frozen=True, eq=False)
+class Leaks:
+    """Of one seat."""
+
+    lines: tuple[tuple[str, ...], ...]  # by street
+    gains: tuple[Floats, ...]  # by street [lines, 169] in mbb a game
+    answers: tuple[Answer, ...]
+
+    @property
+    def by_street(self) -> dict[str, float]:
+        return {street: float(gain.sum()) for street, gain in zip(STREETS, self.gains, strict=True)}
+
+    def by_line(self) -> list[tuple[str, str, float]]:
+        """(street, line, mbb) where there is something to gain, the most first."""
+        found = [
+            (street, line, float(gain))
+            for street, lines, gains in zip(STREETS, self.lines, self.gains, strict=True)
+            for line, gain in zip(lines, gains.sum(axis=1), strict=True)
+            if gain > 0
+        ]
+        return sorted(found, key=lambda each: -each[2])
+
+    def by_hand(self) -> Floats:
+        """[169] over all streets."""
+        return np.asarray(sum(gain.sum(axis=0) for gain in self.gains))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "by_street": self.by_street,
+            "by_line": [
+                {"street": street, "line": line, "mbb_per_game": gain}
+                for street, line, gain in self.by_line()
+            ],
+            "by_hand": dict(zip(class_names(), self.by_hand().tolist(), strict=True)),
+            "before_the_flop": [
+                {
+                    "after": answer.line,
+                    "does": {
+                        name: answer.actions[best]
+                        for name, best in zip(class_names(), answer.worth.argmax(axis=1), strict=True)
+                    },
+                }
+                for answer in self.answers
+            ],
+        }
+
+
+def put_together(
+    betting: Betting, deck: Deck, first: Floats, later: Sequence[Floats], chosen: dict[int, Floats]
+) -> Leaks:
+    """`first` is what each pair gains before the flop [1326], `later` by street after it [lines, 169] what a
+    hand of each kind does, in chips; `chosen` as of `Before`.
+    """
+    live = deck.pairs > 0
+    kinds = hole_class()[live]
+    size = np.bincount(kinds, minlength=CLASSES)
+    gains = [np.bincount(kinds, first[live], minlength=CLASSES)[None] / len(kinds)]
+    gains += [gain * size / len(kinds) for gain in later]
+    answers = []
+    for node, line in paths(betting).items():
+        if node in chosen:
+            worth = [np.bincount(kinds, each[live], minlength=CLASSES) for each in chosen[node].T]
+            each_hand = np.array(worth).T * deck.chances[0] / np.maximum(size, 1)[:, None]
+            answers.append(Answer(line, tuple(_names(betting, node)), each_hand))
+    in_mbb = tuple(1000 / BIG_BLIND * gain for gain in gains)
+    return Leaks(line_names(betting), in_mbb, tuple(answers))
+
+
+def _names(betting: Betting, node: int) -> list[str]:
+    """Of the actions before the flop; there is nothing to fold to after the dealer has only called."""
+    count = len(children(betting.node, node))
+    if node == children(betting.node, 0)[CALL]:
+        return ["check", "raise"][:count]
+    return ["fold", "call", "raise"][:count]
+
+
+def paths(betting: Betting) -> dict[int, str]:
+    """The line of betting that leads to each decision before the flop, and to where the flop begins."""
+    found, open_nodes = {}, [(0, "")]
+    while open_nodes:
+        node, line = open_nodes.pop(0)
+        if betting.node[node, PLAYER] == TERMINAL:
+            continue
+        found[node] = line or START
+        if node in betting.entries:
+            continue
+        for name, child in zip(_names(betting, node), children(betting.node, node), strict=True):
+            open_nodes.append((child, f"{line}-{name}" if line else name))
+    return found
+
+
+def line_names(betting: Betting) -> tuple[tuple[str, ...], ...]:
+    """By street, how each of its lines is called: a street after the other."""
+    ways = ["check-check"]
+    for begun in ("check-bet", "bet"):
+        ways += [begun + "-raise" * raises + "-call" for raises in range(MOST_BETS)]
+    names = paths(betting)
+    lines = [tuple(names[node] for node in betting.entries.tolist())]
+    for _ in range(2):
+        lines.append(tuple(f"{line} / {way}" for way in ways for line in lines[-1]))
+    return ((START,), *lines)
+
+
+@cache
+def class_names() -> tuple[str, ...]:
+    """Of the 169 kinds of starting hands: AKs."""
+    found = [""] * CLASSES
+    for pair, kind in zip(PAIR_CARDS.tolist(), hole_class().tolist(), strict=True):
+        found[kind] = pair_class(pair)
+    return tuple(found)
+
+
+@cache
+def square() -> Longs:
+    """[13, 13] the kinds of starting hands, aces first: suited above the diagonal, offsuit below."""
+    places = {name: kind for kind, name in enumerate(class_names())}
+    ranks = RANKS[::-1]
+    return np.array(
+        [
+            [
+                places[high + low + ("" if row == column else "s" if row < column else "o")]
+                for column in range(len(ranks))
+                for high, low in [(ranks[min(row, column)], ranks[max(row, column)])]
+            ]
+            for row in range(len(ranks))
+        ]
+    )

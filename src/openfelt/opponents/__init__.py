@@ -1,0 +1,1 @@
+"""Opponents: models learned from the hands they played, and counter-strategies to them."""

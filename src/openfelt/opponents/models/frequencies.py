@@ -1,0 +1,143 @@
+"""How often a player folds, calls and bets, by street and whether he faces a bet, whatever his cards.
+
+The baseline of `score`: a model that reads cards must do better than this one.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Longs, part
+from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT
+from openfelt.games.game import AnyGame
+from openfelt.opponents.models.grown import draw_class
+from openfelt.opponents.models.model import Before, OpponentModel
+from openfelt.opponents.models.public_tree import CLASSES
+from openfelt.opponents.models.seen import Decisions, SeenHand, decisions_in
+from openfelt.solve.traverse.episode import implements
+from openfelt.solve.traverse.holdem import Deal, HoldemTree
+from openfelt.solve.traverse.opponent_hooks import answer, is_known
+
+PRIOR = 1.0  # counts that each action begins with (Laplace)
+
+
+class FrequencyAnswers(NamedTuple):
+    """For searches in hold'em."""
+
+    table: Floats  # [2 * streets, CLASSES]
+
+
+class CountingModel(OpponentModel):
+    """A model that learns by counting: a hand is done with at once, whether the cards were shown or not."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Forget all."""
+
+    @abstractmethod
+    def count(self, hand: SeenHand) -> None:
+        """Add a hand."""
+
+    def fit(self, hands: Sequence[SeenHand], *, seed: int = 0, rounds: int = 1) -> None:
+        """Count all hands anew; there is nothing to draw, and no rounds."""
+        if not hands:
+            raise FeltError("There are no hands to learn from.")
+        self.reset()
+        self.hands, self.before = [], Before()
+        for hand in hands:
+            self.learn(hand)
+
+    def learn(self, hand: SeenHand) -> None:
+        """Count one more."""
+        self.hands.append(hand)
+        self.count(hand)
+
+
+class FrequencyModel(CountingModel):
+    """Actions by street, free or facing a bet."""
+
+    kind = "frequencies"
+    summary = "how often each action is taken on a street, whatever the cards"
+
+    def __init__(self, game: AnyGame) -> None:
+        super().__init__(game)
+        self.reset()
+
+    def reset(self) -> None:
+        self.counts = np.zeros((2 * len(self.ground.streets), len(CLASSES)))
+
+    def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
+        kinds = self.ground.public.node[nodes, KIND]
+        return over_possible(self.counts[spot_of(kinds)] + PRIOR, kinds)
+
+    def fit_to(self, decisions: Decisions) -> None:
+        self.reset()
+        kinds = self.ground.public.node[decisions.node, KIND]
+        np.add.at(self.counts, (spot_of(kinds), decisions.action), decisions.weight)
+
+    def count(self, hand: SeenHand) -> None:
+        for node, _, _, action in decisions_in(self.ground.public, hand):
+            self.counts[spot_of(int(self.ground.public.node[node, KIND])), action] += 1.0
+
+    def bayes(self, hand: SeenHand) -> Floats:
+        """What he does tells nothing of his cards."""
+        return self.ground.possible((*hand.board, *hand.dead))
+
+    def for_search(self) -> FrequencyAnswers:
+        return FrequencyAnswers(self.counts + PRIOR)
+
+    def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
+        return {"counts": self.counts}, {}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
+        counts = np.array(arrays["counts"], np.float64)
+        if counts.shape != self.counts.shape or not (counts >= 0).all():
+            raise ValueError("counts")
+        self.counts = counts
+
+    def describe(self) -> str:
+        lines = [f"{'':<24}{'decisions':>10}" + "".join(f"{name:>8}" for name in CLASSES)]
+        for spot, counts in enumerate(self.counts):
+            street, facing = self.ground.streets[spot // 2], spot % 2
+            shown = (counts + PRIOR) * (1.0 if facing else np.array([0.0, 1.0, 1.0]))
+            shares = "".join(f"{share:>8.2f}" for share in shown / shown.sum())
+            where = f"{street}, {'facing a bet' if facing else 'free'}"
+            lines.append(f"{where:<24}{counts.sum():>10.0f}{shares}")
+        return "\n".join(lines)
+
+
+def spot_of(kinds: Any) -> Any:
+    """A street, free or facing a bet: the row of its counts."""
+    return 2 * (kinds >> STREET_SHIFT & 3) + (kinds >> FACING_SHIFT & 1)
+
+
+def over_possible(weights: Floats, kinds: NDArray[Any]) -> Floats:
+    """[n, CLASSES] weights of actions as chances of those that can be taken."""
+    first = 1 - (kinds >> FACING_SHIFT & 1)
+    klass, ways = np.arange(len(CLASSES)), kinds & 3
+    can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
+    weights = np.where(can, weights, 0.0)
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, can)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+@part
+def _spot(kind: int) -> int:
+    return 2 * (kind >> STREET_SHIFT & 3) + (kind >> FACING_SHIFT & 1)
+
+
+@implements(is_known, FrequencyAnswers)
+def _known(model: FrequencyAnswers) -> bool:
+    return True
+
+
+@implements(answer, FrequencyAnswers)
+def _answer(model: FrequencyAnswers, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+    kind = tree.node[node, KIND]
+    return draw_class(model.table, _spot(kind), kind, place)

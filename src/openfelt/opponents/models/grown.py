@@ -1,0 +1,120 @@
+"""Decision trees in arrays, whatever learner grew them: from a decision and a hand to chances of actions.
+
+Tests at the nodes of the public tree are answered ahead, a bit each, so that in a search the tree costs a few
+steps down: a bit of the node, or a number of the hand against a threshold.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards.deck import PAIR
+from openfelt.core.jit import Floats, Ints, Longs, kernel, part
+from openfelt.games.compile.betting_tree import KIND, PLAYER, STREET_SHIFT
+from openfelt.opponents.models.ground import HoldemRanks
+from openfelt.opponents.models.public_tree import PublicTree, classes
+from openfelt.solve.traverse.episode import implements
+from openfelt.solve.traverse.holdem import BOARD, PERMUTATION, Deal, HoldemTree, pair_on
+from openfelt.solve.traverse.opponent_hooks import answer, is_known
+
+LEAF, BIT, RANK, CARD = -1, 0, 1, 2  # kinds of nodes; CARD + k asks for the card fact k
+KIND_OF, YES, NO = range(3)  # columns of Grown.step
+
+
+class Grown(NamedTuple):
+    """A tree for each street."""
+
+    bits: NDArray[np.uint64]  # [public nodes, words] answers of the tests there
+    root: Ints  # [streets] where to begin
+    step: Ints  # [steps, 3] kind, where to go on if so, and if not; of a leaf its place in `leaves`
+    limit: Floats  # [steps] what must be exceeded; of a BIT its number
+    leaves: Floats  # [leaves, CLASSES]
+    card_facts: Floats  # [facts, holdings]
+
+
+class GrownModel(NamedTuple):
+    """For searches in hold'em."""
+
+    grown: Grown
+    ranks: HoldemRanks
+
+
+@part
+def leaf_of(grown: Grown, node: int, street: int, rank: int, holding: int) -> int:
+    """Down the tree."""
+    here = grown.root[street]
+    while grown.step[here, KIND_OF] != LEAF:
+        kind = grown.step[here, KIND_OF]
+        if kind == BIT:
+            number = int(grown.limit[here])
+            yes = (grown.bits[node, number >> 6] >> np.uint64(number & 63)) & np.uint64(1) != np.uint64(0)
+        elif kind == RANK:
+            yes = rank > grown.limit[here]
+        else:
+            yes = grown.card_facts[kind - CARD, holding] > grown.limit[here]
+        here = grown.step[here, YES] if yes else grown.step[here, NO]
+    return int(grown.step[here, YES])
+
+
+@kernel
+def grown_shares(
+    tree: PublicTree, grown: Grown, nodes: Longs, ranks: Longs, holdings: Longs, shares: Floats
+) -> None:
+    """Fill [n, CLASSES] with the chance of each class of action, over those that can be taken."""
+    for row in range(len(nodes)):
+        kind = tree.node[nodes[row], KIND]
+        leaf = leaf_of(grown, nodes[row], kind >> STREET_SHIFT & 3, ranks[row], holdings[row])
+        first, ways = classes(kind)
+        total = 0.0
+        for klass in range(first, first + ways):
+            total += grown.leaves[leaf, klass]
+        for klass in range(shares.shape[1]):
+            can = first <= klass < first + ways
+            shares[row, klass] = (grown.leaves[leaf, klass] / total if total > 0 else 1.0 / ways) * can
+
+
+@part
+def hand_rank(ranks: HoldemRanks, deal: Deal, player: int, street: int) -> int:
+    """Of what a player holds in a deal."""
+    permutation, board = deal.at[PERMUTATION], deal.at[BOARD]
+    pair = pair_on(deal, player, permutation)
+    if street == 0:
+        return int(ranks.preflop[0, pair])
+    if street == 1:
+        return int(ranks.flop[board, pair])
+    if street == 2:
+        return int(ranks.turn[board, pair])
+    return int(ranks.river[board, pair])
+
+
+@part
+def draw_class(shares: Floats, row: int, kind: int, place: float) -> int:
+    """One of a decision's actions by the weights of its classes in a row, and a number from 0 to 1."""
+    first, ways = classes(kind)
+    total = 0.0
+    for klass in range(first, first + ways):
+        total += shares[row, klass]
+    if not total > 0.0:
+        return int(place * ways)
+    place, chosen = place * total, 0
+    for klass in range(first, first + ways - 1):
+        place -= shares[row, klass]
+        chosen += place >= 0.0
+    return chosen
+
+
+@implements(is_known, GrownModel)
+def _known(model: GrownModel) -> bool:
+    return True
+
+
+@implements(answer, GrownModel)
+def _answer(model: GrownModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+    player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
+    street = kind >> STREET_SHIFT & 3
+    holding = PAIR[deal.cards[2 * player], deal.cards[2 * player + 1]]
+    leaf = leaf_of(model.grown, node, street, hand_rank(model.ranks, deal, player, street), holding)
+    return draw_class(model.grown.leaves, leaf, kind, place)

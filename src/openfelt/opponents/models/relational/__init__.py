@@ -1,0 +1,1 @@
+"""Relational opponent models (PGC10): first-order decision trees."""

@@ -1,0 +1,228 @@
+"""Relational trees as `Grown`: one walk down gives the chances of all actions.
+
+An action tree says of each action how much likelier than the prior the player takes it. Here the tree is gone
+down for all actions at once, so that a leaf has a weight for each; what was asked on the way, or follows from
+it, is not asked again. Parts that are alike are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Longs, kernel
+from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
+from openfelt.opponents.models.ground import Ground
+from openfelt.opponents.models.grown import BIT, CARD, LEAF, RANK, Grown, grown_shares, leaf_of
+from openfelt.opponents.models.public_tree import CLASSES, PublicTree
+from openfelt.opponents.models.relational.language import HAND_RANK, LanguageBias, Query
+from openfelt.opponents.models.relational.public_bits import Asked, all_bits, bits_at
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Leaf, Split, Tree
+
+MOST_STEPS = 2_000_000
+FEW_NODES = 1_000_000  # of a public tree whose bits are all made at once
+
+
+class Steps:
+    """Steps of a Grown while it is made; equal ones are one."""
+
+    def __init__(self) -> None:
+        self.steps: dict[tuple[int, float, int, int], int] = {}
+        self.leaves: dict[tuple[float, ...], int] = {}
+
+    def leaf(self, weights: tuple[float, ...]) -> int:
+        """Where a leaf stands."""
+        place = self.leaves.setdefault(weights, len(self.leaves))
+        return self._step((LEAF, 0.0, place, place))
+
+    def test(self, kind: int, limit: float, yes: int, no: int) -> int:
+        """Where a test stands, or what follows if both answers lead there."""
+        return yes if yes == no else self._step((kind, limit, yes, no))
+
+    def _step(self, step: tuple[int, float, int, int]) -> int:
+        if len(self.steps) > MOST_STEPS:
+            raise FeltError(f"The trees together have more than {MOST_STEPS:,} steps; allow fewer leaves.")
+        return self.steps.setdefault(step, len(self.steps))
+
+    def grown(self, bits: NDArray[np.uint64], roots: Sequence[int], card_facts: Floats) -> Grown:
+        """Finished."""
+        rows = list(self.steps)
+        return Grown(
+            bits,
+            np.array(roots, np.int32),
+            np.array([(kind, yes, no) for kind, _, yes, no in rows], np.int32).reshape(-1, 3),
+            np.array([limit for _, limit, _, _ in rows], np.float64),
+            np.array(list(self.leaves), np.float64).reshape(-1, len(CLASSES)),
+            card_facts,
+        )
+
+
+class Compiled(NamedTuple):
+    """Trees for kernels, and what their bits mean."""
+
+    grown: Grown  # without bits
+    asked: tuple[Asked, ...]
+
+
+def compile_trees(trees: Sequence[Tree], bias: LanguageBias, card_facts: Floats, m: float) -> Compiled:
+    """The action trees of all streets, one for each or one for all."""
+    names = [fact.name for fact in bias.cards]
+    kinds = {HAND_RANK: RANK, **{name: CARD + place for place, name in enumerate(names)}}
+    made = _Descent(kinds, m)
+    roots = {id(tree): made.down([(tree, ())] * len(CLASSES), {}) for tree in trees}
+    empty = np.zeros((0, max(1, -(-len(made.asked) // 64))), np.uint64)
+    # Kernels read any card fact that there is; there is at least one row.
+    rows = card_facts if len(card_facts) else np.zeros((1, card_facts.shape[1]))
+    grown = made.steps.grown(empty, [roots[id(tree)] for tree in trees], rows)
+    return Compiled(grown, tuple(made.asked))
+
+
+class _Descent:
+    """Down the tree for all actions at once."""
+
+    def __init__(self, kinds: Mapping[str, int], m: float) -> None:
+        self.kinds, self.m = kinds, m
+        self.steps = Steps()
+        self.asked: dict[Asked, int] = {}
+
+    def down(self, cursors: list[tuple[Tree, Query]], known: Mapping[object, tuple[float, float]]) -> int:
+        """`cursors` have where each action is, with its path's query; `known` what is known of facts: more
+        than the first number, at most the second.
+        """
+        cursors = [self._settled(cursor, action, known) for action, cursor in enumerate(cursors)]
+        open_cursor = next((cursor for cursor in cursors if isinstance(cursor[0], Split)), None)
+        if open_cursor is None:
+            leaves = [tree for tree, _ in cursors if isinstance(tree, Leaf)]
+            return self.steps.leaf(tuple(leaf.odds(self.m) for leaf in leaves))
+        tree, query = open_cursor
+        assert isinstance(tree, Split)
+        kind, limit, what = self._told(tree, query)
+        at = 0.5 if kind == BIT else limit
+        low, high = known.get(what, (-np.inf, np.inf))
+        yes = self.down(cursors, {**known, what: (max(low, at), high)})
+        no = self.down(cursors, {**known, what: (low, min(high, at))})
+        return self.steps.test(kind, limit, yes, no)
+
+    def _settled(
+        self, cursor: tuple[Tree, Query], action: int, known: Mapping[object, tuple[float, float]]
+    ) -> tuple[Tree, Query]:
+        """As far down as the answers are known."""
+        tree, query = cursor
+        while isinstance(tree, Split):
+            test = tree.test
+            if isinstance(test, Acts):
+                yes = test.action == action
+            else:
+                kind, limit, what = self._told(tree, query)
+                low, high = known.get(what, (-np.inf, np.inf))
+                limit = 0.5 if kind == BIT else limit
+                if low < limit < high:
+                    break
+                yes = low >= limit
+            if yes and isinstance(test, Did):
+                query = query + test.literals
+            tree = tree.yes if yes else tree.no
+        return tree, query
+
+    def _told(self, tree: Split, query: Query) -> tuple[int, float, object]:
+        """The kind of its step and its limit, and what is asked for."""
+        test = tree.test
+        if isinstance(test, Exceeds) and test.fact in self.kinds:
+            return self.kinds[test.fact], test.limit, test.fact
+        assert not isinstance(test, Acts)
+        asked: Asked = test if isinstance(test, Exceeds) else query + test.literals
+        bit = self.asked.setdefault(asked, len(self.asked))
+        return BIT, float(bit), asked
+
+
+def product(first: Grown, second: Grown) -> Grown:
+    """The two models' weights multiplied: a prior, and what a player does more or less than it."""
+    steps, words = Steps(), first.bits.shape[1]
+    facts = len(first.card_facts)
+    done: dict[tuple[int, int], int] = {}
+
+    def down(here: int, there: int) -> int:
+        if (here, there) in done:
+            return done[here, there]
+        one = first.step[here, 0] != LEAF
+        if not one and second.step[there, 0] == LEAF:
+            weights = first.leaves[first.step[here, 1]] * second.leaves[second.step[there, 1]]
+            made = steps.leaf(tuple(weights.tolist()))
+        else:
+            kind, yes, no = (int(number) for number in (first.step[here] if one else second.step[there]))
+            limit = float(first.limit[here] if one else second.limit[there])
+            if not one and kind == BIT:
+                limit += 64 * words
+            elif not one and kind >= CARD:
+                kind += facts
+            made = steps.test(
+                kind,
+                limit,
+                down(yes if one else here, there if one else yes),
+                down(no if one else here, there if one else no),
+            )
+        done[here, there] = made
+        return made
+
+    roots = [down(int(here), int(there)) for here, there in zip(first.root, second.root, strict=True)]
+    bits = np.concatenate([first.bits, second.bits], axis=1)
+    return steps.grown(bits, roots, np.concatenate([first.card_facts, second.card_facts]))
+
+
+class Answers:
+    """Compiled trees with their bits, which are made when they are needed."""
+
+    def __init__(self, ground: Ground, bias: LanguageBias, compiled: Compiled) -> None:
+        self.ground, self.bias, self.compiled = ground, bias, compiled
+        self._grown: Grown | None = None
+        self._rows: dict[int, NDArray[np.uint64]] = {}
+
+    def everywhere(self) -> Grown:
+        """With the bits of every node."""
+        if self._grown is None:
+            bits = all_bits(self.ground, self.bias, self.compiled.asked)
+            self._grown = self.compiled.grown._replace(bits=bits)
+        return self._grown
+
+    def at(self, nodes: Longs) -> tuple[PublicTree, Grown, Longs]:
+        """For the kernels: a tree that has these nodes, a Grown with their bits, and where they stand."""
+        public = self.ground.public
+        if self._grown is not None or len(public.node) <= FEW_NODES:
+            return public, self.everywhere(), nodes
+        once, rows = np.unique(nodes, return_inverse=True)
+        new = [node for node in once.tolist() if node not in self._rows]
+        if new:
+            found = bits_at(self.ground, self.bias, self.compiled.asked, np.array(new))
+            self._rows.update(zip(new, found, strict=True))
+        bits = np.array([self._rows[node] for node in once.tolist()], np.uint64)
+        part = public._replace(node=np.ascontiguousarray(public.node[once]))
+        return part, self.compiled.grown._replace(bits=bits), rows.astype(np.int64)
+
+    def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
+        """[n, CLASSES] the weights of the actions that can be taken, in shares."""
+        found = np.zeros((len(nodes), len(CLASSES)))
+        tree, grown, rows = self.at(np.asarray(nodes, np.int64))
+        grown_shares(tree, grown, rows, np.asarray(ranks, np.int64), np.asarray(holdings, np.int64), found)
+        return found
+
+    def weights(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
+        """[n, CLASSES] the weights themselves."""
+        found = np.zeros((len(nodes), len(CLASSES)))
+        tree, grown, rows = self.at(np.asarray(nodes, np.int64))
+        _weights(tree, grown, rows, np.asarray(ranks, np.int64), np.asarray(holdings, np.int64), found)
+        return found
+
+
+@kernel
+def _weights(
+    tree: PublicTree, grown: Grown, nodes: Longs, ranks: Longs, holdings: Longs, found: Floats
+) -> None:
+    for row in range(len(nodes)):
+        street = tree.node[nodes[row], KIND] >> STREET_SHIFT & 3
+        leaf = leaf_of(grown, nodes[row], street, ranks[row], holdings[row])
+        for klass in range(found.shape[1]):
+            found[row, klass] = grown.leaves[leaf, klass]

@@ -1,0 +1,101 @@
+"""The answers to a tree's tests at public nodes, a bit each: at every node, or at some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards.deck import Bytes
+from openfelt.core.jit import Floats, Ints, Longs, kernel
+from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
+from openfelt.opponents.models.ground import Ground
+from openfelt.opponents.models.public_tree import (
+    LONGEST,
+    Places,
+    PublicTree,
+    all_facts,
+    bits_everywhere,
+    classes,
+    code,
+    facts_at,
+    holds_at,
+)
+from openfelt.opponents.models.relational.language import LanguageBias, Query, columns_of, query_array
+from openfelt.opponents.models.relational.tree import Exceeds
+
+Asked = Query | Exceeds  # a test at public nodes
+_CHUNK = 1 << 20  # nodes whose facts are looked at together
+
+
+def all_bits(ground: Ground, bias: LanguageBias, asked: Sequence[Asked]) -> NDArray[np.uint64]:
+    """[public nodes, words] of every node."""
+    tree = ground.public
+    bits = np.zeros((len(tree.node), max(1, -(-len(asked) // 64))), np.uint64)
+    queries = {number: query_array(each) for number, each in enumerate(asked) if isinstance(each, tuple)}
+    if queries:
+        bits_everywhere(tree, queries, bits)
+    if any(isinstance(each, Exceeds) for each in asked):
+        facts = all_facts(tree)
+        for start in range(0, len(facts), _CHUNK):
+            _set_facts(bias, asked, facts[start : start + _CHUNK], bits[start : start + _CHUNK])
+    return bits
+
+
+def bits_at(ground: Ground, bias: LanguageBias, asked: Sequence[Asked], nodes: Longs) -> NDArray[np.uint64]:
+    """[nodes, words] of some nodes."""
+    places = places_at(ground, nodes)
+    bits = np.zeros((len(nodes), max(1, -(-len(asked) // 64))), np.uint64)
+    for number, each in enumerate(asked):
+        if isinstance(each, tuple):
+            holds = holds_at(ground.public, places, query_array(each)).astype(np.uint64)
+            bits[:, number >> 6] |= holds << np.uint64(number & 63)
+    _set_facts(bias, asked, facts_at(ground.public, places), bits)
+    return bits
+
+
+def _set_facts(bias: LanguageBias, asked: Sequence[Asked], facts: Bytes, bits: NDArray[np.uint64]) -> None:
+    columns, numbers = columns_of(facts), dict[str, Floats]()
+    for number, each in enumerate(asked):
+        if isinstance(each, Exceeds):
+            if each.fact not in numbers:
+                numbers[each.fact] = bias.public_numbers(each.fact, columns)
+            exceeds = (numbers[each.fact] > each.limit).astype(np.uint64)
+            bits[:, number >> 6] |= exceeds << np.uint64(number & 63)
+
+
+def places_at(ground: Ground, nodes: Longs) -> Places:
+    """Decisions with the lines that lead there."""
+    lines, lengths = np.zeros((len(nodes), LONGEST), np.uint8), np.zeros(len(nodes), np.int64)
+    _climb(ground.public, _parents(ground), np.asarray(nodes, np.int64), lines, lengths)
+    return Places(np.asarray(nodes, np.int64), lines, lengths)
+
+
+@lru_cache(maxsize=8)
+def _parents(ground: Ground) -> Ints:
+    """[nodes] of the public tree; -1 for the first."""
+    node = ground.public.node
+    parent = np.full(len(node), -1, np.int32)
+    inner = np.flatnonzero(node[:, PLAYER] >= 0).astype(np.int32)
+    ways, child = node[inner, KIND] & WAYS_BITS, node[inner, CHILD]
+    for way in range(int(ways.max())):
+        parent[child[ways > way] + way] = inner[ways > way]
+    return parent
+
+
+@kernel
+def _climb(tree: PublicTree, parent: Ints, nodes: Longs, lines: Bytes, lengths: Longs) -> None:
+    for row in range(len(nodes)):
+        length, here = 0, nodes[row]
+        while parent[here] >= 0:
+            length, here = length + 1, parent[here]
+        lengths[row], here = length, nodes[row]
+        for place in range(length - 1, -1, -1):
+            above = parent[here]
+            kind = tree.node[above, KIND]
+            first, _ = classes(kind)
+            klass = first + here - tree.node[above, CHILD]
+            lines[row, place] = code(tree.node[above, PLAYER], klass, kind >> STREET_SHIFT & 3)
+            here = above

@@ -1,0 +1,167 @@
+"""Hands as somebody saw them, and the decisions in them of the player who is modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from openfelt.cards.deck import Bytes
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Longs
+from openfelt.games.compile.betting_tree import FACING_SHIFT, PLAYER, STREET_SHIFT
+from openfelt.games.registry import load_game
+from openfelt.hands.record import HandRecord
+from openfelt.opponents.models.ground import UNKNOWN, Ground, ground_of
+from openfelt.opponents.models.public_tree import FOLD, Places, PublicTree, find_places
+
+KNOWN, SHOWN = "known", "shown"  # cards: all that the history tells, or only those of showdowns
+
+
+class SeenHand(NamedTuple):
+    """A hand of the player."""
+
+    seat: int  # his
+    line: tuple[int, ...]  # what everybody did, as places among the actions of the rules
+    board: tuple[int, ...]
+    holding: int = UNKNOWN
+    dead: tuple[int, ...] = ()  # cards that he cannot hold, since others have them
+
+
+class Ending(NamedTuple):
+    """How a hand of the player ended."""
+
+    showdown: bool
+    folded: bool  # he did
+
+
+class Decisions(NamedTuple):
+    """Of the player, in hands that were seen; what models learn from."""
+
+    hand: Longs  # [decisions] which of the hands
+    place: Longs  # [decisions] which of the places
+    action: Bytes  # [decisions] FOLD, CALL or RAISE
+    holding: Longs  # [decisions] or UNKNOWN
+    rank: Longs  # [decisions] of the hand, 0 to 99, or UNKNOWN
+    weight: Floats  # [decisions] 1, or less where one of several holdings that he may have had
+    places: Places  # each node once
+
+    @property
+    def node(self) -> Longs:
+        """[decisions] of the public tree."""
+        return np.asarray(self.places.node[self.place])
+
+
+def seen_hand(ground: Ground, record: HandRecord, seat: int, cards: str = KNOWN) -> SeenHand:
+    """A hand of a history, as it tells of the one in that seat."""
+    held, hole, board = ground.read(record.dealt)
+    line = ground.line(record.actions)
+    others = [other for other in range(ground.players) if other != seat]
+    ends = [ending(ground.public, line, each) for each in range(ground.players)]
+    seen = [cards == KNOWN or (end.showdown and not end.folded) for end in ends]
+    if ground.players == 2:  # the other has seen his own
+        seen[others[0]] = True
+    dead = tuple(card for other in others if seen[other] for card in hole[other])
+    return SeenHand(seat, line, board, held[seat] if seen[seat] else UNKNOWN, dead)
+
+
+def seen_hands(records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN) -> list[SeenHand]:
+    """All hands of a player in a history; of the same rules, whatever abstraction their names give."""
+    if cards not in (KNOWN, SHOWN):
+        raise FeltError(f"Cards are {KNOWN} or {SHOWN}, not '{cards}'.")
+    ground = ground_of(game)
+    found: list[SeenHand] = []
+    others = set[str]()
+    for record in records:
+        if len(record.names) < 2:
+            raise FeltError(f"Hand {record.number} has one player; a model needs somebody to play against.")
+        if player in record.names:
+            if not _same_game(record.game, ground):
+                others.add(record.game)
+                continue
+            seats = [seat for seat, name in enumerate(record.names) if name == player]
+            found.extend(seen_hand(ground, record, seat, cards) for seat in seats)
+    if not found:
+        instead = f", only of {', '.join(sorted(others))}" if others else ""
+        raise FeltError(f"There are no hands of {player} in {ground.game.name}{instead}.")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _same_game(name: str, ground: Ground) -> bool:
+    return ground_of(load_game(name)) is ground
+
+
+def ending(tree: PublicTree, line: Sequence[int], seat: int) -> Ending:
+    """How a line ended for a seat."""
+    folds, folded, node = 0, False, 0
+    for way in line:
+        player, kind, child, _ = tree.node[node].tolist()
+        if way + 1 - (kind >> FACING_SHIFT & 1) == FOLD:
+            folds += 1
+            folded = folded or player == seat
+        node = child + way
+    over = int(tree.node[node, PLAYER]) < 0
+    return Ending(over and folds < len(tree.opening) - 1, folded)
+
+
+class Decision(NamedTuple):
+    """One of them."""
+
+    node: int
+    length: int  # of the line before it
+    street: int
+    action: int  # FOLD, CALL or RAISE
+
+
+def decisions_in(tree: PublicTree, hand: SeenHand) -> Iterator[Decision]:
+    """The player's, in the order in which they came."""
+    node = 0
+    for length, way in enumerate(hand.line):
+        player, kind, child, _ = tree.node[node].tolist()
+        if player == hand.seat:
+            yield Decision(node, length, kind >> STREET_SHIFT & 3, way + 1 - (kind >> FACING_SHIFT & 1))
+        node = child + way
+
+
+def together(parts: Sequence[Decisions]) -> Decisions:
+    """Several as one."""
+    if len(parts) == 1:
+        return parts[0]
+    hands = np.cumsum([0, *(int(part.hand.max(initial=-1)) + 1 for part in parts)])
+    places = np.cumsum([0, *(len(part.places.node) for part in parts)])
+    moved = [
+        part._replace(hand=part.hand + hand, place=part.place + place)
+        for part, hand, place in zip(parts, hands, places, strict=False)
+    ]
+    names = [name for name in Decisions._fields if name != "places"]
+    joined = {name: np.concatenate([getattr(part, name) for part in moved]) for name in names}
+    where = [np.concatenate(columns) for columns in zip(*(part.places for part in parts), strict=True)]
+    return Decisions(**joined, places=Places(*where))
+
+
+def all_decisions(ground: Ground, hands: Sequence[SeenHand]) -> Decisions:
+    """Of all hands; unknown cards stay unknown."""
+    rows: list[tuple[int, int, int, int, int]] = []
+    lines: dict[int, tuple[int, ...]] = {}  # by node
+    places: dict[int, int] = {}
+    for number, hand in enumerate(hands):
+        for node, length, street, action in decisions_in(ground.public, hand):
+            place = places.setdefault(node, len(places))
+            lines.setdefault(node, hand.line[:length])
+            rank = UNKNOWN
+            if hand.holding != UNKNOWN:
+                rank = ground.rank_of(hand.holding, hand.board[: ground.board_cards[street]])
+            rows.append((number, place, action, hand.holding, rank))
+    table = np.array(rows, np.int64).reshape(-1, 5)
+    return Decisions(
+        hand=table[:, 0],
+        place=table[:, 1],
+        action=table[:, 2].astype(np.uint8),
+        holding=table[:, 3],
+        rank=table[:, 4],
+        weight=np.ones(len(table)),
+        places=find_places(ground.public, list(lines.values())),
+    )

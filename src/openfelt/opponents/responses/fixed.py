@@ -1,0 +1,94 @@
+"""The policy of the player whom a counter-strategy is made for, from whatever is known of him."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import MANIFEST
+from openfelt.games.compile.betting_tree import BettingTree
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import load_game
+from openfelt.opponents.models.files import FOLDER, load_model
+from openfelt.opponents.responses.bucketed import DEALS, bucketed
+from openfelt.policy.files import SHIPPED, AnyPolicy, require_game, rule_table
+from openfelt.policy.holdem import RULES, rule_policy
+from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.solve.run_folder import open_policy
+
+RANDOM = "random"  # the rule that is of any game
+
+
+def fixed_policy(
+    source: str | Path | AnyPolicy,
+    game: AnyGame,
+    *,
+    deals: int = DEALS,
+    seed: int = 0,
+    progress: Callable[[float], object] = lambda _: None,
+) -> AnyPolicy:
+    """A policy of `game`: one as it is, the folder of a run, policy or model, or a player of RULES.
+
+    In hold'em a model becomes the policy of the game's buckets that it has in the mean of `deals`.
+    """
+    rules = load_game(game)
+    require_two_players(rules)
+    if isinstance(source, str | Path):
+        return _by_name(str(source), rules, deals, seed, progress)
+    require_game(source, compile_any(rules))
+    return source
+
+
+def _by_name(name: str, rules: Game, deals: int, seed: int, progress: Callable[[float], object]) -> AnyPolicy:
+    if name in RULES:
+        return _rule(name, rules)
+    folder = Path(name)
+    if holds_model(folder):
+        model = load_model(folder, rules)
+        tree = compile_any(rules)
+        if isinstance(tree, BettingTree):
+            return bucketed(model, tree, deals=deals, seed=seed, progress=progress)
+        return model.policy()
+    if not folder.exists() and name != SHIPPED:
+        raise FileError(f"There is no model, run or policy at {name}.")
+    policy = open_policy(name)
+    if isinstance(rules, Holdem) and policy.tree.game != rules.name:  # before a minute of making tables
+        raise FeltError(f"{name} holds a policy of {policy.tree.game}, not of {rules.name}.")
+    require_game(policy, compile_any(rules))
+    return policy
+
+
+def refuse_others(name: str, rules: Game) -> None:
+    """Refuse a folder of another game before the tables of this one are made."""
+    if holds_model(Path(name)):
+        load_model(Path(name), rules)
+    elif (name == SHIPPED or Path(name).exists()) and open_policy(name).tree.game != rules.name:
+        raise FeltError(f"{name} holds a policy of {open_policy(name).tree.game}, not of {rules.name}.")
+
+
+def holds_model(folder: Path) -> bool:
+    """Whether a folder holds a model, and not a policy."""
+    try:
+        return f'"openfelt {FOLDER}"' in (folder / MANIFEST).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def require_two_players(rules: Game) -> None:
+    """Refuse games for more."""
+    if rules.players != 2:
+        raise FeltError(f"Counter-strategies are for two players; {rules.name} has {rules.players}.")
+
+
+def _rule(name: str, rules: Game) -> AnyPolicy:
+    tree = compile_any(rules)
+    if isinstance(tree, BettingTree):
+        return rule_policy(tree, name)
+    if name == RANDOM:
+        return uniform_policy(tree)
+    if (tree.betting.passive < 0).any():
+        raise FeltError(f"{name} plays poker, not {tree.game}.")
+    return Policy(tree, rule_table(tree, name))

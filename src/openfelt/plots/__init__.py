@@ -1,0 +1,1 @@
+"""Every figure, for commands and studies; needs matplotlib."""

@@ -1,0 +1,59 @@
+"""Extensive-form fictitious play: everyone answers the others' average with a best response.
+
+Heinrich, Lanctot & Silver 2015 (XFP). Averaging is over realisation plans, so the average is that of
+whole strategies, as in Brown's fictitious play of the normal form, at the cost of the extensive form.
+The first policy of the average is the uniform one; all players answer at once, with step 1/(t+1).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.jit import Floats, kernel
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.policy.tabular import uniform_policy
+from openfelt.solve.mixture import realisation_plan
+from openfelt.solve.solver import Solver
+from openfelt.solve.traverse.sequence import best_response, spread_reach, sum_leaves
+
+
+class FictitiousPlay(Solver):
+    """Extensive-form fictitious play."""
+
+    name: ClassVar[str] = "fictitious-play"
+    summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
+    tree: GameTree
+
+    def _start(self) -> None:
+        uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
+        # The plans are summed, not averaged: adding zeros and ones loses nothing, and a best response
+        # does not change when all of the others' reach is multiplied by a number.
+        self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
+
+    def _advance(self, iterations: int) -> None:
+        _iterate(self.form, self._sum, iterations)
+
+    @property
+    def weights(self) -> Floats:
+        return self._sum[: self.tree.num_slots]
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"sum": self._sum}
+
+
+@kernel
+def _iterate(form: SequenceForm, plan_sum: Floats, iterations: int) -> None:
+    num_players = len(form.first_row) - 1
+    values, plan = np.empty_like(plan_sum), np.empty_like(plan_sum)
+    response = np.empty(form.first_slot[-1])
+    for _ in range(iterations):
+        for player in range(num_players):
+            sum_leaves(form, player, plan_sum, values)
+            best_response(form, player, values, response)
+            spread_reach(form, player, response, plan)
+        for slot in range(len(plan_sum)):
+            plan_sum[slot] += plan[slot]

@@ -1,0 +1,172 @@
+"""Games in which one player is bound to a fixed policy with some probability (PJL11, section 4).
+
+*Once*, before the game, hidden from the other: the restricted Nash response (RNR). Or anew before *each* of
+his decisions, with a confidence for each row: the data-biased response (DBR). In both, the other's best
+policy trades what it wins from the fixed policy against what it could lose to any other.
+
+RNR in sequence form: a leaf that he reaches bound has his fixed weight in it, and none of his sequences left.
+All such leaves after one sequence of the other are one leaf with the summed weight; so the restricted game is
+hardly larger than the game.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, kernel
+from openfelt.games.compile.compiler import Tree
+from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.policy.files import AnyPolicy, require_game
+from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.solve.traverse.restricted import RestrictedTree
+from openfelt.solve.traverse.sequence import evaluate_profile, spread_reach, sum_leaves
+
+ONCE, EACH = "once", "each"
+
+
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """Who is bound to which policy, and how likely."""
+
+    seat: int
+    fixed: AnyPolicy
+    bound: float | Floats  # the probability p; with EACH also one for each slot, alike within a row
+    toss: str = ONCE
+
+    def __post_init__(self) -> None:
+        tree = self.fixed.tree
+        if tree.players != 2:
+            raise FeltError(f"Restricted responses are for two players; {tree.game} has {tree.players}.")
+        if self.seat not in (0, 1):
+            raise FeltError(f"{tree.game} has seats 0 and 1, not {self.seat}.")
+        if self.toss not in (ONCE, EACH):
+            raise FeltError(f"A player is bound {ONCE} or at {EACH} decision, not '{self.toss}'.")
+        bound = np.asarray(self.bound, float)
+        if not ((bound >= 0) & (bound <= 1)).all():
+            raise FeltError(f"The probability p must be from 0 to 1, not {self.bound}.")
+        if bound.ndim and (self.toss == ONCE or bound.shape != (tree.num_slots,)):
+            raise FeltError("A confidence for each row is for players who are bound at each decision.")
+
+    @cached_property
+    def table(self) -> Floats:
+        """[slots] the fixed policy."""
+        if isinstance(self.fixed, HoldemPolicy):
+            return np.asarray(self.fixed.weights / WHOLE)
+        return self.fixed.probabilities
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """[1] or [slots]."""
+        return np.ascontiguousarray(np.atleast_1d(np.asarray(self.bound, float)))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for equal restrictions."""
+        digest = hashlib.sha256(f"{self.seat} {self.toss} {self.fixed.tree.fingerprint}".encode())
+        digest.update(self.table.tobytes())
+        digest.update(self.bounds.tobytes())
+        return digest.hexdigest()[:32]
+
+    def require(self, tree: Tree) -> None:
+        """Refuse a policy of another game or abstraction."""
+        require_game(self.fixed, tree)
+
+    def wrap(self, tree: Any) -> RestrictedTree:
+        """The tree for learners that sample."""
+        table = np.ascontiguousarray(self.table[None])
+        return RestrictedTree(tree.node, tree, self.seat, table, self.bounds, self.toss == ONCE)
+
+
+def restricted_form(form: SequenceForm, restriction: Restriction) -> SequenceForm:
+    """The sequence form of the game with one toss."""
+    p, seat = float(restriction.bounds[0]), restriction.seat
+    size = form.num_slots + form.num_players
+    fixed = np.zeros(size)
+    spread_reach(form, seat, restriction.table, fixed)
+    against = np.zeros(size)  # what the other's sequences get against the fixed policy, their own reach apart
+    other = 1 - seat
+    _gather(form, other, fixed, against)
+    own = np.flatnonzero(against)  # sequences of the other that have leaves
+    count = np.diff(form.first_leaf)
+    extra = np.zeros(size, np.int64)
+    extra[own] = 1  # one leaf more each; and in the list of the bound player's empty sequence one for each
+    extra[form.num_slots + seat] += len(own)
+    first_leaf = np.concatenate([[0], np.cumsum(count + extra)])
+    weight, others = np.empty(first_leaf[-1]), np.empty((first_leaf[-1], 1), np.int32)
+    shift = np.repeat(first_leaf[:-1] - form.first_leaf[:-1], count)
+    old = np.arange(len(form.leaf_weight)) + shift
+    weight[old], others[old] = (1.0 - p) * form.leaf_weight, form.leaf_others
+    last = first_leaf[own + 1] - 1
+    weight[last], others[last, 0] = p * against[own], form.num_slots + seat
+    at = first_leaf[form.num_slots + seat] + count[form.num_slots + seat] + np.arange(len(own))
+    weight[at], others[at, 0] = -p * against[own], own
+    return form._replace(first_leaf=first_leaf, leaf_weight=weight, leaf_others=others)
+
+
+class Binding(NamedTuple):
+    """How a player is bound at each of his decisions, for his slots from `first` up to `last`."""
+
+    first: int
+    last: int
+    fixed: Floats  # [slots of his]
+    share: Floats  # [slots of his] how likely he is bound
+
+
+def binding(form: SequenceForm, restriction: Restriction | None) -> Binding:
+    """Of nobody, unless he is bound at each decision."""
+    if restriction is None or restriction.toss == ONCE:
+        return Binding(0, 0, np.zeros(0), np.zeros(0))
+    first, last = form.first_slot[form.first_row[restriction.seat : restriction.seat + 2]].tolist()
+    share = np.broadcast_to(restriction.bounds, form.num_slots)
+    fixed = np.ascontiguousarray(restriction.table[first:last])
+    return Binding(first, last, fixed, np.ascontiguousarray(share[first:last]))
+
+
+def mixed(form: SequenceForm, restriction: Restriction, policy: Floats) -> Floats:
+    """What is played when the bound player's rows of `policy` are what he does where he is free."""
+    bound, table = binding(form, restriction), policy.copy()
+    own = slice(bound.first, bound.last)
+    table[own] = bound.share * bound.fixed + (1.0 - bound.share) * policy[own]
+    return table
+
+
+def evaluate_bound(
+    form: SequenceForm, restriction: Restriction, policy: Floats, best: Floats, expected: Floats
+) -> None:
+    """`evaluate_profile` where the bound player can answer only as far as he is free."""
+    response = np.empty(form.num_slots)
+    evaluate_profile(form, policy, response, best, expected)
+    size, seat = form.num_slots + form.num_players, restriction.seat
+    reach, values = np.empty(size), np.empty(size)
+    spread_reach(form, 1 - seat, policy, reach)
+    sum_leaves(form, seat, reach, values)
+    best[seat] = _bound_best(form, binding(form, restriction), seat, values)
+
+
+@kernel
+def _bound_best(form: SequenceForm, bound: Binding, player: int, values: Floats) -> float:
+    for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
+        first, last = form.first_slot[row], form.first_slot[row + 1]
+        best, fixed = -np.inf, 0.0
+        for slot in range(first, last):
+            best = max(best, values[slot])
+            fixed += bound.fixed[slot - bound.first] * values[slot]
+        share = bound.share[first - bound.first]
+        values[form.parent_slot[row]] += share * fixed + (1.0 - share) * best
+    return float(values[form.first_slot[-1] + player])
+
+
+@kernel
+def _gather(form: SequenceForm, player: int, reach: Floats, values: Floats) -> None:
+    empty = form.first_slot[-1] + player
+    for slot in range(len(values)):
+        mine = form.first_slot[form.first_row[player]] <= slot < form.first_slot[form.first_row[player + 1]]
+        if mine or slot == empty:
+            for leaf in range(form.first_leaf[slot], form.first_leaf[slot + 1]):
+                values[slot] += form.leaf_weight[leaf] * reach[form.leaf_others[leaf, 0]]

@@ -1,0 +1,243 @@
+"""A run as a folder: `run.toml` (what was asked), `metrics.csv`, `policy/`, `checkpoint/`."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import platform
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from openfelt.core.cuda import gpu_name
+from openfelt.core.devices import CPU
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import MANIFEST, not_written, read_manifest, write_text
+from openfelt.core.version import VERSION
+from openfelt.games.game import AnyGame
+from openfelt.policy.files import POLICY, AnyPolicy, load_policy, save_policy
+from openfelt.solve.registry import solver_type
+from openfelt.solve.solver import Measurement, Solver
+
+SETTINGS = "run.toml"
+METRICS = "metrics.csv"
+CHECKPOINT = "checkpoint"
+GREEDY = "greedy"  # the policy of highest values, where a solver knows values
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFolder:
+    """Where a run keeps what it learned."""
+
+    path: Path
+    with_checkpoint: bool = True  # False: only the policy is saved, which cannot be gone on with
+
+    @property
+    def exists(self) -> bool:
+        return (self.path / SETTINGS).exists()
+
+    def require_new(self) -> None:
+        """Refuse a folder that holds a run, or files of somebody else."""
+        if self.exists:
+            can_go_on = (self.path / CHECKPOINT).exists()
+            further = "add --resume to go on with it, or name" if can_go_on else "name"
+            raise FeltError(f"{self.path} holds a run already; {further} another folder.")
+        if self.path.exists() and not self._is_unfinished():
+            raise FeltError(f"{self.path} holds other files; name an empty or new folder for the run.")
+
+    def _is_unfinished(self) -> bool:
+        """Empty, or what a first save left that found no room before anything was learned."""
+        own = {CHECKPOINT, POLICY, GREEDY}
+        if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= own:
+            return False
+        return all(self._iterations(name) in (None, 0) for name in own)
+
+    def _iterations(self, name: str) -> int | None:
+        """What a part of the run says of how far it had come; None if it is not there."""
+        if not (self.path / name / MANIFEST).exists():
+            return None
+        facts = read_manifest(self.path / name, "checkpoint" if name == CHECKPOINT else "policy")
+        return int(facts.get("iterations", facts.get("made_by", {}).get("iterations", -1)))
+
+    def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
+        """Write everything; run.toml last, so that a folder without room for it all is no run.
+
+        `budget` is what was asked, given at the start of each command.
+        """
+        if self.with_checkpoint:
+            solver.save(self.path / CHECKPOINT)
+        made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
+        save_policy(solver.policy, self.path / POLICY, made_by=made_by)
+        if solver.knows_values:
+            save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)
+        self._write(METRICS, _csv(solver.measurements))
+        if budget is not None:
+            asked = {key: value for key, value in budget.items() if value is not None}
+            self._write(SETTINGS, _toml(_describe(solver) | {"budget": asked}))
+
+    def _write(self, name: str, text: str) -> None:
+        try:
+            write_text(self.path / name, text)
+        except OSError as error:
+            raise not_written(self.path / name, error) from error
+
+    def settings(self) -> dict[str, Any]:
+        """What run.toml says."""
+        try:
+            found = tomllib.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
+        except OSError:
+            raise FileError(f"There is no run in {self.path} (it has no {SETTINGS}).") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(f"{self.path / SETTINGS} is damaged: {error}.") from None
+        kinds = {"game": str, "solver": str, "seed": int, "parameters": dict}
+        if any(not isinstance(found.get(key), kind) for key, kind in kinds.items()):
+            raise FileError(f"{self.path / SETTINGS} is damaged: it does not name game, solver and seed.")
+        return found
+
+    def require_checkpoint(self) -> dict[str, Any]:
+        """What run.toml says, of a run that can go on."""
+        found = self.settings()
+        if not (self.path / CHECKPOINT).exists():
+            raise FeltError(
+                f"{self.path} has no checkpoint to go on from; it was trained with --policy-only."
+            )
+        return found
+
+    def resume(self, game: str, solver: str, work: dict[str, Any], parameters: dict[str, Any]) -> Solver:
+        """The solver of this run as it was last saved; refuses another game, solver or parameters.
+
+        `work` is what may be another one each time: threads and the device.
+        """
+        found = self.require_checkpoint()
+        fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
+        asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
+        for key, was, wanted in _differences(found, asked):
+            had = f"without {key}" if was is None else f"with {key} {was}"
+            now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
+            raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
+        fresh.resume(self.path / CHECKPOINT)
+        fresh.measurements = [
+            measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
+        ]
+        return fresh
+
+    def learned(self) -> dict[str, Any]:
+        """How far the run had come when it was last saved."""
+        made_by = read_manifest(self.path / POLICY, "policy").get("made_by", {})
+        return {key: made_by.get(key) for key in ("iterations", "seconds")}
+
+    def _read_metrics(self) -> list[Measurement]:
+        try:
+            with (self.path / METRICS).open(newline="", encoding="utf-8") as file:
+                return [
+                    Measurement(
+                        int(row["iterations"]),
+                        *(float(row[key]) for key in ("seconds", "nash_conv", "exploitability")),
+                    )
+                    for row in csv.DictReader(file)
+                ]
+        except FileNotFoundError:
+            return []
+        except (OSError, KeyError, TypeError, ValueError):
+            raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
+
+
+def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> AnyPolicy:
+    """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved.
+
+    `greedy`: that of single actions, the ones of highest value where the run's solver knew values.
+    """
+    if greedy and (Path(folder) / GREEDY).exists():
+        return load_policy(Path(folder) / GREEDY, game)
+    policy = load_policy(folder, game)
+    return policy.greedy() if greedy else policy
+
+
+def free_folder(parent: Path, game: str, solver: str) -> Path:
+    """A folder for a run that does not exist yet: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
+    word = Path(game).stem if game.endswith(".efg") else game
+    stem = f"{re.sub(r'[^0-9a-z]+', '-', word.lower()).strip('-')}-{solver}"
+    number, path = 1, parent / stem
+    while path.exists():
+        number += 1
+        path = parent / f"{stem}-{number}"
+    return path
+
+
+def _describe(solver: Solver) -> dict[str, Any]:
+    return {
+        "game": solver.tree.game,
+        "solver": solver.name,
+        "seed": solver.seed,
+        "threads": solver.threads,
+        "device": solver.device if solver.device == CPU else gpu_name(),
+        **({"in_flight": solver.in_flight} if solver.in_flight else {}),
+        "parameters": _parameters(solver),
+        "versions": {name: version(name) for name in ("numpy", "numba", "scipy")}
+        | {"openfelt": VERSION, "python": platform.python_version(), "commit": commit()},
+    }
+
+
+def _differences(found: dict[str, Any], asked: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """What is not as it was: a name, what it was, what it is."""
+    for key, wanted in asked.items():
+        if isinstance(wanted, dict):
+            names = sorted(wanted.keys() | found[key].keys())
+            yield from _differences(
+                {name: found[key].get(name) for name in names}, {name: wanted.get(name) for name in names}
+            )
+        elif found[key] != wanted:
+            yield key, found[key], wanted
+
+
+def _parameters(solver: Solver) -> dict[str, Any]:
+    """The settings that have a value; TOML has no word for none."""
+    return {key: value for key, value in dataclasses.asdict(solver.settings).items() if value is not None}
+
+
+@cache
+def commit() -> str:
+    """The commit of the sources, where they are a checkout (and not installed somewhere inside one).
+
+    It is asked for once, when a run begins: the checkout may move on while the run has its sources in memory.
+    """
+    here = Path(__file__)
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(here.parent), *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", here.name)
+        return git("rev-parse", "HEAD")
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def _csv(measurements: list[Measurement]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in dataclasses.fields(Measurement))
+    writer.writerows(dataclasses.astuple(measured) for measured in measurements)
+    return text.getvalue()
+
+
+def _toml(values: dict[str, Any]) -> str:
+    """Strings, numbers and tables of them as TOML."""
+    plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
+    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    for key, table in values.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{key}]", *(f"{name} = {_toml_value(value)}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: object) -> str:
+    return repr(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)

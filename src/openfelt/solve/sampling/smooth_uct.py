@@ -1,0 +1,64 @@
+"""Smooth IS-UCT: tree search whose players often follow their average policy (HS14, Algorithm 2).
+
+The schedule `decay` is equation 2.11 of Mac Manus 2019 (MM19), after Heinrich & Silver 2015, with the factor
+eta0 of the listing in its section 3.1.2, and with N the visits of the row; HS14's schedule (4) is the same
+with other numbers. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once
+before the average is followed, since the average of one visit would repeat that one for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from openfelt.core.errors import FeltError
+from openfelt.solve.sampling.gpu import Crowd
+from openfelt.solve.sampling.uct import UCT, Selection, UCTSettings
+from openfelt.solve.solver import Settings, setting, within
+
+MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
+
+
+@dataclass(frozen=True)
+class SmoothUCTSettings(UCTSettings):
+    """Parameters of Smooth IS-UCT."""
+
+    schedule: str = setting(
+        DECAY,
+        "eta, the part of UCB: the average's largest probability (HS14, 3); 9000 / (10000 + sqrt(N)) "
+        "(HS14, 4); or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
+        choices=(MAX_AVERAGE, BY_VISITS, DECAY),
+    )
+    gamma: float = setting(0.1, "lower limit of eta in the schedule decay")
+    eta0: float = setting(0.9, "first eta in the schedule decay")
+    d: float = setting(0.002, "rate of the schedule decay")
+    threshold: float = setting(0.0, "eta is 0 in rows with fewer visits (HS14 has 10000 for three players)")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        within("gamma", self.gamma, 0.0, 1.0)
+        within("eta0", self.eta0, 0.0, 1.0)
+        within("d", self.d, 0.0, math.inf)
+        within("threshold", self.threshold, 0.0, math.inf)
+        own = SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d
+        if self.schedule != DECAY and (self.gamma, self.eta0, self.d) != own:
+            raise FeltError(f"gamma, eta0 and d belong to the schedule {DECAY}, not to {self.schedule}.")
+
+
+class SmoothUCT(UCT):
+    """Smooth IS-UCT: UCB mixed with the average policy, which brings it close to equilibrium."""
+
+    name: ClassVar[str] = "smooth-uct"
+    summary: ClassVar[str] = "UCT mixed with its average policy (Smooth IS-UCT, Heinrich & Silver 2014)"
+    settings_type: ClassVar[type[Settings]] = SmoothUCTSettings
+    settings: SmoothUCTSettings
+
+    def _crowd(self) -> Crowd:
+        return Crowd(4096, 16.0) if self.settings.schedule == DECAY else super()._crowd()
+
+    def _choose_selection(self) -> Selection:
+        settings, threshold = self.settings, float(self.settings.threshold)
+        if settings.schedule == DECAY:
+            return Selection(False, float(settings.gamma), float(settings.eta0), float(settings.d), threshold)
+        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, threshold)

@@ -1,0 +1,343 @@
+"""Self-play Monte-Carlo tree search over information states (IS-UCT), and the episode that Smooth UCT shares.
+
+Heinrich & Silver 2014 (HS14), Algorithms 1 and 2. A player's tree is the part of his rows with visits; a row
+enters it when it is first met, and from there to the end of the episode its player plays by the rollout
+policy and learns no more. Where the paper is silent: of equal actions the first is taken; UCB takes an
+action never tried before all others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.atomics import add
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, part
+from openfelt.core.random import Stream, uniform
+from openfelt.games.compile.betting_tree import BettingTree
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.game import AnyGame
+from openfelt.policy.files import (
+    SHIPPED,
+    AnyPolicy,
+    load_policy,
+    policy_by_values,
+    policy_by_weights,
+    require_game,
+)
+from openfelt.policy.holdem import RULES, HoldemPolicy, rule_policy
+from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.solve.sampling.gpu import Crowd, Shapes
+from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.solver import Settings, setting, within
+from openfelt.solve.traverse.episode import (
+    PLAYER,
+    begin,
+    draw,
+    exploration,
+    first_slot,
+    follow,
+    implements,
+    num_actions,
+    num_players,
+    passive,
+    payoff,
+)
+from openfelt.solve.traverse.worker import Worker, WorkerSize, iterate
+
+UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
+VISITS, PAYOFFS = 0, 1  # columns of the table
+SELF, RANDOM = "self", "random"
+
+
+@dataclass(frozen=True)
+class UCTSettings(Settings):
+    """Parameters of IS-UCT."""
+
+    c: float | None = setting(
+        None, "exploration constant, in the game's unit (default: half the range of payoffs)"
+    )
+    k: float | None = setting(
+        None, "in poker, instead of c: explore with the pot + k times what can still be bet (HS14, 5)"
+    )
+    rollout: str = setting(
+        UNIFORM, "how a player plays who has left his tree", choices=(UNIFORM, CALL, ON_POLICY)
+    )
+    opponent: str = setting(
+        SELF,
+        "whom to learn against, each seat in turn: self, random, or the folder of a run or policy; in "
+        "hold'em also default, always-raise, always-call, always-fold, probe",
+    )
+
+    def __post_init__(self) -> None:
+        if self.c is not None and self.k is not None:
+            raise FeltError("Give c or k, not both: k makes the exploration follow the pot.")
+        if self.c is not None:
+            within("c", self.c, 0.0, math.inf)
+        if self.k is not None:
+            within("k", self.k, 0.0, 1.0)
+
+
+class Selection(NamedTuple):
+    """With which probability eta a row is played by UCB, and not by its average policy."""
+
+    by_average: bool  # eta is the largest probability of the average (HS14, 3); or else
+    gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
+    eta0: float
+    d: float
+    threshold: float  # eta is 0 below so many visits
+
+
+ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
+
+
+class Setup(NamedTuple):
+    """What an episode needs besides the selection."""
+
+    c: Floats  # as `pots` and `passive_actions` of the tree are laid out, or [1] if all are alike
+    rollout: NDArray[np.int8]  # the action outside of the tree, or [0] if it is drawn evenly
+    opponent: Floats  # [1, slots] the policy of those who do not learn, or [0, 0] in self-play
+    leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
+
+
+class Search(NamedTuple):
+    """How episodes are played."""
+
+    selection: Selection
+    setup: Setup
+
+
+class Counts(NamedTuple):
+    """What is learned."""
+
+    counts: Floats  # [slots, 2] visits and summed payoffs
+
+
+SLOT, MOVER = 0, 1  # notes of a decision, in whole numbers
+WON = 0  # note of a player
+
+
+class UCT(Learner):
+    """IS-UCT: self-play tree search with UCB at each information state."""
+
+    name: ClassVar[str] = "uct"
+    summary: ClassVar[str] = "self-play tree search over information states (IS-UCT, Heinrich & Silver 2014)"
+    settings_type: ClassVar[type[Settings]] = UCTSettings
+    settings: UCTSettings
+    knows_values: ClassVar[bool] = True
+    tables_type: ClassVar[Any] = Counts
+    exchanges: ClassVar[bool] = True
+
+    def __init__(self, game: AnyGame, *, opponent: str | Path | AnyPolicy = SELF, **rest: Any) -> None:
+        self._given = opponent if isinstance(opponent, Policy | HoldemPolicy) else None
+        if isinstance(opponent, Policy | HoldemPolicy):
+            table = opponent.weights if isinstance(opponent, HoldemPolicy) else opponent.probabilities
+            name = f"policy {hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:16]}"
+        elif str(opponent) in (SELF, RANDOM, SHIPPED, *RULES):
+            name = str(opponent)
+        else:
+            name = str(Path(opponent).resolve())  # so that a resumed run finds it from any folder
+        super().__init__(game, opponent=name, **rest)
+
+    def _start(self) -> None:
+        if self.settings.c is None and self.settings.k is None:
+            low, high = self.tree.payoff_range
+            self.settings = dataclasses.replace(self.settings, c=high / 2 - low / 2)
+        self._selection = self._choose_selection()
+        on_policy = self.settings.rollout == ON_POLICY
+        self._setup = Setup(self._exploration(), self._rollout(), self._opponent(), not on_policy)
+        super()._start()
+
+    def _choose_selection(self) -> Selection:
+        return ALWAYS_UCB
+
+    def _exploration(self) -> Floats:
+        if self.settings.k is None:
+            return np.array([self.settings.c], np.float64)
+        pot, potential = self.tree.pots()
+        self._require(not bool(np.isnan(pot).any()), "k needs a pot")
+        return pot + self.settings.k * potential
+
+    def _rollout(self) -> NDArray[np.int8]:
+        if self.settings.rollout != CALL:
+            return np.empty(0, np.int8)
+        calls = self.tree.passive_actions()
+        self._require(bool((calls >= 0).all()), f"rollout {CALL} needs an action that checks or calls")
+        return calls
+
+    def _require(self, met: bool, need: str) -> None:
+        if not met:
+            raise FeltError(f"{self.name}: {need}, and {self.tree.game} has none.")
+
+    def _opponent(self) -> Floats:
+        if self.settings.opponent == SELF:
+            return np.empty((0, 0))
+        name, tree = self.settings.opponent, self.tree
+        if isinstance(tree, BettingTree) and name in RULES:
+            return rule_policy(tree, name).probabilities[None]
+        if isinstance(tree, GameTree) and name == RANDOM:
+            return uniform_policy(tree).probabilities[None]
+        policy = self._given or load_policy(name)
+        require_game(policy, tree)
+        return np.array(policy.probabilities)[None]
+
+    def _table_shapes(self) -> Shapes:
+        return {"counts": ((self.tree.num_slots, 2), np.float64)}
+
+    def _worker_size(self) -> WorkerSize:
+        return WorkerSize(self.tree.players, self.depth, whole=2, real=1)
+
+    def _crowd(self) -> Crowd:
+        return Crowd(4096, 1.0)
+
+    def _how(self) -> Search:
+        return Search(self._selection, self._setup)
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
+        return {**super().tables(), "opponent": self._setup.opponent}
+
+    @property
+    def opponent(self) -> AnyPolicy | None:
+        """The fixed policy that is learned against; none in self-play."""
+        table = self._setup.opponent
+        return policy_by_weights(self.tree, table[0]) if len(table) else None
+
+    @property
+    def visits(self) -> Floats:
+        """How often each action was taken, per slot."""
+        return self.summed("counts", VISITS)
+
+    @property
+    def values(self) -> Floats:
+        """The mean payoff after each action, per slot; nan where it was never taken."""
+        with np.errstate(invalid="ignore"):
+            return self.summed("counts", PAYOFFS) / self.visits
+
+    @property
+    def weights(self) -> Floats:
+        return self.visits
+
+    @property
+    def greedy(self) -> AnyPolicy:
+        """The policy of highest values; uniform in rows that were never met."""
+        return policy_by_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
+
+
+@implements(iterate, Search)
+def _play(how: Search, tree: Any, tables: Counts, own: Worker, number: int) -> None:
+    """Algorithm 1 of HS14: one episode."""
+    setup, counts = how.setup, tables.counts
+    deal, notes, stream = own.deal, own.notes, own.stream
+    learner = (number - 1) % num_players(tree) if len(setup.opponent) else -1
+    outside, length = 0, 0  # outside: a bit for each player who has left his tree
+    node = begin(tree, deal, stream)
+    player = tree.node[node, PLAYER]
+    while player >= 0:
+        first = first_slot(tree, deal, node)
+        last = first + num_actions(tree, node)
+        if learner >= 0 and player != learner:
+            slot = draw(setup.opponent, 0, first, last, stream)
+        elif outside >> player & 1:
+            slot = _roll_out(tree, node, setup, first, last, stream)
+        else:
+            visits = 0.0
+            for slot in range(first, last):
+                visits += counts[slot, VISITS]
+            if visits > 0.0:
+                c = exploration(tree, node, setup.c)
+                slot = select(how.selection, counts, first, last, visits, c, stream)
+            else:
+                slot = _roll_out(tree, node, setup, first, last, stream)
+                outside |= setup.leaves_tree << player
+            notes.whole[length, SLOT] = slot
+            notes.whole[length, MOVER] = player
+            length += 1
+        node = follow(tree, deal, node, slot - first, stream)
+        player = tree.node[node, PLAYER]
+    for player in range(num_players(tree)):
+        notes.of_player[player, WON] = payoff(tree, deal, node, player)
+    for step in range(length):
+        slot, player = notes.whole[step, SLOT], notes.whole[step, MOVER]
+        add(counts, slot, VISITS, 1.0)
+        add(counts, slot, PAYOFFS, notes.of_player[player, WON])
+
+
+@part
+def _roll_out(tree: Any, node: int, setup: Setup, first: int, last: int, stream: Stream) -> int:
+    if len(setup.rollout):
+        return first + passive(tree, node, setup.rollout)
+    return first + int(uniform(stream) * (last - first))
+
+
+@part
+def select(
+    selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
+) -> int:
+    """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
+    if visits < selection.threshold:
+        slot = _first_untried(counts, first, last)
+        if slot == last:
+            slot = _draw_average(counts, first, last, visits, stream)
+    elif selection.gamma >= 1.0 or _is_ucb(selection, counts, first, last, visits, uniform(stream)):
+        slot = highest_bound(counts, first, last, visits, c)
+    else:
+        slot = _draw_average(counts, first, last, visits, stream)
+    return slot
+
+
+@part
+def highest_bound(counts: Floats, first: int, last: int, visits: float, c: float) -> int:
+    """UCB: the action of highest value plus bonus; one that was never tried has an infinite bonus."""
+    log_visits = math.log(visits)
+    best, highest = first, -math.inf
+    for slot in range(first, last):
+        tried, bound = counts[slot, VISITS], math.inf
+        if tried > 0.0:
+            bound = (counts[slot, PAYOFFS] + c * math.sqrt(log_visits * tried)) / tried
+        if bound > highest:
+            best, highest = slot, bound
+    return best
+
+
+@part
+def _is_ucb(
+    selection: Selection, counts: Floats, first: int, last: int, visits: float, chance: float
+) -> bool:
+    """Whether chance < eta."""
+    if selection.by_average:
+        most = 0.0
+        for slot in range(first, last):
+            most = max(most, counts[slot, VISITS])
+        below = chance * visits < most
+    else:
+        decayed = chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
+        below = chance < selection.gamma or decayed
+    return below
+
+
+@part
+def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
+    """An action as often as it was taken so far."""
+    place, chosen = uniform(stream) * visits, first
+    for slot in range(first, last - 1):
+        place -= counts[slot, VISITS]
+        chosen += place >= 0.0
+    return chosen
+
+
+@part
+def _first_untried(counts: Floats, first: int, last: int) -> int:
+    """The first action that was never taken, or `last` if there is none."""
+    slot = first
+    while slot < last and counts[slot, VISITS] > 0.0:
+        slot += 1
+    return slot

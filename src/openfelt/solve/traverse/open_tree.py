@@ -1,0 +1,48 @@
+"""A compiled game made ready for learners that sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.jit import Ints, kernel
+from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, WAYS_BITS, BettingTree
+from openfelt.games.compile.compiler import Tree
+from openfelt.solve.traverse.enumerated import episode_tree
+from openfelt.solve.traverse.holdem import holdem_tree
+
+
+@dataclass(frozen=True)
+class OpenTree:
+    """What kernels get, and how large the scratch must be that they write to."""
+
+    tree: Any
+    depth: int  # the most decisions of all players in one play
+    most_actions: int  # of a decision
+
+
+def open_tree(tree: Tree) -> OpenTree:
+    """Of hold'em this loads the buckets of all hands, and on first need makes them."""
+    if isinstance(tree, BettingTree):
+        ways = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & WAYS_BITS, 0)
+        depth = _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], ways)
+        return OpenTree(holdem_tree(tree), depth, int(ways.max()))
+    nodes = tree.nodes
+    depth = _longest_path(nodes.player, nodes.first_child, nodes.num_children)
+    most = int(np.diff(tree.rows.first_slot).max(initial=1))
+    return OpenTree(episode_tree(tree), max(1, depth), most)
+
+
+@kernel
+def _longest_path(player: NDArray[Any], first_child: Ints, num_children: Ints) -> int:
+    """Children are numbered after their parents, so from the end they are seen before them."""
+    below = np.zeros(len(player), np.int16)
+    for node in range(len(player) - 1, -1, -1):
+        most = 0
+        for child in range(first_child[node], first_child[node] + num_children[node]):
+            most = max(most, below[child])
+        below[node] = most + (player[node] >= 0)
+    return int(below[0])

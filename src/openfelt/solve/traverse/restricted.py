@@ -1,0 +1,86 @@
+"""Episodes of a game in which one player is bound to a fixed policy, now and then, hidden from the other.
+
+The restricted Nash response (Johanson, Zinkevich & Bowling 2007; PJL11 section 4) tosses one coin before the
+game: with probability p the player is bound for all of it. The data-biased response (Johanson & Bowling 2009)
+tosses one before each of his decisions, by how much is known of it. A bound decision is taken for him, as by
+chance; so a learner that samples meets only the free ones, and needs to know of nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from openfelt.core.jit import Floats, Ints, part
+from openfelt.core.random import Stream, uniform
+from openfelt.solve.traverse import episode
+from openfelt.solve.traverse.episode import PLAYER, draw, implements
+from openfelt.solve.traverse.holdem import BOUND, Deal
+
+
+class RestrictedTree(NamedTuple):
+    """Any kind of tree, with the fixed policy of one player."""
+
+    node: Ints  # that of `tree`
+    tree: Any
+    seat: int  # who is bound
+    fixed: Floats  # [1, slots] what he then plays
+    bound: Floats  # [1] how likely he is bound, or [slots] so by the first slot of a row
+    once: bool  # whether the coin is tossed once, before the game
+
+
+@implements(episode.begin, RestrictedTree)
+def _begin(tree: RestrictedTree, deal: Deal, stream: Stream) -> int:
+    node = episode.begin(tree.tree, deal, stream)
+    deal.at[BOUND] = 1 if tree.once and uniform(stream) < tree.bound[0] else 0
+    return _settle(tree, deal, node, stream)
+
+
+@implements(episode.follow, RestrictedTree)
+def _follow(tree: RestrictedTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
+    return _settle(tree, deal, episode.follow(tree.tree, deal, node, action, stream), stream)
+
+
+@part
+def _settle(tree: RestrictedTree, deal: Deal, node: int, stream: Stream) -> int:
+    """Take the decisions at which he is bound."""
+    while tree.node[node, PLAYER] == tree.seat:
+        first = episode.first_slot(tree.tree, deal, node)
+        if tree.once:
+            if deal.at[BOUND] == 0:
+                break
+        elif uniform(stream) >= tree.bound[first if len(tree.bound) > 1 else 0]:
+            break
+        last = first + episode.num_actions(tree.tree, node)
+        action = draw(tree.fixed, 0, first, last, stream) - first
+        node = episode.follow(tree.tree, deal, node, action, stream)
+    return node
+
+
+@implements(episode.num_actions, RestrictedTree)
+def _num_actions(tree: RestrictedTree, node: int) -> int:
+    return episode.num_actions(tree.tree, node)
+
+
+@implements(episode.first_slot, RestrictedTree)
+def _first_slot(tree: RestrictedTree, deal: Deal, node: int) -> int:
+    return episode.first_slot(tree.tree, deal, node)
+
+
+@implements(episode.payoff, RestrictedTree)
+def _payoff(tree: RestrictedTree, deal: Deal, leaf: int, player: int) -> float:
+    return episode.payoff(tree.tree, deal, leaf, player)
+
+
+@implements(episode.num_players, RestrictedTree)
+def _num_players(tree: RestrictedTree) -> int:
+    return episode.num_players(tree.tree)
+
+
+@implements(episode.exploration, RestrictedTree)
+def _exploration(tree: RestrictedTree, node: int, c: Floats) -> float:
+    return episode.exploration(tree.tree, node, c)
+
+
+@implements(episode.passive, RestrictedTree)
+def _passive(tree: RestrictedTree, node: int, passive: Any) -> int:
+    return episode.passive(tree.tree, node, passive)

@@ -1,0 +1,100 @@
+"""Passes over the sequence form: reach downwards, leaves summed up, values upwards.
+
+A *table* has one number per slot; arrays called `reach` and `values` have `num_players` more entries, for
+the empty sequences. A player's value of the game is `values[num_slots + player]` after an upward pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openfelt.core.jit import Floats, kernel
+from openfelt.games.compile.sequence_form import SequenceForm
+
+
+@kernel
+def spread_reach(form: SequenceForm, player: int, policy: Floats, reach: Floats) -> None:
+    """reach[slot]: the probability that `player` plays all of the sequence, if chance and others let him."""
+    reach[form.first_slot[-1] + player] = 1.0
+    for row in range(form.first_row[player], form.first_row[player + 1]):
+        above = reach[form.parent_slot[row]]
+        for slot in range(form.first_slot[row], form.first_slot[row + 1]):
+            reach[slot] = above * policy[slot]
+
+
+@kernel
+def sum_leaves(form: SequenceForm, player: int, reach: Floats, values: Floats) -> None:
+    """values[slot]: payoff of the leaves just after the sequence, weighed by the reach of all others."""
+    first, last = form.first_slot[form.first_row[player]], form.first_slot[form.first_row[player + 1]]
+    sum_slots(form, first, last, reach, values)
+    empty = form.first_slot[-1] + player
+    sum_slots(form, empty, empty + 1, reach, values)
+
+
+@kernel
+def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: Floats) -> None:
+    """`sum_leaves` for the slots from `first` up to `last`, so that threads can share the work."""
+    others = form.leaf_others.shape[1]
+    leaf = form.first_leaf[first]
+    for slot in range(first, last):
+        end = form.first_leaf[slot + 1]
+        total = 0.0
+        if others == 1:  # the common case, without the inner loop: twice as fast
+            while leaf < end:
+                total += form.leaf_weight[leaf] * reach[form.leaf_others[leaf, 0]]
+                leaf += 1
+        else:
+            while leaf < end:
+                weight = form.leaf_weight[leaf]
+                for other in range(others):
+                    weight *= reach[form.leaf_others[leaf, other]]
+                total += weight
+                leaf += 1
+        values[slot] = total
+
+
+@kernel
+def follow_policy(form: SequenceForm, player: int, policy: Floats, values: Floats) -> float:
+    """Pass values upwards where `player` follows his policy; returns his value of the game."""
+    for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
+        value = 0.0
+        for slot in range(form.first_slot[row], form.first_slot[row + 1]):
+            value += policy[slot] * values[slot]
+        values[form.parent_slot[row]] += value
+    return float(values[form.first_slot[-1] + player])
+
+
+@kernel
+def best_response(form: SequenceForm, player: int, values: Floats, response: Floats) -> float:
+    """Pass values upwards where `player` takes the best action; returns his value of the game.
+
+    `response` becomes the pure policy that reaches it (the first of equal actions).
+    """
+    for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
+        best = form.first_slot[row]
+        response[best] = 0.0
+        for slot in range(form.first_slot[row] + 1, form.first_slot[row + 1]):
+            response[slot] = 0.0
+            if values[slot] > values[best]:
+                best = slot
+        response[best] = 1.0
+        values[form.parent_slot[row]] += values[best]
+    return float(values[form.first_slot[-1] + player])
+
+
+@kernel
+def evaluate_profile(
+    form: SequenceForm, policy: Floats, response: Floats, best: Floats, expected: Floats
+) -> None:
+    """For each player the value of a best response to the others, and of his own policy.
+
+    Fills best[player], expected[player] and the table `response` of pure best responses.
+    """
+    size = form.first_slot[-1] + len(form.first_row) - 1
+    reach, values = np.empty(size), np.empty(size)
+    for player in range(len(best)):
+        spread_reach(form, player, policy, reach)
+    for player in range(len(best)):
+        sum_leaves(form, player, reach, values)
+        best[player] = best_response(form, player, values.copy(), response)
+        expected[player] = follow_policy(form, player, policy, values)

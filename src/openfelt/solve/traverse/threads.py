@@ -1,0 +1,47 @@
+"""Leaves summed by several threads: each takes a part of the slots, so the result is the same to the bit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+
+from openfelt.core.jit import Floats
+from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.solve.traverse.sequence import sum_slots
+
+WORTH = 2_000_000  # leaves of all players, from which the work outweighs waking the threads
+
+
+def worth_threads(form: SequenceForm, threads: int) -> bool:
+    """Whether more threads than one help in a game of this size."""
+    return threads > 1 and len(form.leaf_weight) >= WORTH
+
+
+class LeafSummer:
+    """`sum_leaves` over threads."""
+
+    def __init__(self, form: SequenceForm, threads: int) -> None:
+        self._form = form
+        self._pool = ThreadPoolExecutor(threads)
+        self._parts = [_even_parts(form, player, threads) for player in range(form.num_players)]
+
+    def sum_leaves(self, player: int, reach: Floats, values: Floats) -> None:
+        """As `traverse.sequence.sum_leaves`."""
+        empty = self._form.num_slots + player
+        work = [
+            self._pool.submit(sum_slots, self._form, first, last, reach, values)
+            for first, last in [*self._parts[player], (empty, empty + 1)]
+        ]
+        for part in work:
+            part.result()
+
+
+def _even_parts(form: SequenceForm, player: int, parts: int) -> list[tuple[int, int]]:
+    """Ranges of the player's slots with about as many leaves each."""
+    first, last = form.first_slot[form.first_row[player]], form.first_slot[form.first_row[player + 1]]
+    leaves = np.linspace(form.first_leaf[first], form.first_leaf[last], parts + 1)
+    cuts = np.clip(np.searchsorted(form.first_leaf[: last + 1], leaves), first, last)
+    cuts[0], cuts[-1] = first, last
+    return [(int(start), int(end)) for start, end in pairwise(cuts)]

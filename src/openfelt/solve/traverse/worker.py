@@ -1,0 +1,77 @@
+"""What one thread of a learner has to itself, and which iterations it does, on any kind of processor."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.core.jit import Floats, Longs, part
+from openfelt.core.memory import scratch
+from openfelt.core.random import ITERATION_DRAWS, Stream, go_to
+from openfelt.solve.traverse.episode import question
+from openfelt.solve.traverse.holdem import Deal, new_deal
+
+
+class Span(NamedTuple):
+    """Which iterations to do: number begun + stride, begun + 2 stride, ..., `length` of them."""
+
+    begun: int
+    length: int
+    stride: int
+    start: np.uint64  # where in the period of the random numbers the iterations are counted from
+
+
+class Notes(NamedTuple):
+    """What is written down on the way, a row for each decision; every learner names its columns."""
+
+    whole: Longs  # [depth, columns] whole numbers
+    real: Floats  # [depth, columns] real ones
+    of_player: Floats  # [players, 2]
+    met: Longs  # [spots] for learners that meet a row several times in an iteration; otherwise [1]
+    policy: Floats  # [1, spots] likewise
+
+
+class Worker(NamedTuple):
+    """What an iteration writes to, besides the tables."""
+
+    deal: Deal  # in an enumerated game it is not used
+    notes: Notes
+    stream: Stream
+
+
+class WorkerSize(NamedTuple):
+    """How large all that is."""
+
+    players: int
+    depth: int
+    whole: int  # columns of whole numbers
+    real: int  # columns of real ones
+    spots: int = 1
+
+
+def new_worker(size: WorkerSize) -> Worker:
+    """For a thread of the CPU."""
+    notes = Notes(
+        whole=scratch(size.depth * size.whole, np.int64).reshape(size.depth, size.whole),
+        real=scratch(size.depth * size.real).reshape(size.depth, size.real),
+        of_player=scratch(size.players * 2).reshape(size.players, 2),
+        met=scratch(size.spots, np.int64),
+        policy=scratch(size.spots).reshape(1, size.spots),
+    )
+    notes.met[:] = -1
+    return Worker(new_deal(size.players), notes, scratch(1, np.uint64))
+
+
+@question
+def iterate(how: Any, tree: Any, tables: Any, own: Worker, number: int) -> None:
+    """Do one iteration; each learner `implements` it for its own kind of `how`."""
+    raise NotImplementedError
+
+
+@part
+def iterate_next(how: Any, tree: Any, tables: Any, own: Worker, span: Span, count: int) -> None:
+    """Do the iteration that is the `count`th of the span, from 1 on."""
+    number = span.begun + count * span.stride
+    go_to(own.stream, span.start, number * ITERATION_DRAWS)
+    iterate(how, tree, tables, own, number)

@@ -1,0 +1,1 @@
+"""Heinrich & Silver 2014 (HS14)."""

@@ -1,0 +1,1 @@
+"""Ponsen, Gerritsen & Chaslot 2010 (PGC10)."""

@@ -1,0 +1,1 @@
+"""Ponsen, de Jong & Lanctot 2011 (PJL11)."""

@@ -1,0 +1,220 @@
+"""Rollouts of hold'em: from a decision of the person, many hands to the end with each action.
+
+The bots' cards are drawn from what they may hold (`beliefs.py`), the rest of the board from what is left. A
+hand's cards and dice stand at a place of the generator's period that its number tells, so all actions are
+tried on the same cards with the same dice: differences between actions are surer than the values themselves.
+
+Bots that play by numbers play in kernels, by the tables of their buckets. Others are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from openfelt.arena.hand_kernels import Deals, Luck, luck, place_block
+from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.policy_bot import HoldemBot
+from openfelt.bots.rule_bot import RuleBot
+from openfelt.bots.view import HoldemView
+from openfelt.cards.boards import SAME, Boards, boards, step
+from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
+from openfelt.core.jit import Floats, Ints, Longs, episode_kernel
+from openfelt.core.memory import scratch
+from openfelt.core.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
+from openfelt.games.compile.betting_tree import (
+    CHILD,
+    FACING_SHIFT,
+    KIND,
+    PLACE,
+    PLAYER,
+    STREET_SHIFT,
+    WAYS_BITS,
+    Leaves,
+)
+from openfelt.games.game import TERMINAL
+from openfelt.games.holdem import Betting, HoldemState, bet, betting_actions, is_over, players_in
+from openfelt.policy.holdem import choose, rule_spots, rule_weights
+from openfelt.solve.traverse.conditional_deals import draw_hands
+from openfelt.solve.traverse.holdem import (
+    Deal,
+    draw_cards,
+    holdem_tree,
+    new_deal,
+    share_pot,
+    show_hands,
+)
+from openfelt.table.review.ranges import Situation
+
+
+def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
+    """Hands of the bots as they may be, and boards that go on from what is there."""
+    players = at.game.players
+    deals = Deals(
+        np.empty((count, 2 * players + 5), np.int32),
+        np.empty((count, len(STREETS)), np.int32),
+        np.empty((count, len(STREETS)), np.int32),
+        np.empty((count, players), np.int32),
+    )
+    summed = np.cumsum(at.beliefs, axis=1)
+    summed /= summed[:, -1:]
+    known = np.array(at.board, np.int32)
+    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), luck.cards)
+    return deals
+
+
+def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
+    """[hands, actions] what the person won; `seats` play on by their tables, one of them for the person."""
+    chance = luck(seed)
+    deals = draw_deals(at, count, chance)
+    tree = next((bot.policy.tree for bot in seats if isinstance(bot, HoldemBot)), None)
+    if tree is not None:
+        node, leaves, first = tree.node, tree.leaves, tree.find_node(at.line)
+    else:
+        betting = HoldemView(at.game, at.seat, (), (), (), at.line).betting
+        (node, leaves), first = betting_graph(betting), 0
+    weights, shifts = [], []
+    for bot in seats:
+        if isinstance(bot, HoldemBot):
+            weights.append(bot.policy.weights)
+            shifts.append(place_block(holdem_tree(bot.policy.tree), deals))
+        else:
+            assert isinstance(bot, RuleBot)
+            weights.append(_graph_weights(node, bot.rule) if tree is None else rule_spots(tree, bot.rule))
+            shifts.append(np.zeros((count, len(STREETS) * len(seats)), np.int64))
+    won = np.empty((count, len(at.actions)))
+    stream, start = scratch(1, np.uint64), chance.actions
+    _play_on(node, leaves, tuple(weights), np.stack(shifts), deals.value, first, at.seat, stream, start, won)
+    return won
+
+
+def by_asking(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
+    """The same with any bots, one decision at a time."""
+    chance = luck(seed)
+    deals = draw_deals(at, count, chance)
+    begun = HoldemView(at.game, at.seat, (), (), (), at.line).betting
+    won = np.empty((count, len(at.actions)))
+    for number, cards in enumerate(deals.cards.tolist()):
+        for way, word in enumerate(at.actions):
+            dice = int(chance.actions), number * ITERATION_DRAWS
+            end = _ask_on(at, seats, cards, bet(begun, word), word, dice)
+            won[number, way] = at.game.payoffs(HoldemState(tuple(cards), end))[at.seat]
+    return won
+
+
+def _ask_on(
+    at: Situation,
+    seats: Sequence[Bot],
+    cards: list[int],
+    betting: Betting,
+    word: str,
+    dice: tuple[int, int],
+) -> Betting:
+    """Play a hand to its end; the dice are told by where they start, and how many were thrown before."""
+    players, line, (start, draws) = at.game.players, (*at.line, word), dice
+    while not is_over(betting):
+        mover = betting.turn
+        hole = tuple(cards[2 * mover : 2 * mover + 2])
+        board = tuple(cards[2 * players : 2 * players + BOARD_CARDS[betting.street]])
+        view = HoldemView(at.game, mover, betting_actions(betting), hole, board, line)
+        word = seats[mover].act(view, Dice(start, draws), Clock())
+        betting, line, draws = bet(betting, word), (*line, word), draws + 1
+    return betting
+
+
+@lru_cache(maxsize=16)
+def betting_graph(start: Betting) -> tuple[Ints, Leaves]:
+    """The betting from a state on, for those who do not look at cards: smaller than the tree of histories.
+
+    There is a node for each way into each state, so that the ways out of a state stand together, as in a
+    BettingTree; what a node's player can do has the same numbers as where it leads to.
+    """
+    states, ways_out = [start], dict[Betting, int]()  # by node; where the ways out of a state begin
+    for state in states:  # grows while we go through it
+        if state not in ways_out and not is_over(state):
+            ways_out[state] = len(states)
+            states += [bet(state, word) for word in betting_actions(state)]
+    node = np.zeros((len(states), 4), np.int32)
+    endings: dict[tuple[int, tuple[int, ...]], int] = {}
+    for here, state in enumerate(states):
+        if is_over(state):
+            ending = sum(1 << seat for seat in players_in(state)), state.paid
+            node[here] = TERMINAL, 0, 0, endings.setdefault(ending, len(endings))
+        else:
+            words = betting_actions(state)
+            kind = len(words) | ("call" in words) << FACING_SHIFT | state.street << STREET_SHIFT
+            node[here] = state.turn, kind, ways_out[state], ways_out[state]
+    inside, paid = zip(*endings, strict=True)
+    return node, Leaves(np.array(inside, np.int32), np.array(paid, float))
+
+
+def _graph_weights(node: Ints, rule: str) -> Bytes:
+    """What a rule does in each place of a betting graph."""
+    weights = np.zeros(len(node), np.uint8)
+    for player, kind, _, place in node.tolist():
+        if player >= 0:
+            ways = kind & WAYS_BITS
+            weights[place : place + ways] = rule_weights(rule, ways, kind >> FACING_SHIFT & 1)
+    return weights
+
+
+@episode_kernel
+def _draw(
+    canonical: Boards,
+    summed: Floats,
+    known: Ints,
+    deals: Deals,
+    deal: Deal,
+    stream: Stream,
+    start: np.uint64,
+) -> None:
+    players = len(deal.value)
+    for number in range(len(deals.cards)):
+        go_to(stream, start, number * ITERATION_DRAWS)
+        draw_hands(summed, known, deal, stream)
+        draw_cards(deal, 5 - len(known), stream)
+        show_hands(deal)
+        for place in range(2 * players + 5):
+            deals.cards[number, place] = deal.cards[place]
+        for player in range(players):
+            deals.value[number, player] = deal.value[player]
+        board, permutation = 0, SAME
+        deals.board[number, 0], deals.permutation[number, 0] = board, permutation
+        cards = deal.cards[2 * players :]
+        board, permutation = step(canonical.to_1, board, permutation, cards[0])
+        board, permutation = step(canonical.to_2, board, permutation, cards[1])
+        board, permutation = step(canonical.to_3, board, permutation, cards[2])
+        deals.board[number, 1], deals.permutation[number, 1] = board, permutation
+        board, permutation = step(canonical.to_4, board, permutation, cards[3])
+        deals.board[number, 2], deals.permutation[number, 2] = board, permutation
+        board, permutation = step(canonical.to_5, board, permutation, cards[4])
+        deals.board[number, 3], deals.permutation[number, 3] = board, permutation
+
+
+@episode_kernel
+def _play_on(
+    node: Ints,
+    leaves: Leaves,
+    weights: tuple[Bytes, ...],
+    shifts: Longs,
+    value: Ints,
+    first: int,
+    seat: int,
+    stream: Stream,
+    start: np.uint64,
+    won: Floats,
+) -> None:
+    players = value.shape[1]
+    for number in range(len(value)):
+        for way in range(won.shape[1]):
+            go_to(stream, start, number * ITERATION_DRAWS)
+            here = node[first, CHILD] + way
+            while node[here, PLAYER] >= 0:
+                player, kind = node[here, PLAYER], node[here, KIND]
+                street = kind >> STREET_SHIFT & 3
+                slot = node[here, PLACE] + shifts[player, number, street * players + player]
+                action = choose(weights[player], slot, kind & WAYS_BITS, uniform(stream))
+                here = node[here, CHILD] + action
+            won[number, way] = share_pot(leaves, node[here, PLACE], value[number], seat)

@@ -1,0 +1,1 @@
+"""A person's session against bots: dealing, betting, what may be shown, storage."""
