@@ -107,7 +107,10 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
         (["exploit", "2 * + always-call"], "'2 *' is not a part of a mixture"),
         (["exploit", "-1 * always-call + probe"], "one non-negative weight per policy"),
         (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
-        (["value", "always-call + probe", "always-fold + probe", "--exact"], "At most one of the two can be a mixture"),
+        (
+            ["value", "always-call + probe", "always-fold + probe", "--exact"],
+            "At most one of the two can be a mixture",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(words, told, capsys):

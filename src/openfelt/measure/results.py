@@ -94,6 +94,7 @@ class Exploitability:
             "values": self.values,
             "best_responses": self.best_responses,
             "unit": self.unit,
+            **_in_mbb(self.exploitability, self.unit),
             **self.origin.as_dict(self.exploitability),
             **({"leaks": [leaks.as_dict() for leaks in self.leaks]} if self.leaks else {}),
         }
@@ -165,7 +166,12 @@ class Value:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         facts: dict[str, Any] = {"policy": self.name, "opponent": self.opponent, "game": self.game}
-        facts |= {"mean": self.mean, "by_seat": self.by_seat, "unit": self.unit}
+        facts |= {
+            "mean": self.mean,
+            "by_seat": self.by_seat,
+            "unit": self.unit,
+            **_in_mbb(self.mean, self.unit),
+        }
         facts |= self.origin.as_dict(self.mean)
         if self.hands:
             low, high = self.mean - self.half_width, self.mean + self.half_width
@@ -186,3 +192,8 @@ class Value:
         if self.hands:
             lines.append(f"  {self.hands:,} hands: {self.deals:,} deals, each played in every seat")
         return "\n".join([*lines, *(f"  {line}" for line in self.origin.lines())])
+
+
+def _in_mbb(mean: float, unit: str) -> dict[str, float]:
+    """The number under a key that names its unit, where that is mbb/h."""
+    return {"mbb_per_hand": mean} if unit == "mbb/h" else {}
