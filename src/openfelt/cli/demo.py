@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from openfelt.cli.learning import learn
     from openfelt.games.registry import load_game
     from openfelt.measure.exploitability import exploitability
-    from openfelt.policy.files import SHIPPED
+    from openfelt.policy.files import DEFAULT
     from openfelt.solve.cfr import CFRPlus
     from openfelt.solve.run_folder import RunFolder, free_folder, open_policy
     from openfelt.table.terminal import watch
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     say("\n2. How exploitable is it, exactly?")
     policy = solver.policy
-    measured = exploitability(GAME, policy)
+    measured = exploitability(policy)
     facts = {
         **measured.as_dict(),
         "solver": solver.name,
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"    {line}")
 
     say("\n4. The hold'em bot that comes along, against itself (it needs no tables):")
-    for line in watch(load_game("holdem"), open_policy(SHIPPED), np.random.default_rng(HOLDEM_SEED)):
+    for line in watch(load_game("holdem"), open_policy(DEFAULT), np.random.default_rng(HOLDEM_SEED)):
         say(f"    {line}")
 
     say(_try_next(folder.path))

@@ -16,7 +16,7 @@ from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
     from openfelt.games.holdem import Holdem
-    from openfelt.policy.files import AnyPolicy
+    from openfelt.policy.policy import Policy
     from openfelt.solve.solver import Solver
 
 HELP = (
@@ -174,7 +174,7 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 
     if not solver.is_measured:
         return _measured_in_holdem(solver, arguments)
-    measured = exploitability(arguments.game, solver.policy)
+    measured = exploitability(solver.policy)
     facts, lines = measured.as_dict(), [str(measured)]
     if won := _won_against_opponent(solver):
         facts["against_opponent"] = won
@@ -188,10 +188,11 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
     """What is won against simple players, or the opponent, since exploitability is out of reach."""
     from openfelt.arena.holdem_value import holdem_value
     from openfelt.games.compile.betting_tree import BettingTree
-    from openfelt.policy.holdem import HoldemPolicy, rule_policy
+    from openfelt.policy.holdem import HoldemPolicy
+    from openfelt.policy.rules import rule_policy
 
     tree, policy = solver.tree, solver.policy
-    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
+    opponent: Policy | None = getattr(solver, "opponent", None)
     assert isinstance(tree, BettingTree)
     assert isinstance(policy, HoldemPolicy)
     won = {}
@@ -207,16 +208,16 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
 
 def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
     """In each seat, where there is a fixed opponent: what was learned, and the most that can be had."""
-    from openfelt.measure.exploitability import against, best_response
+    from openfelt.measure.exploitability import best_response, values_against
 
-    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
+    opponent: Policy | None = getattr(solver, "opponent", None)
     if opponent is None:
         return {}
     seats = range(solver.tree.players)
     return {
-        "average policy": against(solver.policy, opponent),
-        "greedy policy": against(solver.greedy, opponent),
-        "best response": tuple(best_response(solver.tree.game, opponent, seat).value for seat in seats),
+        "average policy": values_against(solver.policy, opponent),
+        "greedy policy": values_against(solver.greedy, opponent),
+        "best response": tuple(best_response(opponent, seat).value for seat in seats),
     }
 
 
@@ -265,12 +266,12 @@ def _check_before_building(
     rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
 ) -> None:
     """Find faults of the command before a minute of making tables."""
-    from openfelt.games.compile.compiler import refuse_holdem
+    from openfelt.games.compile.compiler import require_enumerable
     from openfelt.solve.run_folder import RunFolder
     from openfelt.solve.sampling.sampling_solver import Learner
 
     if not issubclass(solver, Learner):
-        refuse_holdem(rules)
+        require_enumerable(rules)
     if arguments.until:
         raise FeltError(f"{rules.name} is too large for exact exploitability: give --episodes or --seconds.")
     solver.settings_type(**parameters)

@@ -20,11 +20,12 @@ from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import load_folder, save_folder
 from openfelt.core.jit import Floats
-from openfelt.games.compile.compiler import Tree, compile_game
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import AnyPolicy, policy_by_weights
+from openfelt.policy.files import policy_from_weights
+from openfelt.policy.policy import Policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
 from openfelt.solve.traverse.sequence import evaluate_profile
 
@@ -118,8 +119,8 @@ class Solver(ABC):
         self.why_cpu = self._why_cpu() if device == AUTO and self.device == CPU else ""
         self.learners = 1  # that learn side by side, each its own tables
         self.tree = self._compile(game)
-        if isinstance(self.tree, GameTree):
-            self.form = sequence_form(self.tree)
+        if self.tree.is_enumerated:
+            self.form = sequence_form(compile_game(self.tree))
         self.restriction = restriction
         if restriction is not None:
             self._restrict(restriction)
@@ -148,13 +149,13 @@ class Solver(ABC):
         restriction.require(self.tree)
         if restriction.toss == EACH and not self.binds_each:
             raise FeltError(f"{self.name} cannot bind a player at each decision; it can {ONCE}.")
-        if restriction.toss == ONCE and isinstance(self.tree, GameTree):
+        if restriction.toss == ONCE and self.tree.is_enumerated:
             self.form = restricted_form(self.form, restriction)
 
     @property
     def is_measured(self) -> bool:
         """Whether the game is small enough for exact exploitability."""
-        return isinstance(self.tree, GameTree)
+        return self.tree.is_enumerated
 
     @abstractmethod
     def _start(self) -> None:
@@ -182,12 +183,12 @@ class Solver(ABC):
         return self.policy.probabilities
 
     @property
-    def policy(self) -> AnyPolicy:
+    def policy(self) -> Policy:
         """The policy learned so far."""
-        return policy_by_weights(self.tree, self.weights)
+        return policy_from_weights(self.tree, self.weights)
 
     @property
-    def greedy(self) -> AnyPolicy:
+    def greedy(self) -> Policy:
         """A policy of single actions: the likeliest ones, or those of highest value where that is known."""
         return self.policy.greedy()
 
