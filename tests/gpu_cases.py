@@ -226,7 +226,7 @@ def the_crowd_keeps_to_its_limits(folder):
 
 @case
 def iterations_in_flight_still_learn(folder):
-    uniform_conv = felt.exploitability("kuhn", felt.uniform_policy("kuhn")).nash_conv
+    uniform_conv = felt.exploitability(felt.uniform_policy("kuhn")).nash_conv
     for name, count in (("smooth-uct", 4_000), ("outcome-mccfr", 4_000), ("external-mccfr", 400)):
         solver = in_flight(name, seed=1).run(count if is_simulated() else 50 * count)
         curve = [measured.nash_conv for measured in solver.measurements]
@@ -279,7 +279,7 @@ def a_policy_is_saved_for_everybody(folder):
     """`test_gpu.py` measures it in a process that knows no GPU."""
     solver = felt.SmoothUCT("leduc", device="cuda", in_flight=1).run(150)
     felt.save_policy(solver.policy, folder / "policy")
-    measured = felt.exploitability("leduc", felt.load_policy(folder / "policy"))
+    measured = felt.exploitability(felt.load_policy(folder / "policy"))
     assert measured.nash_conv == pytest.approx(solver.measure().nash_conv, abs=1e-12)
     (folder / "nash_conv").write_text(repr(measured.nash_conv))
     (folder / "visits").write_text(json.dumps(solver.visits.tolist()))

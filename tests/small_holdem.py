@@ -20,7 +20,7 @@ from openfelt.games.holdem import Betting, bet, betting_actions, first_betting, 
 from openfelt.measure.holdem.betting_lines import betting_lines, street_of
 from openfelt.measure.holdem.player import Player, one_bucket
 from openfelt.measure.holdem.public_cards import Deck
-from openfelt.policy.tabular import Policy
+from openfelt.policy.tabular import TabularPolicy
 
 WORDS = ("fold", "check", "call", "bet", "raise")
 ALIKE = np.uint16  # one type of buckets for all players here, for which kernels are compiled once
@@ -179,7 +179,7 @@ def slot_of(player: Player, node: Any, bucket: Any) -> Any:
     return layout.slot_base[place] + bucket.astype(np.int64) * layout.spots[place] + inside
 
 
-def tree_policy(tree: GameTree, player: Player) -> Policy:
+def tree_policy(tree: GameTree, player: Player) -> TabularPolicy:
     """What the player does, row by row of the enumerated game, from what the rows have seen."""
     rows, node = tree.rows, player.betting.node
     word = np.array([WORDS.index(label) if label in WORDS else -1 for label in tree.labels])
@@ -205,7 +205,7 @@ def tree_policy(tree: GameTree, player: Player) -> Policy:
     bucket = np.array([_bucket(player, _cards(two), _cards(table)) for two, table in different.T.tolist()])
     counts = np.diff(rows.first_slot)
     first = np.repeat(slot_of(player, at, bucket[which.ravel()]) - rows.first_slot[:-1], counts)
-    return Policy(tree, player.probabilities[first + np.arange(tree.num_slots)])
+    return TabularPolicy(tree, player.probabilities[first + np.arange(tree.num_slots)])
 
 
 def _cards(bits: int) -> list[int]:

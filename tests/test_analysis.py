@@ -31,8 +31,7 @@ from openfelt.games.holdem import Holdem, HoldemState, bet, betting_actions, is_
 from openfelt.measure.action_values import action_values
 from openfelt.policy.holdem import quantised
 from openfelt.table.lobby.policy_views import policy_grid, preflop_matrix
-from openfelt.table.review import ev_loss as losses_module
-from openfelt.table.review import rollouts
+from openfelt.table.review import ev_loss as losses_module, rollouts
 from openfelt.table.review.bot_policies import policy_table
 from openfelt.table.review.ev_loss import _summed, losses
 from openfelt.table.review.luck_adjusted import luck_free
@@ -135,7 +134,7 @@ def test_action_values_are_those_of_a_slow_twin(name, greedy):
             else:
                 assert values[tree.slots(row)] == pytest.approx(expected, abs=1e-9)
         missing += int(last - first) - len(slow)
-        assert value == pytest.approx(felt.best_response(name, policy, player).value, abs=1e-9)
+        assert value == pytest.approx(felt.best_response(policy, player).value, abs=1e-9)
     assert (missing > 0) == greedy
 
 
@@ -146,7 +145,7 @@ def test_the_best_of_the_first_rows_is_the_best_response(name):
     tree = policy.tree
     values = action_values(tree, policy.probabilities, 0)
     best = [values[tree.slots(tree.find_row(0, card))].max() for card in "JQK"]
-    assert np.mean(best) == pytest.approx(felt.best_response(name, policy, 0).value, abs=1e-12)
+    assert np.mean(best) == pytest.approx(felt.best_response(policy, 0).value, abs=1e-12)
 
 
 # Shares of three
@@ -623,7 +622,7 @@ def test_the_matrix_of_starting_hands_is_the_policy():
         assert len(found["cells"]) == 169
         overall = np.zeros(len(found["actions"]))
         for pair in PAIR_CARDS.tolist():
-            share = list(bot.policy.at(node, tree.abstraction.bucket(pair)).values())
+            share = list(bot.policy.at_bucket(node, tree.abstraction.bucket(pair)).values())
             assert found["cells"][pair_class(pair)] == pytest.approx(share, abs=1e-12)
             overall += np.array(share) / 1326
         assert found["overall"] == pytest.approx(overall, abs=1e-9)

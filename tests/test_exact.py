@@ -21,7 +21,7 @@ from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
 from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 from openfelt.measure.holdem.street import meet, new_hands, new_room, show_down
-from openfelt.solve.mixture import mixture
+from openfelt.measure.mixture import mixture
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
 BOTH = (0, 1)
@@ -47,8 +47,8 @@ def all_flops(deck: Deck) -> list[Flop]:
 
 @pytest.mark.parametrize("which", range(4))
 def test_best_responses_are_those_of_the_enumerated_game(which):
-    game, players, policies = nine_cards()
-    best = exploitability(game, policies[which]).best_responses
+    _, players, policies = nine_cards()
+    best = exploitability(policies[which]).best_responses
     assert [solve(Task(players[which], seat), NINE) for seat in BOTH] == pytest.approx(best, abs=1e-9)
 
 
@@ -72,9 +72,9 @@ def test_single_precision_is_close_to_double(bets, pure):
 
 @pytest.mark.parametrize(("parts", "weights"), [((0, 1), (1, 3)), ((3, 1, 2), (0.2, 0.5, 0.3))])
 def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
-    game, players, policies = nine_cards()
+    _, players, policies = nine_cards()
     one, other = mixture([policies[part] for part in parts], weights), [players[part] for part in parts]
-    best = exploitability(game, one).best_responses
+    best = exploitability(one).best_responses
     found = [solve(Task(mixed(other, weights), seat), NINE) for seat in BOTH]
     assert found == pytest.approx(best, abs=1e-9)
     part = [solve(Task(other[0], seat), NINE) for seat in BOTH]

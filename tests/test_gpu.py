@@ -20,8 +20,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.cli.app import main
-from openfelt.core import cuda as cuda_module
-from openfelt.core import jit
+from openfelt.core import cuda as cuda_module, jit
 from openfelt.core.cuda import choose_device, to_gpu, why_no_gpu
 from openfelt.solve.registry import solver_type
 
@@ -56,7 +55,7 @@ def test_on_a_gpu(name, cases):
 def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
     folder = gpu_cases.folder_of(cases[0], "a_policy_is_saved_for_everybody")
     policy = felt.load_policy(folder / "policy")
-    measured = felt.exploitability("leduc", policy)
+    measured = felt.exploitability(policy)
     assert measured.nash_conv == pytest.approx(float((folder / "nash_conv").read_text()), abs=1e-12)
     here = felt.SmoothUCT("leduc").run(150)
     assert here.visits.tolist() == json.loads((folder / "visits").read_text())

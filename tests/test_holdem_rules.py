@@ -39,9 +39,9 @@ from openfelt.solve.traverse.episode import (
     follow,
     num_actions,
     num_players,
+    passive as passive_action,
     payoff,
 )
-from openfelt.solve.traverse.episode import passive as passive_action
 from openfelt.solve.traverse.holdem import DRAWN, DRAWS, OUT, SHOWN, HoldemTree, holdem_tree, new_deal
 
 COMMON = (

@@ -145,7 +145,7 @@ def test_a_hand_follows_rules_and_tree():
                 assert hand.actions == tree.actions(row)
                 assert bot.think(view_of(hand)).probabilities == tuple(policy.row(row))
                 seen = [step.seen[hand.mover] for step in hand.steps if step.seen[hand.mover]]
-                assert tree.row_name(row) == bot.think(view_of(hand)).knew == " ".join(seen)
+                assert tree.row_name(row) == bot.think(view_of(hand)).infoset == " ".join(seen)
                 with pytest.raises(felt.FeltError):
                     hand.act_for_chance(generator)
                 step = hand.act(int(generator.integers(len(hand.actions))))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
-from itertools import product as all_choices
+from itertools import pairwise, product as all_choices
 from pathlib import Path
 
 import numpy as np

@@ -27,9 +27,8 @@ from openfelt.core.jit import episode_kernel
 from openfelt.core.random import Dice
 from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import best_response, exploitability
-from openfelt.policy.files import rule_table
-from openfelt.policy.holdem import rule_policy
-from openfelt.policy.tabular import Policy
+from openfelt.policy.rules import rule_policy, rule_table
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.sampling.uct import Selection
 from openfelt.solve.traverse.holdem import (
     BOARD,
@@ -128,8 +127,8 @@ def check_rows(found, searcher, twin, row):
 @pytest.mark.parametrize("way", WAYS)
 def test_the_kernel_is_the_plain_twin(name, known, way):
     tree, settings = compile_game(name), WAYS[way]
-    model = Policy(tree, rule_table(tree, "probe")) if known else None
-    policy = Policy(tree, rule_table(tree, "random"))
+    model = TabularPolicy(tree, rule_table(tree, "probe")) if known else None
+    policy = TabularPolicy(tree, rule_table(tree, "random"))
     for row in (0, tree.num_rows // 3, tree.num_rows - 1):
         searcher = TreeSearcher(name, settings, opponent=model, policy=policy)
         slow = SlowTree(tree, row, searcher.likely(row))
@@ -141,9 +140,9 @@ def test_the_kernel_is_the_plain_twin(name, known, way):
 @pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), ("leduc", "random"), ("leduc", "probe")])
 def test_it_converges_to_the_best_response(name, rule):
     tree = compile_game(name)
-    opponent = Policy(tree, rule_table(tree, rule))
+    opponent = TabularPolicy(tree, rule_table(tree, rule))
     for seat in range(2):
-        best = best_response(name, opponent, seat).value
+        best = best_response(opponent, seat).value
         short = [best - worth(name, opponent, seat, iterations) for iterations in (30, 1_000_000)]
         assert short[0] > 0.01 or name == "kuhn"
         assert -1e-9 <= short[1] <= 0.01
@@ -164,7 +163,7 @@ def worth(name, opponent, seat, iterations):
             slots = tree.slots(row)
             table[slots] = 0.0
             table[slots.start + picks[row]] = 1.0
-    return exploitability(name, Policy(tree, table)).values[seat]
+    return exploitability(TabularPolicy(tree, table)).values[seat]
 
 
 # Hold'em

@@ -17,7 +17,7 @@ from openfelt.bots.search.searcher import HoldemSearcher
 from openfelt.cards.deck import PAIR, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.core.errors import FeltError
-from openfelt.policy.holdem import rule_policy
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.sampling.uct import Selection
 
 TWO, THREE = "holdem(buckets='ehs2:169/20/20/20')", "holdem(players=3,bets=3,buckets='ehs:10/4/2/1')"

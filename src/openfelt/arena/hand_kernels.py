@@ -28,8 +28,7 @@ from openfelt.games.compile.betting_tree import (
     Leaves,
 )
 from openfelt.policy.holdem import choose
-from openfelt.solve.traverse.enumerated import CHILD as TREE_CHILD
-from openfelt.solve.traverse.enumerated import WAYS, EpisodeTree, settle
+from openfelt.solve.traverse.enumerated import CHILD as TREE_CHILD, WAYS, EpisodeTree, settle
 from openfelt.solve.traverse.episode import payoff
 from openfelt.solve.traverse.holdem import (
     BOARD,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from openfelt.cards.deck import RANKS
-from openfelt.measure.holdem.exploitability import SEATS, Exploit
 from openfelt.measure.holdem.leaks import Answer, Leaks, square
+from openfelt.measure.results import Exploitability
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 
 LINES = 12
@@ -17,13 +17,15 @@ ACTIONS = {"fold": 0, "check": 1, "call": 1, "raise": 2}
 SHADES = ["#d9d9d9", "#9ecae1", "#e6550d"]  # fold; check or call; raise
 
 
-def plot_leaks(found: Exploit, path: Path) -> None:
+def plot_leaks(found: Exploitability, path: Path) -> None:
     """One picture, a row for each seat."""
     figure = new_figure(19, 10)
-    how = f"estimated from {found.flops:,} flops" if found.flops else "exact"
-    figure.suptitle(f"Where a best response gains on {found.name}: {found.mbb:.1f} mbb/g in all ({how})")
+    how = f"estimated from {found.origin.flops:,} flops" if found.origin.flops else "exact"
+    figure.suptitle(
+        f"Where a best response gains on {found.name}: {found.exploitability:.1f} mbb/h in all ({how})"
+    )
     axes = figure.subplots(len(found.leaks), 4, width_ratios=[1, 1.9, 1.3, 1.3])
-    for row, seat, leaks in zip(axes, SEATS, found.leaks, strict=True):
+    for row, seat, leaks in zip(axes, found.seats, found.leaks, strict=True):
         _draw_streets(row[0], seat, leaks)
         _draw_lines(row[1], leaks)
         _draw_hands(figure, row[2], leaks)
@@ -35,7 +37,7 @@ def _draw_streets(axes: Any, seat: str, leaks: Leaks) -> None:
     streets = leaks.by_street
     bars = axes.bar(list(streets), list(streets.values()), color=COLOURS[0])
     axes.bar_label(bars, fmt="%.1f", fontsize=9)
-    axes.set_ylabel("gained (mbb/g)")
+    axes.set_ylabel("gained (mbb/h)")
     axes.set_title(f"as {seat}, by street")
 
 
@@ -45,13 +47,13 @@ def _draw_lines(axes: Any, leaks: Leaks) -> None:
         [f"{street}: {line}" for street, line, _ in lines], [gain for *_, gain in lines], color=COLOURS[1]
     )
     axes.tick_params(axis="y", labelsize=7)
-    axes.set_xlabel("gained (mbb/g)")
+    axes.set_xlabel("gained (mbb/h)")
     axes.set_title("by the line with which a street begins")
 
 
 def _draw_hands(figure: Any, axes: Any, leaks: Leaks) -> None:
     shown = axes.imshow(leaks.by_hand()[square()], cmap="viridis")
-    figure.colorbar(shown, ax=axes, label="gained (mbb/g)", shrink=0.8)
+    figure.colorbar(shown, ax=axes, label="gained (mbb/h)", shrink=0.8)
     _name_ranks(axes)
     axes.set_title("by starting hand (suited above the diagonal)", fontsize=10)
 

@@ -47,12 +47,12 @@ def nash_conv(solver: Solver) -> float:
 
 def greedy_nash_conv(solver: Solver) -> float:
     """Of the policy of highest values."""
-    return exploitability(solver.tree.game, solver.greedy).nash_conv
+    return exploitability(solver.greedy).nash_conv
 
 
 def greedy_best_response(solver: Solver) -> float:
     """What a best response in the second seat wins against the greedy policy in the first."""
-    return exploitability(solver.tree.game, solver.greedy).best_responses[1]
+    return exploitability(solver.greedy).best_responses[1]
 
 
 def rewards(solver: Solver) -> Floats:

@@ -14,7 +14,7 @@ from openfelt.bots.view import view_of
 from openfelt.core.random import Dice
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.hand import Hand, Step
-from openfelt.policy.files import AnyPolicy
+from openfelt.policy.policy import Policy
 from openfelt.table.session.table_hand import bot_acts
 from openfelt.table.session.wording import amount
 
@@ -134,11 +134,13 @@ def thoughts(steps: list[Step]) -> list[str]:
         if step.thought:
             shares = zip(step.actions, step.thought.probabilities, strict=True)
             chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in shares)
-            lines.append(f"player {step.mover} knew '{step.thought.knew}': {chances}; it chose {step.action}")
+            lines.append(
+                f"player {step.mover} knew '{step.thought.infoset}': {chances}; it chose {step.action}"
+            )
     return lines
 
 
-def watch(game: Game, policy: AnyPolicy, generator: np.random.Generator) -> list[str]:
+def watch(game: Game, policy: Policy, generator: np.random.Generator) -> list[str]:
     """A hand of the policy against itself, told in lines."""
     hand, bot = Hand(game), policy_bot(policy, game)
     while hand.mover != TERMINAL:

@@ -21,9 +21,9 @@ from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, AnyGame
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
-from openfelt.policy.files import require_game
 from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.policy.policy import require_game
+from openfelt.policy.tabular import TabularPolicy, uniform_policy
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.solve.traverse.opponent_hooks import ProbabilityModel
 
@@ -129,8 +129,8 @@ class TreeSearcher:
         game: AnyGame,
         settings: MctsSettings | None = None,
         *,
-        opponent: Policy | None = None,
-        policy: Policy | None = None,
+        opponent: TabularPolicy | None = None,
+        policy: TabularPolicy | None = None,
         rows: int = ROWS,
         expander: Any = None,
         now: Callable[[], float] = time.perf_counter,
@@ -159,7 +159,7 @@ class TreeSearcher:
             now=now,
         )
 
-    def play_against(self, opponent: Policy | None) -> None:
+    def play_against(self, opponent: TabularPolicy | None) -> None:
         """From now on the others have this policy; None: it is not known."""
         if opponent is not None:
             require_game(opponent, self.tree)
@@ -211,7 +211,7 @@ class TreeSearcher:
         return self._mcts.search(position, self._model, iterations=iterations, seconds=seconds, begun=begun)
 
 
-def _model(policy: Policy | None) -> ProbabilityModel | None:
+def _model(policy: TabularPolicy | None) -> ProbabilityModel | None:
     return None if policy is None else ProbabilityModel(np.ascontiguousarray(policy.probabilities)[None])
 
 

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards import boards, deck, evaluator, strength
-from openfelt.cards import strength_tables as tables
+from openfelt.cards import boards, deck, evaluator, strength, strength_tables as tables
 from openfelt.cards.abstraction import kmeans, recipes, spec
 from openfelt.cards.abstraction.kmeans import (
     BINS,

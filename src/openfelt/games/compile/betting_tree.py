@@ -12,7 +12,7 @@ so that all that one player meets on one street of a hand lies close together, i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
 from openfelt.cards.deck import PREFLOP, STREETS
 from openfelt.core.jit import Floats, Ints, Longs, kernel
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import (
     Betting,
@@ -60,7 +61,7 @@ class Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BettingTree:
+class BettingTree(Tree):
     """Compiled hold'em, with the abstraction in which it is learned."""
 
     game: str  # its name
@@ -74,6 +75,7 @@ class BettingTree:
     num_rows: int
     num_slots: int
     unit: ClassVar[str] = "chips"
+    is_enumerated: ClassVar[bool] = False
     two_player_zero_sum: ClassVar[bool] = False  # not in the abstraction, whose recall is imperfect
 
     @property
@@ -97,6 +99,12 @@ class BettingTree:
     def passive_actions(self) -> NDArray[np.int8]:
         """Nothing that a node's kind does not tell."""
         return np.zeros(1, np.int8)
+
+    def player_slots(self, player: int) -> Iterator[slice]:
+        for street in range(len(STREETS)):
+            first = int(self.layout.slot_base[street, player])
+            count = self.layout.spots[street, player] * self.layout.buckets[street, player]
+            yield slice(first, first + int(count))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -20,7 +20,8 @@ from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLACE, PLAYE
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import Betting, Ways, betting_lines, street_of, ways_of
 from openfelt.measure.holdem.flop import Known
-from openfelt.policy.holdem import RULES, HoldemPolicy
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.rules import RULES
 
 
 @dataclass(frozen=True, eq=False)

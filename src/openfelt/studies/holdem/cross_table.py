@@ -8,8 +8,8 @@ from pathlib import Path
 
 from openfelt.arena.tournament import TournamentResult, tournament
 from openfelt.plots.cross_table import plot_cross_table
-from openfelt.policy.files import SHIPPED
-from openfelt.policy.holdem import RULES
+from openfelt.policy.files import DEFAULT
+from openfelt.policy.rules import RULES
 from openfelt.studies.match_study import MatchStudy
 from openfelt.studies.study import Finding
 
@@ -54,9 +54,9 @@ class CrossTableStudy(MatchStudy):
 def _findings(result: TournamentResult) -> list[Finding]:
     found = []
     for bot in (*RULES, *FORMULAS, *EQUILIBRIA):
-        won = result.won(SHIPPED, bot)
+        won = result.won(DEFAULT, bot)
         ours = f"{won.mean:+.1f} ± {won.interval:.1f} {result.unit}"
-        found.append(Finding(f"`{SHIPPED}` beats {bot}", ours, won.mean > won.interval))
+        found.append(Finding(f"`{DEFAULT}` beats {bot}", ours, won.mean > won.interval))
     return found
 
 
@@ -68,7 +68,7 @@ CROSS_TABLE = CrossTableStudy(
         "Each deal is played in both seats, and all pairs play the same deals. Bots that are stand-ins for "
         "programs of the papers are named so that nobody takes them for the originals."
     ),
-    bots=(*RULES, *FORMULAS, *EQUILIBRIA, SHIPPED),
+    bots=(*RULES, *FORMULAS, *EQUILIBRIA, DEFAULT),
     hands=20_000,
     quick_hands=400,
     findings=_findings,

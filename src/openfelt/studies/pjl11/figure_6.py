@@ -16,11 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from openfelt.core.files import write_text
-from openfelt.measure.exploitability import seat
 from openfelt.opponents.responses.response import Response, Responses, restricted_solver
 from openfelt.plots.figure import new_figure, save_figure
 from openfelt.plots.frontier import Point, draw_frontier
-from openfelt.policy.tabular import Policy
+from openfelt.policy.policy import join_seats
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.match_study import MatchStudy
@@ -50,10 +50,10 @@ Results = Mapping[str, Frontiers]
 
 
 @cache
-def fixed_profile(game: str, seed: int, most: int | None = None) -> Policy:
+def fixed_profile(game: str, seed: int, most: int | None = None) -> TabularPolicy:
     """The paper's perfect model: the policy of a run of MCCFR, of so many iterations at most."""
     policy = OutcomeMCCFR(game, epsilon=EPSILON, seed=seed).run(most, until=FIXED_UNTIL).policy
-    assert isinstance(policy, Policy)
+    assert isinstance(policy, TabularPolicy)
     return policy
 
 
@@ -176,7 +176,7 @@ def _points(responses: Responses, p: float, seed: int, after: Sequence[int]) -> 
     for iterations in after:
         for each in runs:
             each.run(iterations - each.iterations)
-        together = responses.measured(seat([each.policy for each in runs]), MCRNR)
+        together = responses.measured(join_seats([each.policy for each in runs]), MCRNR)
         found[learned(iterations)] = _summed(together)
     return found
 

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from openfelt.measure.exploitability import exploitability, seat
+from openfelt.measure.exploitability import exploitability
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
+from openfelt.policy.policy import join_seats
 from openfelt.solve.cfr import CFR, PCFRPlus
 from openfelt.solve.restriction import Restriction
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
@@ -192,7 +193,7 @@ def _follow(game: str, method: str, seconds: int, seed: int) -> list[list[float]
         for each in late:
             each.run(seconds=until - each.seconds)
         if late:
-            epsilon = exploitability(game, seat([each.policy for each in runs])).nash_conv
+            epsilon = exploitability(join_seats([each.policy for each in runs])).nash_conv
             points.append([sum(each.seconds for each in runs), epsilon, _distance(runs)])
     return [list(column) for column in zip(*points, strict=True)]
 
@@ -201,7 +202,7 @@ def _ends(game: str, seed: int) -> tuple[float, float]:
     """The epsilon that all go to, and the distance from which they come."""
     solver = PCFRPlus if game in LARGER_GAMES else SequenceLP
     exact = [each.run(MOST_PASSES, until=ENOUGH).policy for each in _runs(game, solver, seed)]
-    return exploitability(game, seat(exact)).nash_conv, _distance(_runs(game, CFR, seed))
+    return exploitability(join_seats(exact)).nash_conv, _distance(_runs(game, CFR, seed))
 
 
 def _time_to(course: Course, method: str, share: float) -> float:

@@ -20,7 +20,7 @@ from openfelt.games.holdem import MOST_BETS, Holdem
 from openfelt.games.kuhn import Kuhn
 from openfelt.games.leduc import Leduc
 from openfelt.games.registry import GAMES, load_game
-from openfelt.policy.files import SHIPPED
+from openfelt.policy.files import DEFAULT
 from openfelt.table.lobby.strength import REFERENCE, strength, weakness
 
 # By name, what a newcomer should know of each.
@@ -106,7 +106,7 @@ def usual_bot(game: Game) -> str:
     """Who plays a game if nobody else is asked for."""
     if not isinstance(game, Holdem):
         return EQUILIBRIUM
-    return SHIPPED if game == Holdem() else REFERENCE
+    return DEFAULT if game == Holdem() else REFERENCE
 
 
 def table_bot(name: str, game: Game, extra: Sequence[str] = ()) -> Bot:

@@ -24,8 +24,8 @@ from openfelt.games.game import Game
 from openfelt.games.holdem import MOST_BETS, Holdem
 from openfelt.games.registry import load_game
 from openfelt.measure.exploitability import exploitability
-from openfelt.policy.files import SHIPPED
-from openfelt.policy.tabular import Policy
+from openfelt.policy.files import DEFAULT
+from openfelt.policy.tabular import TabularPolicy
 
 NOT_MEASURED = "not measured; `felt match` can"
 REFERENCE = "poki-like"  # what bots are measured against with three players
@@ -67,7 +67,7 @@ def exact(name: str, game: Game) -> float | None:
     if type(bot) not in (TreeBot, RuleBot):
         return None
     assert isinstance(bot, PolicyBot)
-    return exploitability(game, _profile(bot)).exploitability
+    return exploitability(_profile(bot)).exploitability
 
 
 def write_exact(games: Sequence[str]) -> None:
@@ -81,14 +81,14 @@ def write_exact(games: Sequence[str]) -> None:
     write_text(RESULTS / EXACT, "\n".join(lines) + "\n")
 
 
-def _profile(bot: PolicyBot) -> Policy:
+def _profile(bot: PolicyBot) -> TabularPolicy:
     """The bot in all seats, asked in every row."""
     tree = compile_game(bot.game)
     table = np.empty(tree.num_slots)
     for row in range(tree.num_rows):
         view = TreeView(bot.game, tree.row_player(row), tree.actions(row), tree, row)
         table[tree.slots(row)] = np.array(bot.weights(view)) / bot.whole
-    return Policy(tree, table)
+    return TabularPolicy(tree, table)
 
 
 def _is_measured(game: Holdem) -> bool:
@@ -102,8 +102,8 @@ def _strength_by_matches(name: str, players: int) -> str:
     if won is None:
         return NOT_MEASURED
     others = f"the other {len(won)} bots in the mean"
-    opponent, note = SHIPPED, ""
-    if name == SHIPPED:
+    opponent, note = DEFAULT, ""
+    if name == DEFAULT:
         opponent, note = min(won, key=lambda other: won[other].mean), ", the least of all"
     return f"{_told(mean_of([*won.values()]), others)}; {_told(won[opponent], f'`{opponent}`')}{note}"
 

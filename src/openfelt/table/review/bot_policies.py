@@ -37,7 +37,7 @@ def thought_of(bot: Bot, view: View) -> Thought | None:
     sound = all(0 <= share <= 1 for share in shares) and math.isclose(sum(shares), 1, abs_tol=1e-6)
     if not sound or len(shares) != len(view.actions):
         raise ValueError(f"{shares} are no probabilities of {len(view.actions)} actions")
-    return Thought(str(thought.knew), shares)
+    return Thought(str(thought.infoset), shares)
 
 
 def probabilities(bot: Bot, view: View) -> tuple[float, ...] | None:
@@ -57,7 +57,8 @@ def policy_table(bot: Bot, seat: int) -> Floats | None:
     tree = compile_game(bot.game)
     for entry in reversed(_known):
         if entry.bot is bot and entry.tree is tree and entry.seat == seat:
-            return entry.table
+            found: Floats | None = entry.table
+            return found
     table = None if bot.learns else _ask_all(bot, tree, seat)
     _known.append(_Known(bot, tree, seat, table))
     del _known[:-TABLES_KEPT]

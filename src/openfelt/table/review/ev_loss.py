@@ -24,7 +24,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import MOST_BETS, Holdem
 from openfelt.measure.action_values import action_values
-from openfelt.policy.files import SHIPPED, load_policy
+from openfelt.policy.files import DEFAULT, load_policy
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.tabular import uniform_policy
 from openfelt.table.review.bot_policies import nodes_of, policy_table
@@ -137,7 +137,7 @@ def _seats(game: Holdem, seat: int, bots: Mapping[int, Bot]) -> tuple[list[Bot],
 @cache
 def default_policy() -> HoldemPolicy:
     """The policy by which the person plays on."""
-    policy = load_policy(SHIPPED)
+    policy = load_policy(DEFAULT)
     assert isinstance(policy, HoldemPolicy)
     return policy
 

@@ -122,7 +122,7 @@ def _think(bot: Bot, hand: Hand) -> Thought | None:
 def _thought(hand: Hand, name: str, thought: Thought | None, *, own: bool) -> dict[str, Any] | None:
     if thought is None:
         return None
-    knew, _, went_by = thought.knew.partition(" (")
+    knew, _, went_by = thought.infoset.partition(" (")
     if isinstance(hand.game, Kuhn):  # whose rules have only two words for what players do
         steps = zip(hand.steps, hand.states, strict=True)
         words = [plain_word(hand.game, state, step.action) for step, state in steps if step.mover != CHANCE]

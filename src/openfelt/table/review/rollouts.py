@@ -36,7 +36,8 @@ from openfelt.games.compile.betting_tree import (
 )
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import Betting, HoldemState, bet, betting_actions, is_over, players_in
-from openfelt.policy.holdem import choose, rule_spots, rule_weights
+from openfelt.policy.holdem import choose
+from openfelt.policy.rules import rule_table, rule_weights
 from openfelt.solve.traverse.conditional_deals import draw_hands
 from openfelt.solve.traverse.holdem import (
     Deal,
@@ -82,7 +83,7 @@ def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -
             shifts.append(place_block(holdem_tree(bot.policy.tree), deals))
         else:
             assert isinstance(bot, RuleBot)
-            weights.append(_graph_weights(node, bot.rule) if tree is None else rule_spots(tree, bot.rule))
+            weights.append(_graph_weights(node, bot.rule) if tree is None else rule_table(tree, bot.rule))
             shifts.append(np.zeros((count, len(STREETS) * len(seats)), np.int64))
     won = np.empty((count, len(at.actions)))
     stream, start = scratch(1, np.uint64), chance.actions

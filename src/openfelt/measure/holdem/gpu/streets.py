@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from openfelt.cards.boards import PAIR_AS
-from openfelt.cards.deck import CARDS as DECK
-from openfelt.cards.deck import PAIR, PAIR_CARDS, PAIRS
+from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import WAYS

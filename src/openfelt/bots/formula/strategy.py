@@ -1,9 +1,9 @@
-"""Bots by formula as players of exact values: asked what they do, once for each hand that they tell apart.
+"""The strategies of formula bots as the exact engine reads them: queried once for each distinguishable hand.
 
-The bots of GOES_BY look at one number of their hand on each street, and at the state of the betting: not at
-the line that led there, nor at earlier hands. So each is asked at every state of a street with one hand for
-every number; numbers with which it does the same everywhere are one bucket. What follows from a number is
-the bot's own answer: no threshold of it is known here.
+The bots of STRATEGY_FEATURES look at one number of their hand on each street, and at the state of the
+betting: not at the line that led there, nor at earlier hands. So each is asked at every state of a street
+with one hand for every number; numbers with which it does the same everywhere are one bucket. What follows
+from a number is the bot's own answer: no threshold of it is known here.
 """
 
 from __future__ import annotations
@@ -64,28 +64,28 @@ def strengths(street: int, boards: Longs) -> Halves:
 
 
 # By bot: what it goes by.
-GOES_BY: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
+STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
 NOT_ASKED = (
     "Bots that can be asked what they do with every hand are {known}, which go by a number of it and the "
     "state of the betting alone; {name} is not among them."
 )
 
 
-def bot_player(name: str) -> Player:
-    """A bot of GOES_BY, with the buckets of all boards."""
+def formula_player(name: str) -> Player:
+    """A bot of STRATEGY_FEATURES, with the buckets of all boards."""
     return player_on(name, [np.arange(len(board_set(cards).key)) for cards in BOARD_CARDS])
 
 
 def player_on(name: str, boards: Sequence[Longs]) -> Player:
     """The same with buckets of some canonical boards only, by street."""
     if name not in BOTS:
-        raise FeltError(unknown("bot", name, GOES_BY))
-    if name not in GOES_BY:
-        raise FeltError(NOT_ASKED.format(known=" and ".join(GOES_BY), name=name))
+        raise FeltError(unknown("bot", name, STRATEGY_FEATURES))
+    if name not in STRATEGY_FEATURES:
+        raise FeltError(NOT_ASKED.format(known=" and ".join(STRATEGY_FEATURES), name=name))
     game = Holdem()
     bot, betting, streets = load_bot(name, game), betting_lines(game.bets), _streets(game)
     asked = [
-        _ask(bot, streets[street], street, some, GOES_BY[name](street, some))
+        _ask(bot, streets[street], street, some, STRATEGY_FEATURES[name](street, some))
         for street, some in enumerate(boards)
     ]
     layout = _with_buckets(one_bucket(betting), [len(each.answers) for each in asked])
