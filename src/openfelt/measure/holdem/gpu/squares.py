@@ -22,7 +22,7 @@ import numpy as np
 from openfelt.cards.boards import PAIR_AS
 from openfelt.cards.deck import PAIR, RANKS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
-from openfelt.core.cuda import cuda
+from openfelt.core.cuda_build import cuda
 from openfelt.measure.holdem.gpu.plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
 
 PARTS = 1  # of the other, who may play a mixture; set when kernels are built

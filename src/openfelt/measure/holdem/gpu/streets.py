@@ -8,7 +8,7 @@ import numpy as np
 
 from openfelt.cards.boards import PAIR_AS
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
-from openfelt.core.cuda import cuda
+from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import WAYS
 from openfelt.measure.holdem.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
