@@ -82,7 +82,7 @@ class GameTree(Tree):
         return len(self.rows.slot_label)
 
     @property
-    def num_spots(self) -> int:
+    def num_edges(self) -> int:
         """Actions of all nodes, as far as they do not depend on what was dealt: here the slots."""
         return self.num_slots
 

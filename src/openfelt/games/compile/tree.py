@@ -49,7 +49,7 @@ class Tree(ABC):
             """Number of actions of all infosets."""
 
         @property
-        def num_spots(self) -> int:
+        def num_edges(self) -> int:
             """Number of actions of all nodes, not counted again for each bucket."""
 
         @property

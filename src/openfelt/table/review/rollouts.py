@@ -19,19 +19,19 @@ from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.bots.view import HoldemView
-from openfelt.cards.boards import SAME, Boards, boards, step
+from openfelt.cards.boards import IDENTITY, Boards, boards, step
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel
 from openfelt.core.memory import scratch
 from openfelt.core.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     Leaves,
 )
 from openfelt.games.game import TERMINAL
@@ -156,7 +156,7 @@ def _graph_weights(node: Ints, rule: str) -> Bytes:
     weights = np.zeros(len(node), np.uint8)
     for player, kind, _, place in node.tolist():
         if player >= 0:
-            ways = kind & WAYS_BITS
+            ways = kind & ACTIONS_MASK
             weights[place : place + ways] = rule_weights(rule, ways, kind >> FACING_SHIFT & 1)
     return weights
 
@@ -181,7 +181,7 @@ def _draw(
             deals.cards[number, place] = deal.cards[place]
         for player in range(players):
             deals.value[number, player] = deal.value[player]
-        board, permutation = 0, SAME
+        board, permutation = 0, IDENTITY
         deals.board[number, 0], deals.permutation[number, 0] = board, permutation
         cards = deal.cards[2 * players :]
         board, permutation = step(canonical.to_1, board, permutation, cards[0])
@@ -216,6 +216,6 @@ def _play_on(
                 player, kind = node[here, PLAYER], node[here, KIND]
                 street = kind >> STREET_SHIFT & 3
                 slot = node[here, PLACE] + shifts[player, number, street * players + player]
-                action = choose(weights[player], slot, kind & WAYS_BITS, uniform(stream))
+                action = choose(weights[player], slot, kind & ACTIONS_MASK, uniform(stream))
                 here = node[here, CHILD] + action
             won[number, way] = share_pot(leaves, node[here, PLACE], value[number], seat)
