@@ -1,6 +1,6 @@
 """The import graph of the packages, as it stands in architecture.md between the two markers.
 
-    python docs/import_graph.py     # write it there; a test checks that it is up to date
+python docs/import_graph.py     # write it there; a test checks that it is up to date
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def markdown() -> str:
         f"| `{name}` | {', '.join(f'`{other}`' for other in order if other in imports[name]) or 'nothing'} |"
         for name in reversed(order)
     ]
-    return "\n".join(["```mermaid", "graph TD", *arrows, "```", "", "| package | imports |", "|---|---|", *rows])
+    return "\n".join(
+        ["```mermaid", "graph TD", *arrows, "```", "", "| package | imports |", "|---|---|", *rows]
+    )
 
 
 def main() -> None:

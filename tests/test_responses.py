@@ -353,7 +353,7 @@ def test_bad_restrictions():
         Responses("leduc", player("kuhn"))
     with pytest.raises(felt.FeltError, match="0 or more"):
         responses("kuhn").safe(-0.1)
-    with pytest.raises(felt.FeltError, match="cannot bind a player at each decision"):
+    with pytest.raises(felt.FeltError, match="cannot draw a restriction at each decision"):
         restricted_solver("kuhn", player("kuhn"), 0.5, 0, EACH, "fictitious-play")
     with pytest.raises(felt.FeltError, match="There is no confidence"):
         confidence("often", np.ones(2))

@@ -63,9 +63,9 @@ def value(
     Examples
     --------
     >>> print(felt.value(felt.rule_policy("leduc", "always-raise"), felt.uniform_policy("leduc")))
-    leduc against leduc, in leduc
-      +0.5... chips per game, exact
-      ...
+    policy against opponent, in leduc
+      +1.899306 chips per game, exact
+      by seat: +1.222222 as player 0, +2.576389 as player 1
     """
     if exact or not isinstance(policy, HoldemPolicy):
         effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
@@ -83,8 +83,8 @@ def value(
 
     found = holdem_value(policy, opponent, deals=deals, seed=seed, threads=threads, progress=report)
     return Value(
-        policy.game,
-        opponent.game,
+        "policy",
+        "opponent",
         policy.tree.game,
         "mbb/h",
         SEAT_NAMES[policy.tree.players],
