@@ -1,4 +1,4 @@
-"""Write the import graph of the packages into architecture.md, between two markers; a test keeps it current."""
+"""Write the import graph of the packages into architecture.md; a test keeps it up to date."""
 
 from __future__ import annotations
 
