@@ -17,14 +17,14 @@ COOKIE, TOKEN = "felt_token", "token"
 SAFE = ("GET", "HEAD")
 OPEN = "/static/"  # what anybody may see, as it is the same everywhere
 HEADERS = {
-    "Content-Security-TabularPolicy": (
+    "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
         "base-uri 'none'; form-action 'self'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-TabularPolicy": "no-referrer",
-    "Cross-Origin-Opener-TabularPolicy": "same-origin",
-    "Cross-Origin-Resource-TabularPolicy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
