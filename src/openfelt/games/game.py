@@ -52,6 +52,11 @@ class Game(ABC):
         return f"{self.key}({','.join(words)})" if words else self.key
 
     @property
+    def abstraction(self) -> str:
+        """Name of the card abstraction with which solvers see the game; empty if there is none."""
+        return ""
+
+    @property
     def unabstracted(self) -> Game:
         """The same rules without an abstraction: games that differ in it only are equal after this."""
         return self

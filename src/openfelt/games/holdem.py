@@ -68,7 +68,7 @@ class Holdem(Game):
 
     @property
     def abstraction(self) -> str:
-        """The name of the abstraction, also where it was left at the default."""
+        """Name of the abstraction, also where it is the default."""
         return self.buckets or BUCKETS[self.players]
 
     @property

@@ -78,6 +78,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
+    full_width: ClassVar[bool] = True  # visits every history; False: samples them
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
     knows_values: ClassVar[bool] = False  # of actions, so that its greedy policy goes by them
     work: ClassVar[str] = "iterations"  # what is counted
@@ -237,12 +238,11 @@ class Solver(ABC):
         """Refuse a budget for `run` that makes no sense."""
         if until is not None and not self.is_measured:
             raise FeltError(
-                f"{self.tree.game} is too large for exact exploitability: give iterations or seconds instead."
+                f"The exploitability of {self.tree.game} is not computed during training: give iterations or "
+                "seconds."
             )
         if self.iterative and iterations is None and seconds is None and until is None:
-            raise FeltError(
-                "Say how long to learn: a number of iterations, seconds, or a target exploitability."
-            )
+            raise FeltError("Give a budget: iterations, seconds or a target exploitability (until).")
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
             if value is None:
                 continue
@@ -268,7 +268,7 @@ class Solver(ABC):
     def measure(self) -> Measurement:
         """Exact nash_conv of the policy learned so far; kept in `measurements`."""
         if not self.is_measured:
-            raise FeltError(f"{self.tree.game} is too large for exact exploitability.")
+            raise FeltError(f"The exploitability of {self.tree.game} is not computed during training.")
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
         if self.restriction is not None and self.restriction.toss == EACH:
             evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)

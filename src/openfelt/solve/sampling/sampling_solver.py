@@ -61,6 +61,7 @@ def _learn(how: Any, tree: Any, tables: Any, own: Worker, span: Span, exchange: 
 class Learner(Solver):
     """A solver that samples. Its tables may be written by several threads."""
 
+    full_width: ClassVar[bool] = False
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
     tables_type: ClassVar[Any]  # what kernels get the tables as; a field is a table
