@@ -36,9 +36,25 @@ class Replay(NamedTuple):
 
 
 def check_record(record: HandRecord) -> str | None:
-    """What does not fit the rules, in one sentence, or None.
+    """Replay a hand by the rules.
 
-    Where cards are hidden, winnings fit if the hidden cards could have been such that the rules give them.
+    With hidden cards, winnings are valid if some assignment of these cards leads to them.
+
+    Parameters
+    ----------
+    record : HandRecord
+        The hand.
+
+    Returns
+    -------
+    str or None
+        One sentence on the first violation of the rules, or None.
+
+    Examples
+    --------
+    >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (2.0, -2.0))
+    >>> felt.check_record(hand)
+    'The winnings are written as +2, -2, but the rules give +1, -1.'
     """
     try:
         game = _game(record.game)

@@ -1,10 +1,9 @@
-"""Where a best response gains: by street, by line of betting, by starting hand.
+"""Leaks: where a best response gains, by street, betting line and starting hand.
 
-A best response is compared with the policy itself in the same seat. Think of one who plays the policy up to a
-street and answers best from there on; he wins the less, the later he begins. What he loses by beginning one
-street later is what there is to gain on that street, and it can be told apart by the line of betting with
-which the street begins and by the cards that he holds. All gains add up to what a best response wins more
-than the policy.
+A best response is compared with the policy itself in the same seat. A player that follows the policy up to a
+street and best-responds from there on wins less the later it starts. The difference between starting on a
+street and starting on the next one is the gain on that street. It is split by the betting line at the start
+of the street and by starting hand. All gains add up to what a best response wins more than the policy.
 """
 
 from __future__ import annotations
