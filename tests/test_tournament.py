@@ -132,7 +132,7 @@ def test_interrupted_in_the_middle_of_a_match(tmp_path):
 def test_a_folder_is_of_one_tournament(tmp_path):
     few = {"game": "kuhn", "hands": 100}
     tournament("random", "always-call", **few, folder="cup")
-    with pytest.raises(FeltError, match="seed 0, not 1; nothing was changed"):
+    with pytest.raises(FeltError, match="seed 0, not 1; nothing was written"):
         tournament("random", "always-raise", **few, seed=1, folder="cup")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("")

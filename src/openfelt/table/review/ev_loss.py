@@ -14,7 +14,6 @@ from functools import cache
 
 import numpy as np
 
-from openfelt.arena.contest import plays_by_numbers
 from openfelt.bots.bot import Bot
 from openfelt.bots.formula.ace1 import Ace1
 from openfelt.bots.formula.chen import Chen
@@ -110,7 +109,7 @@ def _estimated(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> Losses:
     if found is None:
         return Losses(UNKNOWN, False, ())
     seats, text = _seats(hand.game, seat, bots)
-    quick = all(map(plays_by_numbers, seats))
+    quick = all(bot.plays_in_kernels for bot in seats)
     count = ROLLOUTS if quick else _asked_rollouts(seats) // len(found)
     decisions = [
         _decision(at.step, *_summed(by_numbers(at, seats, count) if quick else by_asking(at, seats, count)))
@@ -144,7 +143,7 @@ def default_policy() -> HoldemPolicy:
 
 def _asked_rollouts(seats: Sequence[Bot]) -> int:
     """How many a hand gets where bots are asked: not by a clock, so that the result is always the same."""
-    return min(ASKED_ROLLOUTS.get(type(bot), FEW_ROLLOUTS) for bot in seats if not plays_by_numbers(bot))
+    return min(ASKED_ROLLOUTS.get(type(bot), FEW_ROLLOUTS) for bot in seats if not bot.plays_in_kernels)
 
 
 def _summed(won: Floats) -> tuple[Floats, Floats]:

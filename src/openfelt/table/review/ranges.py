@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.arena.contest import plays_by_numbers
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.rule_bot import RuleBot
@@ -82,9 +81,9 @@ def likelihood(
     """
     game = bot.game
     assert isinstance(game, Holdem)
-    if plays_by_numbers(bot) and isinstance(bot, HoldemBot):
+    if bot.plays_in_kernels and isinstance(bot, HoldemBot):
         return bot.policy.of_all_pairs(bot.policy.tree.find_node(line), board)[:, number]
-    if plays_by_numbers(bot) and isinstance(bot, RuleBot):  # whatever the cards
+    if bot.plays_in_kernels and isinstance(bot, RuleBot):  # whatever the cards
         view = holdem_view(game, seat, (), board, line)
         return np.full(PAIRS, bot.weights(view)[number] / bot.whole)
     first = holdem_view(game, seat, (), board, line)

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from openfelt.arena.hand_kernels import Deals, Luck, luck, place_block
+from openfelt.arena.hand_kernels import Deals, RandomStreams, random_streams, slot_offsets
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.rule_bot import RuleBot
@@ -50,7 +50,7 @@ from openfelt.solve.traverse.holdem import (
 from openfelt.table.review.ranges import Situation
 
 
-def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
+def draw_deals(at: Situation, count: int, streams: RandomStreams) -> Deals:
     """Hands of the bots as they may be, and boards that go on from what is there."""
     players = at.game.players
     deals = Deals(
@@ -62,13 +62,13 @@ def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
     summed = np.cumsum(at.beliefs, axis=1)
     summed /= summed[:, -1:]
     known = np.array(at.board, np.int32)
-    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), luck.cards)
+    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), streams.cards)
     return deals
 
 
 def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
     """[hands, actions] what the person won; `seats` play on by their tables, one of them for the person."""
-    chance = luck(seed)
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
     tree = next((bot.policy.tree for bot in seats if isinstance(bot, HoldemBot)), None)
     if tree is not None:
@@ -80,7 +80,7 @@ def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -
     for bot in seats:
         if isinstance(bot, HoldemBot):
             weights.append(bot.policy.weights)
-            shifts.append(place_block(holdem_tree(bot.policy.tree), deals))
+            shifts.append(slot_offsets(holdem_tree(bot.policy.tree), deals))
         else:
             assert isinstance(bot, RuleBot)
             weights.append(_graph_weights(node, bot.rule) if tree is None else rule_table(tree, bot.rule))
@@ -93,7 +93,7 @@ def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -
 
 def by_asking(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
     """The same with any bots, one decision at a time."""
-    chance = luck(seed)
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
     begun = HoldemView(at.game, at.seat, (), (), (), at.line).betting
     won = np.empty((count, len(at.actions)))
