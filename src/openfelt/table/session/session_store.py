@@ -91,7 +91,7 @@ class SessionStore(HandStore):
     def begin(self, game: str, bots: Sequence[str], seed: str) -> SessionRow:
         """A new session; who knows its id can play it."""
         row = SessionRow(secrets.token_urlsafe(16), game, tuple(bots), time.time(), seed)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
                 (row.id, row.game, json.dumps(row.bots), row.begun, row.seed),
@@ -100,7 +100,7 @@ class SessionStore(HandStore):
 
     def session(self, key: str) -> SessionRow:
         """The session of that id."""
-        with self._told():
+        with self._as_file_errors():
             found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
         if found is None:
             raise MissingError("There is no such session.")
@@ -112,7 +112,7 @@ class SessionStore(HandStore):
 
     def begin_hand(self, row: HandRow) -> None:
         """A hand is dealt."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO table_hands VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 0, NULL)",
                 (row.session, row.number, row.seat, row.seed, row.nonce, row.link, ON, _text(row.actions)),
@@ -120,7 +120,7 @@ class SessionStore(HandStore):
 
     def act(self, session: str, number: int, actions: Sequence[str]) -> None:
         """A hand went on."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._update(session, number, "actions = ?", _text(actions))
 
     def finish(
@@ -128,7 +128,7 @@ class SessionStore(HandStore):
     ) -> None:
         """A hand is over: it goes to the store of hands, and the next one has its seed."""
         sitting = new_sitting(session, record.game, record.names)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._insert([(sitting, pack(sitting, record))])
             key = self._one("SELECT max(id) FROM hands")
             self._update(
@@ -141,7 +141,7 @@ class SessionStore(HandStore):
 
     def give_back(self, session: str, number: int, next_seed: str) -> None:
         """A hand that cannot go on does not count."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._update(session, number, "status = ?", RETURNED)
             self._next(session, next_seed)
 
@@ -175,7 +175,7 @@ class SessionStore(HandStore):
             yield from self.hands(match=session)
 
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
-        with self._told():
+        with self._as_file_errors():
             found = self._base.execute(query, values).fetchall()
         return [_hand_row(*self._of_types(HAND_TYPES, row)) for row in found]
 
