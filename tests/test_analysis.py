@@ -11,8 +11,8 @@ from phevaluator import evaluate_cards
 from slow_twin import SlowGame
 
 import openfelt as felt
-from openfelt.arena.hand_kernels import Played, deal_block, luck
-from openfelt.arena.statistics.aivat import holdem_aivat, parents
+from openfelt.arena.hand_kernels import HandOutcomes, deal_block, random_streams
+from openfelt.arena.statistics.aivat import KnownPolicies, betting_history, holdem_aivat
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
@@ -227,7 +227,7 @@ def test_holdem_without_luck_is_that_of_the_arena():
     game, hands = Holdem(), 24
     bot, person = load_bot("default", game), load_bot("probe", game)
     tree = bot.policy.tree
-    deals = deal_block(2, luck(8), 0, hands)
+    deals = deal_block(2, random_streams(8), 0, hands)
     leaf, won = np.zeros((hands, 1), np.int32), np.zeros((hands, 1, 2))
     who, shifts = np.zeros((hands, 1, 2), np.int64), np.zeros((2, hands, 8), np.int64)
     found = []
@@ -250,9 +250,10 @@ def test_holdem_without_luck_is_that_of_the_arena():
         leaf[number], won[number], who[number, 0, seat] = tree.find_node(line), hand.payoffs, 1
         found.append(luck_adjusted(hand, seat, {1 - seat: bot}))
     weights = (bot.policy.weights, np.zeros(0, np.uint8))
-    hands_played = Played(leaf, won, np.zeros((2, 5), np.int64))
+    hands_played = HandOutcomes(leaf, won, np.zeros((2, 5), np.int64))
     known = np.array([True, False])
-    adjusted = holdem_aivat(tree, parents(tree), deals, hands_played, who, weights, shifts, known)
+    policies = KnownPolicies(weights, shifts, known)
+    adjusted = holdem_aivat(tree, betting_history(tree), deals, hands_played, who, policies)
     expected = [adjusted[number, 0, number % 2] for number in range(hands)]
     assert found == pytest.approx(expected, abs=1e-9)
     assert np.abs(np.array(expected) - won[np.arange(hands), 0, np.arange(hands) % 2]).max() > 1

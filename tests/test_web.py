@@ -867,7 +867,7 @@ def damaged(path: Path, how: str) -> str:
         path.write_bytes(data[:4096] + random.Random(1).randbytes(3 * 4096) + data[4 * 4096 :])
     elif how == "no database":
         path.write_bytes(b"Some text that somebody wrote." * 300)
-        says = "is no store of hands"
+        says = "is not a store of hands"
     return says
 
 
