@@ -17,12 +17,20 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from openfelt.core.errors import GameError
 
 CHANCE = -1  # turn(): chance moves
 TERMINAL = -2  # turn(): the game is over
+
+
+class Unit(NamedTuple):
+    """The unit in which winnings per hand are reported."""
+
+    name: str  # "mbb/h"
+    scale: float = 1.0  # how many of it are one unit of payoffs
+    digits: int = 4  # printed after the decimal point
 
 
 class Game(ABC):
@@ -57,6 +65,7 @@ class Game(ABC):
     unit: ClassVar[str] = "chips"  # of payoffs
     is_enumerable: ClassVar[bool] = True  # whether all of its histories fit in memory
     is_poker: ClassVar[bool] = False  # whether `passive` and `stakes` are defined
+    big_blind: ClassVar[float] = 0.0  # chips; 0 if there are no blinds
 
     if TYPE_CHECKING:  # subclasses have this as an attribute, or as a field if it is a parameter
 
@@ -82,6 +91,11 @@ class Game(ABC):
         return ""
 
     @property
+    def winnings_unit(self) -> Unit:
+        """The unit in which winnings per hand are reported."""
+        return Unit(f"{self.unit} a hand")
+
+    @property
     def unabstracted(self) -> Game:
         """The same rules without an abstraction: games that differ in it only are equal after this."""
         return self
@@ -97,6 +111,10 @@ class Game(ABC):
     @abstractmethod
     def actions(self, state: Any) -> Sequence[str]:
         """The names of the legal actions; at chance nodes, of the outcomes."""
+
+    def is_legal(self, state: Any, action: str) -> bool:
+        """Whether `action` is one of the `actions`."""
+        return action in self.actions(state)
 
     def chance(self, state: Any) -> Sequence[float]:
         """The probability of each outcome at a chance node; uniform unless overridden."""

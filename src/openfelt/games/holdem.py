@@ -17,13 +17,15 @@ from typing import ClassVar, NamedTuple
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.deck import BOARD_CARDS, CARDS, RIVER, card_text, parse_cards
 from openfelt.cards.evaluator import hand_value
-from openfelt.games.game import CHANCE, TERMINAL, Game, require
+from openfelt.core.errors import FeltError
+from openfelt.games.game import CHANCE, TERMINAL, Game, Unit, require
 
 BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
 BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 1
 FIRST = {2: 1, 3: 2}  # the seat that acts first before the flop
 SEAT_NAMES = {2: ("big blind", "dealer"), 3: ("small blind", "big blind", "dealer")}
 BIG_BLIND = 2
+CARD_NUMBERS = {card_text(card): card for card in range(CARDS)}  # "2c": 0, ...
 BET = (2, 2, 4, 4)  # chips, by street
 MOST_BETS = 4  # per street; before the flop the big blind is the first
 ALLOWED_BETS = (3, MOST_BETS)  # three in the models of Billings et al. 2003
@@ -58,6 +60,7 @@ class Holdem(Game):
     key: ClassVar[str] = "holdem"
     is_poker: ClassVar[bool] = True
     is_enumerable: ClassVar[bool] = False
+    big_blind: ClassVar[float] = float(BIG_BLIND)
     players: int = 2
     buckets: str = ""
     bets: int = MOST_BETS
@@ -78,6 +81,10 @@ class Holdem(Game):
     def unabstracted(self) -> Holdem:
         return Holdem(self.players, bets=self.bets)
 
+    @property
+    def winnings_unit(self) -> Unit:
+        return Unit("mbb/h", 1000 / BIG_BLIND, digits=1)
+
     def start(self) -> HoldemState:
         return HoldemState((), first_betting(self.players, self.bets))
 
@@ -92,6 +99,12 @@ class Holdem(Game):
         if self.turn(state) == CHANCE:
             return [card_text(card) for card in range(CARDS) if card not in state.cards]
         return betting_actions(state.betting)
+
+    def is_legal(self, state: HoldemState, action: str) -> bool:
+        if self.turn(state) == CHANCE:  # without a list of the whole deck
+            number = CARD_NUMBERS.get(action)
+            return number is not None and number not in state.cards
+        return action in betting_actions(state.betting)
 
     def play(self, state: HoldemState, action: str) -> HoldemState:
         if self.turn(state) == CHANCE:
@@ -129,6 +142,18 @@ class Holdem(Game):
     def board(self, state: HoldemState) -> tuple[int, ...]:
         """The cards on the table."""
         return state.cards[2 * self.players :]
+
+
+def require_holdem(game: Game) -> Holdem:
+    """Raise if a game is not hold'em."""
+    if not isinstance(game, Holdem):
+        raise FeltError(f"The game must be hold'em, not {game.name}.")
+    return game
+
+
+def is_holdem_name(name: str) -> bool:
+    """Whether the name of a game is that of hold'em, with any parameters."""
+    return name.partition("(")[0] == Holdem.key
 
 
 def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:

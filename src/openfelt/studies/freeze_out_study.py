@@ -87,7 +87,7 @@ def outcome_of(result: FreezeOutResult) -> Outcome:
         score.won,
         len(ruins),
         float(np.mean(ruins)) if ruins else math.nan,
-        1000 * score.conduct.seconds / max(1, score.conduct.decisions),
+        score.stats.mean_milliseconds,
     )
 
 

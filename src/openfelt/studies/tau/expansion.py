@@ -68,10 +68,10 @@ def _meet(meeting: Meeting, network: Network, progress: Progress = lambda _: Non
     result = match(*bots, hands=meeting.hands, seed=meeting.seed, folder=meeting.folder, progress=progress)
     clever, chance = result.scores
     for score in result.scores:
-        if score.conduct.told(score.name):
-            raise FeltError(score.conduct.told(score.name))
+        if report := score.stats.fault_report(score.name):
+            raise FeltError(report)
     won = result.amount(clever.won)
-    took = [1000 * each.conduct.seconds / each.conduct.decisions for each in (clever, chance)]
+    took = [each.stats.mean_milliseconds for each in (clever, chance)]
     measured = Measured(won.mean, won.interval(0.68), won.interval(), result.hands)
     return Outcome(measured, meeting.iterations, took[0], took[1])
 
