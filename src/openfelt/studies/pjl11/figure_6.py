@@ -257,8 +257,8 @@ FIGURE_6 = FrontierStudy(
         "until its nash_conv is at most 0.1. MCRNR is outcome sampling with epsilon 0.6 on the restricted "
         "game, in which a coin decides with probability p that the opponent must play the fixed policy; one "
         "run a seat, also measured after a hundredth and a tenth of its iterations. It is compared with the "
-        "exact frontier. Exploitation is the gain over the equilibrium of the linear program; both axes are sums "
-        "over the seats."
+        "exact frontier. Exploitation is the gain over the equilibrium of the linear program; both axes are "
+        "sums over the seats."
     ),
     budget=20_000_000,
     quick_budget=300_000,

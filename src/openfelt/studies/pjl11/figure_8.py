@@ -170,7 +170,8 @@ FIGURE_8 = OnlineCurve(
         f"{2 * CURVES[EXTERNAL].iterations:,} iterations, which take about as long. At each point of the "
         "curve the policy trained so far plays 3,000 hands of its own, each deal in both seats, "
         "luck-adjusted by AIVAT, so the curve does not depend on the luck of a thousand games. There are "
-        f"{RUNS} runs with different deals. The model, the coin and the buckets are those of [Table 2](pjl11-table-2.md)."
+        f"{RUNS} runs with different deals. The model, the coin and the buckets are those of "
+        "[Table 2](pjl11-table-2.md)."
     ),
     budget=3_000,
     quick_budget=40,
