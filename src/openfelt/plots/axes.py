@@ -10,8 +10,8 @@ import numpy as np
 from openfelt.core.jit import Floats
 from openfelt.plots.figure import COLOURS
 
-PLAIN_TICKS = (1.5, 0.4)  # matplotlib's minor_thresholds: label minor ticks on axes of up to 1.5 decades
-SPARSE_TICKS = (2, 0.5)
+MANY_TICKS = (1.5, 0.4)  # thresholds of LogFormatter, in decades, for labels of minor ticks
+MORE_TICKS = (2, 0.5)
 
 
 def label_axes(axes: Any, x: str, y: str = "", *, title: str = "", grid: str = "both") -> None:
@@ -33,8 +33,8 @@ def add_legend_below(figure: Any, axes: Any, columns: int) -> None:
     figure.legend(*handles, fontsize=8, frameon=False, loc="outside lower center", ncols=columns)
 
 
-def use_log_scale(axes: Any, which: str, minor: tuple[float, float] = PLAIN_TICKS) -> None:
-    """Make axis `which` ("x" or "y") logarithmic, with plain numbers instead of powers of ten."""
+def use_log_scale(axes: Any, which: str, minor: tuple[float, float] = MANY_TICKS) -> None:
+    """Make axis `which` ("x" or "y") logarithmic, and label minor ticks too where it is short."""
     from matplotlib.ticker import LogFormatter
 
     axes.set(**{f"{which}scale": "log"})

@@ -71,9 +71,9 @@ def _describe(speedups: Mapping[str, list[float]]) -> str:
 
 def _times(speedup: float) -> str:
     if np.isnan(speedup):
-        return "neither reaches it"
+        return "neither"
     if speedup == 0.0 or np.isinf(speedup):
-        return "only the first reaches it" if speedup else "only the second reaches it"
+        return "only the first" if speedup else "only the second"
     return f"{speedup:.2g} times faster" if speedup >= 1.0 else f"{1 / speedup:.2g} times slower"
 
 

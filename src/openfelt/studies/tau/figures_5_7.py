@@ -192,7 +192,7 @@ class NetworkStudy(Experiment):
         }
         labels = (
             f"accuracy on {results.test_examples:,} examples",
-            "winnings of the network against random expansion (mbb/h, 95%)",
+            "winnings of the network (mbb/h, 95%)",
         )
         plot_network_accuracy(self.title, results.accuracy, baselines, matches, labels, path)
 
