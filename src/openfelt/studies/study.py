@@ -98,6 +98,7 @@ class Study(ABC):
         if not findings:
             return []
         holding = sum(each.holds for each in findings)
+        verdict = "1 holds" if holding == 1 else f"{holding} hold"
         return [
             f"| {'our claim' if self.own_claims else 'claim of the paper'} | measured here | holds |",
             "|---|---|---|",
@@ -106,7 +107,7 @@ class Study(ABC):
                 for each in findings
             ),
             "",
-            f"**Of {'our' if self.own_claims else 'these'} {len(findings)} claims, {holding} hold.**",
+            f"**Of {'our' if self.own_claims else 'these'} {len(findings)} claims, {verdict}.**",
             "",
         ]
 
