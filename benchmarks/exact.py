@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from timing import Result, on_one_core
 
-from openfelt.bots.named_player import player_of
+from openfelt.bots.measurable import load_player
 from openfelt.core.cuda import why_no_gpu
 from openfelt.core.jit import Floats
 from openfelt.measure.holdem.exploitability import PRECISION
@@ -30,7 +30,7 @@ PROTOTYPE, PROTOTYPE_GPU, IN_2011 = 67 / 24, 21 / 60 / 24, 76.0
 
 def run() -> Iterator[Result]:
     """One result after another."""
-    player, deck = player_of("default"), Deck()
+    player, deck = load_player("default"), Deck()
     rivers = sum(plan_flop(deck, flop).rivers for flop in deck.flops)
     flops, on_gpu = _drawn(deck, ON_CPU), list[Floats]()
     yield from _on_the_gpu(Task(player, 0), deck, rivers, flops, on_gpu)

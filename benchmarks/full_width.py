@@ -47,9 +47,9 @@ def leduc_exploitability() -> Result:
 
 
 def exploitability_of(name: str, theirs: str, goals: dict[str, float]) -> Result:
-    game, policy = felt.load_game(name), felt.uniform_policy(name)
-    felt.exploitability(game, policy)
-    ours = 1 / per_call(lambda: felt.exploitability(game, policy))
+    policy = felt.uniform_policy(name)
+    felt.exploitability(policy)
+    ours = 1 / per_call(lambda: felt.exploitability(policy))
     peers = {}
     if pyspiel := peer("pyspiel"):
         other = pyspiel.load_game(theirs)

@@ -17,7 +17,7 @@ from openfelt.arena.holdem_value import holdem_value
 from openfelt.cards.evaluator import hand_values
 from openfelt.cards.strength import hand_strength
 from openfelt.cards.strength_tables import make_tables
-from openfelt.policy.holdem import rule_policy
+from openfelt.policy.rules import rule_policy
 
 TWO, LARGE = "holdem", "holdem(buckets='ehs2:169/1000/500/200')"
 THREE = "holdem(players=3,buckets='ehs2:169/1000/100/10')"

@@ -9,7 +9,7 @@ from timing import Result, in_turn
 import openfelt as felt
 from openfelt.games.compile.compiler import compile_any
 from openfelt.opponents.responses.response import restricted_solver
-from openfelt.policy.holdem import rule_policy
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import EACH, ONCE
 
 P, ROUNDS = 0.5, 9

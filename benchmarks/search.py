@@ -22,7 +22,7 @@ from openfelt.cards.deck import parse_cards
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
 from openfelt.opponents.models.seen import seen_hands
-from openfelt.policy.holdem import rule_policy
+from openfelt.policy.rules import rule_policy
 
 CLOCK = 0.2  # seconds, those of TAU's competition
 WANTED = 100_000  # iterations in that time

@@ -27,7 +27,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from openfelt.bots.view import view_of
 from openfelt.games.registry import load_game
-from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.review.bot_policies import thought_of
 from openfelt.table.session.session import Session
 from openfelt.table.session.session_store import SessionStore
@@ -61,12 +61,12 @@ def _digest(number: int) -> str:
 
 def _play(database: Path) -> str:
     """A session in which the person plays as the bot does; its id."""
-    store, bots, dice = SessionStore(database), Bots(), random.Random(1)
+    store, bots, dice = SessionStore(database), BotPool(), random.Random(1)
     row = store.begin(GAME, [BOT], _digest(0))
-    session, bot = Session(store, row, bots.make), bots.make(BOT, load_game(GAME))
+    session, bot = Session(store, row, bots.get), bots.get(BOT, load_game(GAME))
     for number in range(1, HANDS + 1):
         session.deal(number, _digest(number)[:32])
-        while session.on and session.live is not None:
+        while session.hand_is_on and session.live is not None:
             hand = session.live.hand
             word = dice.choices(hand.actions, thought_of(bot, view_of(hand)).probabilities)[0]
             session.act(number, len(session.live.actions), word)

@@ -9,10 +9,10 @@ from slow_twin import SlowGame
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.registry import load_game
-from openfelt.policy.tabular import Policy
+from openfelt.policy.tabular import TabularPolicy
 
 
-def as_profile(policy: Policy) -> dict:
+def as_profile(policy: TabularPolicy) -> dict:
     """{(player, everything seen): probabilities}, as the twins want it."""
     tree = policy.tree
     profile = {}
@@ -111,7 +111,7 @@ class OpenSpielTwin:
         quantity, face = map(int, word.split("x"))
         return [(quantity - 1) * faces + face - 1]
 
-    def policy(self, policy: Policy) -> dict[str, list[tuple[int, float]]]:
+    def policy(self, policy: TabularPolicy) -> dict[str, list[tuple[int, float]]]:
         """Our policy as open_spiel's."""
         table = {}
         for row, names in self.rows.items():

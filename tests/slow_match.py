@@ -51,7 +51,7 @@ def by_holdem_policy(policy) -> Decider:
     def decide(hand: Hand) -> list[float]:
         game, seat = hand.game, hand.mover
         bucket = policy.tree.abstraction.bucket(game.hole(hand.state, seat), game.board(hand.state))
-        weights = policy.at(policy.tree.find_node(line_of(hand)), bucket)
+        weights = policy.at_bucket(policy.tree.find_node(line_of(hand)), bucket)
         return [round(PARTS * weights[word]) for word in hand.actions]
 
     return decide

@@ -12,8 +12,7 @@ import pyspiel
 import pytest
 from acpc_players import GAMES, RULES, at_work, random_hand, states_of
 from acpc_published import THREE_PLAYER_LOG, THREE_PLAYERS, TWO_PLAYER_LOG, TWO_PLAYERS
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from openfelt.arena.acpc.betting import card_words, follow
 from openfelt.arena.acpc.client import Player, view_of_state
@@ -211,7 +210,7 @@ def test_a_bot_sees_what_it_sees_at_any_other_table(name):
                 theirs = view_of(hand, position)
                 assert ours.seat == theirs.seat == position
                 assert tuple(ours.actions) == tuple(theirs.actions)
-                assert ours.knew == theirs.knew
+                assert ours.infoset == theirs.infoset
                 if isinstance(ours, HoldemView):
                     assert (ours.shown, ours.betting) == (theirs.shown, theirs.betting)
                 if ours.actions:

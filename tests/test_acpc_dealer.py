@@ -16,8 +16,7 @@ import numpy as np
 import pyspiel
 import pytest
 from acpc_players import RULES, RawPlayer, against, at_work, polite, states_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from openfelt.arena.acpc.betting import card_words
 from openfelt.arena.acpc.client import Player, join

@@ -29,7 +29,9 @@ from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.holdem import Holdem
-from openfelt.policy.holdem import quantised, rule_policy
+from openfelt.measure.exploitability import values_against
+from openfelt.policy.holdem import quantised
+from openfelt.policy.rules import rule_policy
 
 TWO, THREE = "holdem(buckets='ehs:2')", "holdem(players=3,buckets='ehs:2')"
 OWN = str(Path(__file__).parent / "arena_bots.py")
@@ -261,7 +263,7 @@ def test_in_swapped_seats_the_same_play_wins_what_it_lost(compiled):
 def test_a_match_finds_the_exact_value(game, dealing, hands):
     policy, opponent = felt.random_policy(game, 11), felt.random_policy(game, 12)
     rules = felt.load_game(game)
-    truth = felt.against(policy, opponent)
+    truth = values_against(policy, opponent)
     others = [TreeBot(opponent, rules)] * (rules.players - 1)
     result = match(TreeBot(policy, rules), *others, hands=hands, dealing=dealing, seed=6)
     won = result.scores[0].won
@@ -758,7 +760,7 @@ def test_in_other_games_a_bot_knows_what_its_seat_has_seen(game):
 
     class Watching(arena_bots.Even):
         def act(self, view, dice, clock):
-            known.append((view.seat, view.knew))
+            known.append((view.seat, view.infoset))
             return super().act(view, dice, clock)
 
     def watch(hand) -> list[float]:
@@ -893,7 +895,7 @@ def test_the_game_is_that_of_the_policy(tmp_path):
     felt.save_policy(felt.random_policy("leduc", 3), tmp_path / "one")
     result = match(str(tmp_path / "one"), "random", hands=2000)
     assert result.game == "leduc"
-    truth = np.mean(felt.against(felt.random_policy("leduc", 3), felt.uniform_policy("leduc")))
+    truth = np.mean(values_against(felt.random_policy("leduc", 3), felt.uniform_policy("leduc")))
     assert abs(result.scores[0].won.mean - truth) < 4 * result.scores[0].won.error
 
 

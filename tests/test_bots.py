@@ -143,7 +143,7 @@ def test_what_they_think_is_what_they_do(name, players):
     for place, view in enumerate(random_views(players, hands=40, seed=5)):
         thought, taken = bot.think(view), act(bot, view, place)
         assert sum(thought.probabilities) == pytest.approx(1)
-        assert thought.knew.startswith(view.knew)
+        assert thought.infoset.startswith(view.infoset)
         share = dict(zip(view.actions, thought.probabilities, strict=True))[taken]
         assert share > 0 if name == "poki-like" else share == 1
 
@@ -479,7 +479,7 @@ def test_its_probabilities_are_probabilities():
             assert len(thought.probabilities) == len(view.actions)
             assert sum(thought.probabilities) == pytest.approx(1)
             assert min(thought.probabilities) >= 0
-            assert view.knew in thought.knew
+            assert view.infoset in thought.infoset
 
 
 def thinks(hole, board, line, manner=None):

@@ -581,8 +581,8 @@ def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
         assert main(["exploit", "run", "--json", *flags]) == 0
         found[tuple(flags)] = json.loads(capsys.readouterr().out)["nash_conv"]
     solver = felt.UCT("leduc", opponent="random").run(30_000)
-    assert found[()] == felt.exploitability("leduc", solver.policy).nash_conv
-    assert found[("--greedy",)] == felt.exploitability("leduc", solver.greedy).nash_conv
+    assert found[()] == felt.exploitability(solver.policy).nash_conv
+    assert found[("--greedy",)] == felt.exploitability(solver.greedy).nash_conv
     again = ["train", "leduc", "--solver", "uct", "--episodes", "1e3", "--out", "next", "--opponent", "run"]
     assert main(again) == 0
 

@@ -75,7 +75,7 @@ class Pennies(Game):
 
 def test_a_game_of_ones_own():
     assert felt.check_game(Pennies()).rows == 4
-    assert felt.expected_values(Pennies(), felt.SequenceLP(Pennies()).run().policy)[0] == pytest.approx(0)
+    assert felt.expected_values(felt.SequenceLP(Pennies()).run().policy)[0] == pytest.approx(0)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ def test_efg_there_and_back(name, tmp_path):
     back, tree = felt.compile_game(str(path)), felt.compile_game(name)
     assert (back.num_nodes, back.num_rows, back.players) == (tree.num_nodes, tree.num_rows, tree.players)
     # Rows come in another order, so compare what does not depend on it.
-    ours = felt.exploitability(name, felt.uniform_policy(name))
-    theirs = felt.exploitability(str(path), felt.uniform_policy(str(path)))
+    ours = felt.exploitability(felt.uniform_policy(name))
+    theirs = felt.exploitability(felt.uniform_policy(str(path)))
     assert theirs.values == pytest.approx(ours.values, abs=1e-12)
     assert theirs.best_responses == pytest.approx(ours.best_responses, abs=1e-12)
     assert felt.check_game(str(path)).nodes == tree.num_nodes
@@ -297,14 +297,14 @@ def test_open_spiel_reads_what_we_write(name, tmp_path):
     felt.write_efg(name, tmp_path / "game.efg")
     game = pyspiel.load_game(f"efg_game(filename={tmp_path / 'game.efg'})")
     theirs = pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game))
-    assert theirs == pytest.approx(felt.exploitability(name, felt.uniform_policy(name)).nash_conv, abs=1e-9)
+    assert theirs == pytest.approx(felt.exploitability(felt.uniform_policy(name)).nash_conv, abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "value"), [("kuhn_poker", -1 / 18), ("leduc_poker", -0.0856064240)])
 def test_we_read_what_open_spiel_writes(name, value, tmp_path):
     path = tmp_path / "game.efg"
     path.write_text(export_gambit(pyspiel.load_game(name)))
-    assert felt.expected_values(path, felt.SequenceLP(path).run().policy)[0] == pytest.approx(value, abs=1e-8)
+    assert felt.expected_values(felt.SequenceLP(path).run().policy)[0] == pytest.approx(value, abs=1e-8)
 
 
 def test_gambit_reads_what_we_write(tmp_path):
@@ -323,7 +323,7 @@ def test_we_read_what_gambit_writes(tmp_path):
     pygambit.read_efg(tmp_path / "ours.efg").to_efg(str(tmp_path / "theirs.efg"))
     path = str(tmp_path / "theirs.efg")
     assert felt.compile_game(path).num_rows == 288
-    value = felt.expected_values(path, felt.SequenceLP(path).run().policy)[0]
+    value = felt.expected_values(felt.SequenceLP(path).run().policy)[0]
     assert value == pytest.approx(-0.0856064240, abs=1e-8)
 
 
@@ -399,7 +399,7 @@ def test_efg_labels_that_look_alike(labels, tmp_path):
     )
     game = felt.load_game(tmp_path / "coin.efg")
     assert felt.compile_game(game).num_rows == 2
-    assert felt.exploitability(game, felt.uniform_policy(game)).best_responses[1] == pytest.approx(1)
+    assert felt.exploitability(felt.uniform_policy(game)).best_responses[1] == pytest.approx(1)
 
 
 def test_an_information_set_reached_in_two_ways(tmp_path):
@@ -412,7 +412,7 @@ def test_an_information_set_reached_in_two_ways(tmp_path):
     )
     path = tmp_path / "two.efg"
     assert felt.check_game(path).rows == 2
-    assert felt.expected_values(path, felt.SequenceLP(path).run().policy)[0] == pytest.approx(0)
+    assert felt.expected_values(felt.SequenceLP(path).run().policy)[0] == pytest.approx(0)
 
 
 def test_words_with_quotes_survive_efg(tmp_path):
@@ -445,7 +445,7 @@ def test_payoffs_along_the_path_add_up(tmp_path):
         'p "" 1 1 0\nt "" 2\nt "" 2\n'
     )
     game = felt.load_game(tmp_path / "sum.efg")
-    measured = felt.exploitability(game, felt.uniform_policy(game))
+    measured = felt.exploitability(felt.uniform_policy(game))
     assert measured.values[0] == pytest.approx(0.5 * (0.5 * 2 - 0.5) + 0.5 * 2)
     assert measured.best_responses[0] == pytest.approx(2)
     assert felt.compile_game(game).actions(0) == ("1:", "2:")

@@ -7,7 +7,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.games.compile.sequence_form import sequence_form
-from openfelt.measure.exploitability import seat
+from openfelt.policy.policy import join_seats
 from openfelt.solve.sequence_lp import plan_program, sequences, solve_program
 
 
@@ -15,7 +15,7 @@ from openfelt.solve.sequence_lp import plan_program, sequences, solve_program
     ("game", "nash_conv"), [("kuhn", 11 / 12), ("leduc", 4.747222222222222), ("kuhn(players=3)", 2.0625)]
 )
 def test_uniform_play(game, nash_conv):
-    measured = felt.exploitability(game, felt.uniform_policy(game))
+    measured = felt.exploitability(felt.uniform_policy(game))
     assert measured.nash_conv == pytest.approx(nash_conv, abs=1e-9)
     players = felt.load_game(game).players
     assert measured.exploitability == pytest.approx(nash_conv / players, abs=1e-9)
@@ -23,7 +23,7 @@ def test_uniform_play(game, nash_conv):
     assert f"nash_conv / {players} players" in str(measured)
 
 
-def kuhn_policy(gamma: float) -> felt.Policy:
+def kuhn_policy(gamma: float) -> felt.TabularPolicy:
     """The equilibria of Kuhn poker as PJL11 2.2 gives them, with (alpha, beta, gamma) of its Figure 1."""
     bet = {
         (0, "J"): gamma / 3, (0, "Q"): 0.0, (0, "K"): gamma,
@@ -35,21 +35,21 @@ def kuhn_policy(gamma: float) -> felt.Policy:
     table = np.empty(tree.num_slots)
     for (player, name), share in bet.items():
         table[tree.slots(tree.find_row(player, name))] = [1 - share, share]
-    return felt.Policy(tree, table)
+    return felt.TabularPolicy(tree, table)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.9, 1.0])
 def test_kuhns_equilibria(gamma):
     policy = kuhn_policy(gamma)
-    measured = felt.exploitability("kuhn", policy)
+    measured = felt.exploitability(policy)
     assert measured.nash_conv == pytest.approx(0, abs=1e-12)
     assert measured.values == pytest.approx((-1 / 18, 1 / 18))
-    distance = felt.closest_equilibrium("kuhn", policy)
+    distance = felt.closest_equilibrium(policy)
     assert distance.sum == pytest.approx(0, abs=1e-9)
     assert distance.exact
 
 
-def kuhn_error(gamma: float, policy: felt.Policy) -> float:
+def kuhn_error(gamma: float, policy: felt.TabularPolicy) -> float:
     """Squared error to one equilibrium; who always bets his king is free at a row he never reaches."""
     errors = (kuhn_policy(gamma).probabilities - policy.probabilities) ** 2
     if gamma == 1:
@@ -66,7 +66,7 @@ def test_closest_equilibrium_is_the_closest():
         distance = equilibria.distance(policy)
         assert distance.sum == pytest.approx(closed_form, abs=1e-6)
         assert distance.mean == pytest.approx(distance.sum / 24)
-        assert felt.exploitability("kuhn", distance.closest).nash_conv < 1e-8
+        assert felt.exploitability(distance.closest).nash_conv < 1e-8
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_closest_equilibrium_in_other_games(game):
     assert equilibria.distance(solution).sum == pytest.approx(0, abs=1e-6)
     policy = felt.random_policy(game, 8)
     distance = equilibria.distance(policy)
-    assert felt.exploitability(game, distance.closest).nash_conv < 1e-7
+    assert felt.exploitability(distance.closest).nash_conv < 1e-7
     if distance.exact:
         assert distance.sum <= sampled_error(game, policy) + 1e-6
 
 
-def sampled_error(game: str, policy: felt.Policy) -> float:
+def sampled_error(game: str, policy: felt.TabularPolicy) -> float:
     """The least squared error among equilibria that linear programs with random objectives give."""
     form, generator = sequence_form(policy.tree), np.random.default_rng(5)
     total = 0.0
@@ -162,18 +162,18 @@ def test_distance_refuses_what_it_cannot_do():
 def test_seats_of_different_policies():
     """Player 0 of one policy against player 1 of another: the value lies between their best responses."""
     good, bad = kuhn_policy(0.5), felt.uniform_policy("kuhn")
-    assert felt.expected_values("kuhn", seat([good, bad]))[0] >= -1 / 18
-    assert felt.expected_values("kuhn", seat([bad, good]))[0] <= -1 / 18
-    with pytest.raises(felt.FeltError, match="2 seats"):
-        seat([good])
+    assert felt.expected_values(join_seats([good, bad]))[0] >= -1 / 18
+    assert felt.expected_values(join_seats([bad, good]))[0] <= -1 / 18
+    with pytest.raises(felt.FeltError, match="2 players"):
+        join_seats([good])
     with pytest.raises(felt.FeltError, match="a policy for each seat"):
-        seat([])
+        join_seats([])
     with pytest.raises(felt.FeltError, match="players 0 to 1"):
-        felt.best_response("kuhn", good, 2)
+        felt.best_response(good, 2)
 
 
 def test_a_policy_of_another_game_is_refused():
-    for other in ("leduc", "kuhn(pot=8)"):  # the second has the same rows, and other payoffs
+    for other in ("leduc", "kuhn(pot=8)"):  # the second has the same infosets, and other payoffs
         with pytest.raises(felt.FeltError, match="made for kuhn, not for"):
-            felt.exploitability(other, felt.uniform_policy("kuhn"))
-    assert felt.exploitability("one_card(3)", felt.uniform_policy("kuhn")).game == "one_card(3)"
+            felt.value(felt.uniform_policy(other), felt.uniform_policy("kuhn"))
+    assert felt.value(felt.uniform_policy("one_card(3)"), felt.uniform_policy("kuhn")).game == "one_card(3)"

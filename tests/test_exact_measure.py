@@ -97,17 +97,20 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["exploit", "poki-like"], "plays by no policy"),
+        (["exploit", "poki-like"], "has no tabular policy"),
         (["exploit", "always-call", "--flops", "1"], "two flops or more"),
         (["exploit", "always-call", "--device", "tpu"], "device must be"),
         (["exploit", "nowhere"], "There is no run or policy"),
         (["exploit", "nowhere + always-call"], "There is no run or policy"),
-        (["exploit", "much * always-call + probe"], "'much * always-call' is no part of one"),
-        (["exploit", "always-call + "], "'' is no part of one"),
-        (["exploit", "2 * + always-call"], "'2 *' is no part of one"),
-        (["exploit", "-1 * always-call + probe"], "as many weights, none negative"),
+        (["exploit", "much * always-call + probe"], "'much * always-call' is not a part of a mixture"),
+        (["exploit", "always-call + "], "'' is not a part of a mixture"),
+        (["exploit", "2 * + always-call"], "'2 *' is not a part of a mixture"),
+        (["exploit", "-1 * always-call + probe"], "one non-negative weight per policy"),
         (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
-        (["value", "always-call + probe", "always-fold + probe", "--exact"], "not both"),
+        (
+            ["value", "always-call + probe", "always-fold + probe", "--exact"],
+            "At most one of the two can be a mixture",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(words, told, capsys):
@@ -127,14 +130,15 @@ def test_mixtures_go_by_their_names(capsys, monkeypatch):
 
     facts = told("exploit", "3 * always-call + always-raise")
     wanted = measure_exploit(mixed(parts, [3, 1]))
-    assert facts["mbb_per_game"] == wanted.mbb
-    assert facts["name"] == wanted.name == "0.75 always-call + 0.25 always-raise"
+    assert facts["exploitability"] == pytest.approx(wanted.mbb, rel=1e-14)
+    assert facts["unit"] == "mbb/h"
+    assert facts["policy"] == wanted.name == "0.75 always-call + 0.25 always-raise"
     against = told("value", "probe", "always-call + always-raise", "--exact")
     turned = told("value", "always-call + always-raise", "probe", "--exact")
     assert turned["by_seat"] == [-each for each in reversed(against["by_seat"])]
-    assert (turned["name"], turned["against"]) == (against["against"], against["name"])
-    alone = [told("value", "probe", part.name, "--exact")["mbb_per_game"] for part in parts]
-    assert against["mbb_per_game"] == pytest.approx(np.mean(alone), rel=1e-5)  # for it is linear
+    assert (turned["policy"], turned["opponent"]) == (against["opponent"], against["policy"])
+    alone = [told("value", "probe", part.name, "--exact")["mean"] for part in parts]
+    assert against["mean"] == pytest.approx(np.mean(alone), rel=1e-5)  # for it is linear
 
 
 def test_mixtures_are_kept_with_their_weights(tmp_path):
@@ -150,7 +154,7 @@ def test_other_games_and_three_players_are_refused(capsys, tmp_path):
     assert main(["train", "kuhn", "--solver", "cfr", "--iterations", "2", "--out", folder, "--json"]) == 0
     capsys.readouterr()
     assert main(["value", folder, "always-call", "--exact"]) != 0
-    assert capsys.readouterr().err.strip().endswith("plays kuhn, not hold'em.")
+    assert capsys.readouterr().err.strip().endswith("does not play kuhn.")
     three = SimpleNamespace(tree=SimpleNamespace(players=3, game="holdem(players=3)"))
     with pytest.raises(FeltError, match=r"for two players; holdem\(players=3\) has 3"):
         policy_player(three)

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from openfelt.bots import exact_player
 from openfelt.bots.bot import Clock
-from openfelt.bots.exact_player import GOES_BY, bot_player, player_on
+from openfelt.bots.formula import strategy
+from openfelt.bots.formula.strategy import STRATEGY_FEATURES, formula_player, player_on
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view, view_of
-from openfelt.cards.boards import PAIR_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIRS
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, _rank_hands
 from openfelt.core.errors import FeltError
@@ -37,7 +37,7 @@ class SomeBoards:
         self.name, self.numbers = name, [np.array(sorted(some), np.int64) for some in found]
         tables = strengths_on(self.numbers)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exact_player, "strength_tables", lambda: tables)
+            patch.setattr(strategy, "strength_tables", lambda: tables)
             self.player = player_on(name, self.numbers)
 
     def does(self, node, hole, board):
@@ -46,9 +46,9 @@ class SomeBoards:
         place = street_of(self.player.betting.node, node), int(facts[PLAYER])
         number, seen_as = find_board(board)
         row = np.searchsorted(self.numbers[place[0]], number)
-        bucket = int(self.player.buckets[place[0]][row, PAIR_AS[seen_as, PAIR[tuple(hole)]]])
+        bucket = int(self.player.buckets[place[0]][row, PERMUTED_PAIR[seen_as, PAIR[tuple(hole)]]])
         first = (
-            layout.slot_base[place] + layout.spots[place] * bucket + facts[PLACE] - layout.first_spot[place]
+            layout.slot_base[place] + layout.edges[place] * bucket + facts[PLACE] - layout.first_edge[place]
         )
         return self.player.probabilities[first : first + len(betting_words(int(facts[KIND])))].tolist()
 
@@ -97,13 +97,13 @@ def node_after(words):
     return node
 
 
-@pytest.fixture(scope="module", params=GOES_BY)
+@pytest.fixture(scope="module", params=STRATEGY_FEATURES)
 def on_one_board(request):
     """On one board, street by street."""
     return SomeBoards(request.param, [BOARD[:size] for size in BOARD_CARDS])
 
 
-@pytest.mark.parametrize("name", GOES_BY)
+@pytest.mark.parametrize("name", STRATEGY_FEATURES)
 def test_he_does_what_the_bot_does_in_random_hands(name):
     generator = np.random.default_rng(5)
     met = [decision for _ in range(30) for decision in random_hand(generator)]
@@ -112,7 +112,7 @@ def test_he_does_what_the_bot_does_in_random_hands(name):
     streets, done = set(), set()
     for place, (view, node) in enumerate(met):
         does = other.does(node, view.hole, view.board)
-        assert does == asked(bot, view, seed=place), view.knew
+        assert does == asked(bot, view, seed=place), view.infoset
         streets.add(view.street)
         done.add(view.actions[int(np.argmax(does))])
     assert len(met) > 200
@@ -130,7 +130,7 @@ def test_with_every_hand_on_a_board(on_one_board, line):
     board = BOARD[: BOARD_CARDS[street_of(on_one_board.player.betting.node, node)]]
     for hole in combinations(sorted(set(range(52)) - {*board}), 2):
         view = holdem_view(GAME, 1, hole[::-1], board, words)
-        assert on_one_board.does(node, hole, board) == asked(bot, view), view.knew
+        assert on_one_board.does(node, hole, board) == asked(bot, view), view.infoset
 
 
 def test_at_every_decision_of_the_tree(on_one_board):
@@ -144,7 +144,7 @@ def test_at_every_decision_of_the_tree(on_one_board):
         board = BOARD[: BOARD_CARDS[state.street]]
         for hole in ((50, 46), (33, 28)):  # Ah Kh, Td 9c
             view = holdem_view(GAME, state.turn, hole, board, line)
-            assert on_one_board.does(here, hole, board) == asked(bot, view), view.knew
+            assert on_one_board.does(here, hole, board) == asked(bot, view), view.infoset
         count += 1
         for action, word in enumerate(view.actions):
             walk.append((int(node[here, CHILD]) + action, bet(state, word), (*line, word)))
@@ -160,10 +160,10 @@ def test_no_two_buckets_are_alike_and_rows_sum_to_one(on_one_board):
         assert set(np.unique(table)) == set(range(count))
         rows = []
         for seat in range(2):
-            first, spots = int(layout.slot_base[street, seat]), int(layout.spots[street, seat])
+            first, spots = int(layout.slot_base[street, seat]), int(layout.edges[street, seat])
             rows.append(player.probabilities[first : first + count * spots].reshape(count, spots))
         assert len(np.unique(np.concatenate(rows, axis=1), axis=0)) == count
-    assert len(player.probabilities) == (layout.spots * layout.buckets).sum()
+    assert len(player.probabilities) == (layout.edges * layout.buckets).sum()
     for node, (seat, kind, _, _) in enumerate(player.betting.node.tolist()):
         if seat >= 0 and street_of(player.betting.node, node) == 0:
             assert player.before_flop(node).sum(axis=1) == pytest.approx(1)
@@ -177,12 +177,12 @@ def test_buckets_are_few(on_one_board):
     assert on_one_board.player.layout.buckets.max() <= most
 
 
-@pytest.mark.parametrize("name", sorted(set(BOTS) - set(GOES_BY)))
+@pytest.mark.parametrize("name", sorted(set(BOTS) - set(STRATEGY_FEATURES)))
 def test_other_bots_get_one_sentence(name):
     with pytest.raises(FeltError, match=f"ace1 and chen.*; {re.escape(name)} is not among them"):
-        bot_player(name)
+        formula_player(name)
 
 
 def test_a_bot_that_there_is_not_gets_one_sentence():
     with pytest.raises(FeltError, match=r"There is no bot 'chem' .*did you mean 'chen'"):
-        bot_player("chem")
+        formula_player("chem")

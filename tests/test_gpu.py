@@ -20,8 +20,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.cli.app import main
-from openfelt.core import cuda as cuda_module
-from openfelt.core import jit
+from openfelt.core import cuda as cuda_module, jit
 from openfelt.core.cuda import choose_device, to_gpu, why_no_gpu
 from openfelt.solve.registry import solver_type
 
@@ -56,7 +55,7 @@ def test_on_a_gpu(name, cases):
 def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
     folder = gpu_cases.folder_of(cases[0], "a_policy_is_saved_for_everybody")
     policy = felt.load_policy(folder / "policy")
-    measured = felt.exploitability("leduc", policy)
+    measured = felt.exploitability(policy)
     assert measured.nash_conv == pytest.approx(float((folder / "nash_conv").read_text()), abs=1e-12)
     here = felt.SmoothUCT("leduc").run(150)
     assert here.visits.tolist() == json.loads((folder / "visits").read_text())
@@ -65,7 +64,7 @@ def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
 
 def test_tables_go_to_a_gpu_in_rows_without_a_step_of_zero(monkeypatch):
     """numba-cuda takes such a step for a repeated table, and goes through its places one by one: hours."""
-    monkeypatch.setattr(cuda_module, "_cuda", lambda: SimpleNamespace(to_device=lambda table: table))
+    monkeypatch.setattr(cuda_module, "numba_cuda", lambda: SimpleNamespace(to_device=lambda table: table))
     table = np.arange(6).reshape(2, 3)
     for given in (table, table[None], table[:, None, ::2], table.T, table[:, :0]):
         handed = to_gpu(given)
@@ -80,8 +79,8 @@ def break_driver():
 
 
 NOT_INSTALLED = ({"find_spec": lambda name: None}, "needs numba-cuda, which is not installed: pip install")
-NO_GPU = ({"_cuda": lambda: SimpleNamespace(is_available=lambda: False)}, "no NVIDIA GPU, or no driver")
-BROKEN = ({"_cuda": break_driver}, "the GPU cannot be used: CUDA driver is too old")
+NO_GPU = ({"numba_cuda": lambda: SimpleNamespace(is_available=lambda: False)}, "no NVIDIA GPU, or no driver")
+BROKEN = ({"numba_cuda": break_driver}, "the GPU cannot be used: CUDA driver is too old")
 
 
 @pytest.fixture(params=[NOT_INSTALLED, NO_GPU, BROKEN], ids=["not installed", "no GPU", "broken"])
@@ -221,7 +220,7 @@ class Finder:
 sys.meta_path[:] = map(Finder, sys.meta_path)
 import openfelt
 
-for layer in "base cards rules compile abstraction traverse solvers policy evaluate".split():
+for layer in "core cards games policy solve measure".split():
     package = importlib.import_module(f"openfelt.{layer}")
     for module in pkgutil.walk_packages(package.__path__, f"openfelt.{layer}."):
         importlib.import_module(module.name)

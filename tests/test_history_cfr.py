@@ -7,6 +7,7 @@ import pytest
 from bound_game import bound_game
 
 import openfelt as felt
+from openfelt.measure.exploitability import values_against
 from openfelt.solve.restriction import Restriction
 from openfelt.studies.pjl11.history_cfr import HistoryCFR
 
@@ -32,10 +33,10 @@ def test_it_is_the_cfr_of_the_sequence_form(game, seat, p):
 def test_it_solves_the_game_with_a_coin(seat):
     by_history = both("kuhn", seat, 0.6)[0].run(20_000)
     coin = bound_game("kuhn", felt.random_policy("kuhn", seed=3), seat, 0.6)
-    value = felt.expected_values(coin, felt.SequenceLP(coin).run().policy)[1 - seat]
+    value = felt.expected_values(felt.SequenceLP(coin).run().policy)[1 - seat]
     fixed = felt.random_policy("kuhn", seed=3)
-    worst = -felt.best_response("kuhn", by_history.policy, seat).value
-    sure = 0.6 * felt.against(by_history.policy, fixed)[1 - seat] + 0.4 * worst
+    worst = -felt.best_response(by_history.policy, seat).value
+    sure = 0.6 * values_against(by_history.policy, fixed)[1 - seat] + 0.4 * worst
     assert sure == pytest.approx(value, abs=2e-3)
 
 

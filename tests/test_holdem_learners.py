@@ -6,6 +6,7 @@ import io
 import json
 import math
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -14,13 +15,15 @@ from slow_learners import SplitMix64
 
 import openfelt as felt
 from openfelt.arena.holdem_value import holdem_value
-from openfelt.cards.deck import card_text
+from openfelt.cards.deck import card_text, parse_cards
 from openfelt.cli.app import main
 from openfelt.core.random import starts
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.holdem import stakes
-from openfelt.policy.holdem import RULES, WHOLE, quantised, rule_policy
+from openfelt.measure.exploitability import values_against
+from openfelt.policy.holdem import WHOLE, quantised
+from openfelt.policy.rules import RULES, rule_policy
 from openfelt.table.terminal import watch
 
 pytestmark = pytest.mark.usefixtures("strengths")
@@ -141,7 +144,7 @@ def test_a_policy_is_rounded_to_255ths():
         assert int(policy.weights[slots].sum()) == WHOLE
         exact = weights[slots] / weights[slots].sum()
         assert policy.weights[slots] / WHOLE == pytest.approx(exact, abs=1 / WHOLE)
-    assert policy.at(node, 3).keys() == {"fold", "call", "raise"}
+    assert policy.at_bucket(node, 3).keys() == {"fold", "call", "raise"}
     assert sum(policy.greedy().weights == WHOLE) == tree.num_rows
     even = quantised(tree, np.zeros(tree.num_slots))
     assert abs(even.weights[tree.slots(node, 0)].astype(int) - 85).max() == 0
@@ -156,9 +159,35 @@ def test_a_policy_is_rounded_to_255ths():
 def test_sampling_follows_the_probabilities():
     tree = compile_any(SMALL)
     policy, generator = quantised(tree, random_weights(tree, 2)), np.random.default_rng(3)
-    slots = tree.slots(0, 4)
-    drawn = np.bincount([policy.sample(slots, generator) for _ in range(20_000)], minlength=3)
-    assert drawn / 20_000 == pytest.approx(policy.weights[slots] / WHOLE, abs=0.02)
+    drawn = Counter(policy.sample(1, "AhKd", generator) for _ in range(20_000))
+    wanted = policy.at_bucket(0, tree.abstraction.bucket(parse_cards("AhKd")))
+    assert policy.at(1, "AhKd") == wanted
+    for action, probability in wanted.items():
+        assert drawn[action] / 20_000 == pytest.approx(probability, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("player", "infoset", "message"),
+    [
+        (0, "AhKd", "Player 0 is not to act after 'the blinds'"),
+        (1, "AhKd limp", "no betting line 'limp'"),
+        (1, "raise", "starts with two different hole cards"),
+        (1, "AhAh", "starts with two different hole cards"),
+        (0, "AhKd call check 2c3c", "On the flop the board has 3 cards, not 2"),
+    ],
+)
+def test_infosets_that_do_not_exist_are_refused(player, infoset, message):
+    tree = compile_any(SMALL)
+    with pytest.raises(felt.GameError, match=message):
+        rule_policy(tree, "probe").at(player, infoset)
+
+
+def test_an_infoset_is_hole_cards_actions_and_board_in_the_order_observed():
+    tree = compile_any(SMALL)
+    policy = quantised(tree, random_weights(tree, 2))
+    node, board = tree.find_node(["call", "check", "check"]), parse_cards("2c3cQh")
+    bucket = tree.abstraction.bucket(parse_cards("AhKd"), board)
+    assert policy.at(1, "AhKd call check 2c3cQh check") == policy.at_bucket(node, bucket)
 
 
 def test_the_rules_do_what_they_are_called():
@@ -169,7 +198,7 @@ def test_the_rules_do_what_they_are_called():
     assert tree.actions(capped) == ("fold", "call")
     chosen = {
         rule: [
-            [word for word, share in rule_policy(tree, rule).at(node, 7).items() if share > 0]
+            [word for word, share in rule_policy(tree, rule).at_bucket(node, 7).items() if share > 0]
             for node in (start, option, capped)
         ]
         for rule in RULES
@@ -353,9 +382,9 @@ def test_bad_input_gets_one_sentence(words, sentence, tmp_path, monkeypatch, cap
 def test_exploitability_of_holdem_is_refused_in_a_sentence():
     policy = rule_policy(compile_any(SMALL), "random")
     with pytest.raises(felt.FeltError, match="too large"):
-        felt.exploitability(SMALL, policy)
+        felt.exploitability(policy)
     with pytest.raises(felt.FeltError, match="too large"):
-        felt.against(policy, policy)
+        values_against(policy, policy)
 
 
 def test_abstractions_at_the_command_line(tmp_path, capsys):
@@ -408,7 +437,7 @@ def test_what_cannot_be_said_of_holdem_is_refused():
     policy = solver.policy
     for refused in (
         solver.measure,
-        lambda: felt.seat([policy, policy]),
+        lambda: felt.join_seats([policy, policy]),
         lambda: felt.mixture([policy, policy], [1, 1]),
         lambda: solver.run(until=0.1),
     ):

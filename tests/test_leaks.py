@@ -171,9 +171,11 @@ def test_values_without_luck_on_the_command_line(capsys, monkeypatch):
     assert main(["value", "always-call", "always-raise", *common, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["by_seat"] == pytest.approx([0, 0], abs=1e-3)
-    assert (found["against"], found["name"], found["flops"]) == ("always-call", "always-raise", "all")
+    assert (found["policy"], found["opponent"], found["flops"]) == ("always-call", "always-raise", "all")
     assert main(["value", "always-raise", "always-fold", *common]) == 0
-    assert "always-raise against always-fold: +750.00 mbb/g, exactly" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "always-raise against always-fold" in text
+    assert "+750.00 mbb/h, exact" in text
     assert main(["exploit", "probe", "--leaks", "--device", "cpu"]) == 0
     text = capsys.readouterr().out
     assert "Where a best response as dealer gains on probe" in text

@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 from slow_learners import SlowExternal, SlowOutcome, SlowUCT, SplitMix64
 from slow_twin import SlowCFR
@@ -16,6 +15,7 @@ from slow_twin import SlowCFR
 import openfelt as felt
 from openfelt.core.jit import episode_kernel
 from openfelt.core.random import ITERATION_DRAWS, go_to, starts, uniform
+from openfelt.measure.exploitability import values_against
 from openfelt.solve.registry import SOLVERS, solver_type
 from openfelt.solve.sampling import sampling_solver as learner_module
 from openfelt.solve.sampling.outcome_mccfr import (
@@ -270,10 +270,10 @@ def test_learning_against_a_fixed_opponent(name, opponent, tmp_path):
 def test_it_learns_the_best_response_to_a_fixed_opponent():
     opponent = felt.random_policy("leduc", 1)
     solver = felt.UCT("leduc", c=18, opponent=opponent, seed=1).run(1_000_000)
-    best = [felt.best_response("leduc", opponent, seat).value for seat in (0, 1)]
-    assert felt.against(solver.greedy, opponent) == pytest.approx(best, abs=0.02)
-    profile = felt.seat([solver.greedy, opponent])
-    assert felt.against(solver.greedy, opponent)[0] == felt.expected_values("leduc", profile)[0]
+    best = [felt.best_response(opponent, seat).value for seat in (0, 1)]
+    assert values_against(solver.greedy, opponent) == pytest.approx(best, abs=0.02)
+    profile = felt.join_seats([solver.greedy, opponent])
+    assert values_against(solver.greedy, opponent)[0] == felt.expected_values(profile)[0]
 
 
 def test_greedy_takes_the_highest_value():
@@ -426,9 +426,9 @@ def test_mccfr_converges_in_leduc():
     reduced = felt.OutcomeMCCFR("leduc", seed=1, baseline=0.1).run(3_000_000)
     chance = felt.ChanceCFR("leduc", seed=1).run(200_000)
     assert external.measurements[-1].nash_conv < 0.05
-    value = felt.expected_values("leduc", felt.CFRPlus("leduc").run(until=1e-4).policy)[0]
+    value = felt.expected_values(felt.CFRPlus("leduc").run(until=1e-4).policy)[0]
     for solver in (external, outcome, reduced, chance):
-        assert felt.expected_values("leduc", solver.policy)[0] == pytest.approx(value, abs=0.02)
+        assert felt.expected_values(solver.policy)[0] == pytest.approx(value, abs=0.02)
         curve = [measured.nash_conv for measured in solver.measurements]
         assert curve[-1] < 0.6 * curve[-25] < 0.2 * curve[0]
 
@@ -452,7 +452,7 @@ def test_all_learners_learn_all_games(name, game):
     if (name, game) == ("outcome-mccfr", "princess_monster(2,3,5)"):
         iterations = 150_000  # after 60,000 one run in five is above the limit still, after these none of 120
     solvers = [solver_type(name)(game, seed=seed).run(iterations) for seed in range(1, 6)]
-    uniform_conv = felt.exploitability(game, felt.uniform_policy(game)).nash_conv
+    uniform_conv = felt.exploitability(felt.uniform_policy(game)).nash_conv
     found = [solver.measurements[-1].nash_conv for solver in solvers]
     # The median, since single runs go astray: of plain UCT in goofspiel one in seven.
     assert np.median(found) < 0.75 * uniform_conv

@@ -20,11 +20,11 @@ from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
-from openfelt.policy.tabular import Policy
-from openfelt.table.lobby import lobby
-from openfelt.table.lobby import strength as strengths
-from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game, title
+from openfelt.policy.tabular import TabularPolicy
+from openfelt.table.lobby import lobby, strength as strengths
+from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game
 from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
+from openfelt.table.presentation.registry import presentation_of
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
@@ -67,7 +67,7 @@ def rule_policy(name, rule):
         }[rule]
         for word in chosen:
             table[first + meaning.index(word)] += 1 / len(chosen)
-    return Policy(tree, table)
+    return TabularPolicy(tree, table)
 
 
 def by_open_spiel(name, policy):
@@ -287,7 +287,7 @@ def test_other_games_are_refused_in_one_sentence(name, says, monkeypatch):
     ],
 )
 def test_titles(name, says):
-    assert title(table_game(name)) == says
+    assert presentation_of(table_game(name)).title == says
 
 
 # Bots that are learned on the spot
@@ -306,7 +306,7 @@ def test_what_is_learned_is_the_same_each_time_and_remembered(bot):
 
 def test_the_equilibrium_of_kuhn_has_its_value():
     policy = load_bot("equilibrium", felt.load_game("kuhn")).policy
-    assert felt.expected_values("kuhn", policy)[0] == pytest.approx(-1 / 18, abs=2 * TARGET)
+    assert felt.expected_values(policy)[0] == pytest.approx(-1 / 18, abs=2 * TARGET)
 
 
 @pytest.mark.parametrize("name", ["goofspiel(4)", "bluff(1,1,4)", "one_card(9)", "princess_monster(2,2,4)"])

@@ -21,6 +21,7 @@ from openfelt.cards.strength import hand_strength
 from openfelt.hands.check import check_record
 from openfelt.hands.phh import read_phh
 from openfelt.hands.store import HandStore
+from openfelt.measure.exploitability import values_against
 
 
 def by_enumeration(own: tuple[int, ...], his: tuple[int, ...], board: tuple[int, ...]) -> float:
@@ -97,15 +98,15 @@ def test_with_exact_values_no_luck_is_left(name):
     adjusted = tree_aivat(tree, [policy.probabilities for policy in policies])
     leaves = tree.nodes.num_children == 0
     assert np.ptp(adjusted[leaves], axis=0) == pytest.approx(np.zeros(tree.players), abs=1e-9)
-    profile = felt.seat(policies)
-    assert adjusted[leaves][0] == pytest.approx(felt.expected_values(tree.game, profile), abs=1e-9)
+    profile = felt.join_seats(policies)
+    assert adjusted[leaves][0] == pytest.approx(felt.expected_values(profile), abs=1e-9)
 
 
 def test_a_match_of_known_policies_has_no_variance():
     game = felt.load_game("leduc")
     first, second = (felt.random_policy("leduc", seed) for seed in (1, 2))
     result = match(TreeBot(first, game), TreeBot(second, game), hands=2_000, aivat=True)
-    exact = np.mean(felt.against(first, second))
+    exact = np.mean(values_against(first, second))
     assert result.scores[0].won.mean == pytest.approx(exact, abs=1e-9)
     assert result.scores[0].won.interval() == pytest.approx(0.0, abs=1e-6)
     assert result.scores[0].plain.interval() > 0.1

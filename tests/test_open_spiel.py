@@ -48,7 +48,7 @@ def test_values_and_best_responses(name):
     played = list(policies(name))
     tables = [twin.policy(policy) for policy in played]
     for policy, (best, expected) in zip(played, their_numbers(twin, tables), strict=True):
-        ours = felt.exploitability(name, policy)
+        ours = felt.exploitability(policy)
         np.testing.assert_allclose(ours.values, expected, atol=1e-9, rtol=0)
         np.testing.assert_allclose(ours.best_responses, best, atol=1e-9, rtol=0)
 

@@ -14,7 +14,7 @@ from openfelt.bots.view import view_of
 from openfelt.cli.app import main
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
-from openfelt.table.terminal import Terminal, understand, watch
+from openfelt.table.terminal import Terminal, parse_action, watch
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
@@ -30,7 +30,7 @@ def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
 
     game = felt.load_game(name)
     bots = [policy_bot(felt.uniform_policy(name), game) for _ in range(game.players - 1)]
-    terminal = Terminal(game, bots, seed=seed, ask=ask, tell=told.append)
+    terminal = Terminal(game, bots, seed=seed, ask=ask, write=told.append)
     terminal.play(hands)
     return terminal, told
 
@@ -125,7 +125,7 @@ def test_quitting_and_nonsense():
     ],
 )
 def test_understand(answer, actions, meant):
-    assert understand(answer, actions) == meant
+    assert parse_action(answer, actions) == meant
 
 
 def test_a_hand_follows_rules_and_tree():
@@ -145,7 +145,7 @@ def test_a_hand_follows_rules_and_tree():
                 assert hand.actions == tree.actions(row)
                 assert bot.think(view_of(hand)).probabilities == tuple(policy.row(row))
                 seen = [step.seen[hand.mover] for step in hand.steps if step.seen[hand.mover]]
-                assert tree.row_name(row) == bot.think(view_of(hand)).knew == " ".join(seen)
+                assert tree.row_name(row) == bot.think(view_of(hand)).infoset == " ".join(seen)
                 with pytest.raises(felt.FeltError):
                     hand.act_for_chance(generator)
                 step = hand.act(int(generator.integers(len(hand.actions))))

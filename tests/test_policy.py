@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from slow_twin import SlowGame
 
 import openfelt as felt
 from openfelt.core import files
-from openfelt.measure.exploitability import seat
+from openfelt.policy.policy import join_seats
 
 
 def test_by_words():
@@ -26,11 +27,9 @@ def test_by_words():
 def test_sampling_follows_the_probabilities():
     policy = felt.random_policy("leduc", 1)
     generator = np.random.default_rng(2)
-    row = 100
-    drawn = np.bincount(
-        [policy.sample(row, generator) for _ in range(20_000)], minlength=len(policy.row(row))
-    )
-    np.testing.assert_allclose(drawn / 20_000, policy.row(row), atol=0.02)
+    drawn = Counter(policy.sample(1, "K bet", generator) for _ in range(20_000))
+    for action, probability in policy.at(1, "K bet").items():
+        assert drawn[action] / 20_000 == pytest.approx(probability, abs=0.02)
 
 
 def test_greedy():
@@ -48,7 +47,7 @@ def test_a_mixture_is_worth_the_mixed_values():
 
         def value(policy, player=player):
             profile = [policy, other] if player == 0 else [other, policy]
-            return felt.expected_values("leduc", seat(profile))[player]
+            return felt.expected_values(join_seats(profile))[player]
 
         assert value(mixed) == pytest.approx(0.3 * value(a) + 0.7 * value(b), abs=1e-12)
 
@@ -64,7 +63,7 @@ def test_tables_must_be_policies():
     tree = felt.compile_game("kuhn")
     for table in (np.ones(3), np.full(24, 0.4), np.full(24, np.nan), np.tile([2.0, -1.0], 12)):
         with pytest.raises(felt.FeltError):
-            felt.Policy(tree, table)
+            felt.TabularPolicy(tree, table)
 
 
 @pytest.mark.parametrize("game", ["kuhn(pot=8)", "goofspiel(4)", "leduc(players=3)"])
@@ -81,7 +80,7 @@ def test_values_of_a_saved_policy(tmp_path):
     felt.save_policy(policy, tmp_path)
     slow = SlowGame(felt.load_game("kuhn"))
     values = slow.values(slow.root, as_profile(felt.load_policy(tmp_path)))
-    assert felt.expected_values("kuhn", policy) == pytest.approx(values)
+    assert felt.expected_values(policy) == pytest.approx(values)
 
 
 def table_file(folder: Path) -> Path:
@@ -125,8 +124,8 @@ FAULTS = [
     (lambda folder: edit_manifest(folder, version=99), "newer"),
     (lambda folder: edit_manifest(folder, format="openfelt tree"), "not an 'openfelt policy'"),
     (lambda folder: edit_manifest(folder, game="leduc"), "changed after it was saved"),
-    (lambda folder: edit_manifest(folder, reseal=True, game="leduc"), "does not fit leduc"),
-    (lambda folder: edit_manifest(folder, reseal=True, game="kuhn(pot=8)"), "does not fit kuhn(pot=8)"),
+    (lambda folder: edit_manifest(folder, reseal=True, game="leduc"), "does not match leduc"),
+    (lambda folder: edit_manifest(folder, reseal=True, game="kuhn(pot=8)"), "does not match kuhn(pot=8)"),
     (lambda folder: edit_manifest(folder, reseal=True, game="kohn"), "did you mean 'kuhn'"),
     (lambda folder: edit_manifest(folder, reseal=True, files={}), "not a complete policy"),
     (lambda folder: replace_table(folder, np.full(24, 3.0)), "damaged"),
@@ -177,7 +176,7 @@ def test_a_policy_of_ones_own_game(tmp_path):
     tree = felt.compile_game("kuhn(pot=8)")
     felt.save_policy(felt.uniform_policy("kuhn(pot=8)"), tmp_path)
     assert felt.load_policy(tmp_path, game=felt.load_game("kuhn(pot=8)")).tree is tree
-    with pytest.raises(felt.FileError, match="does not fit kuhn"):
+    with pytest.raises(felt.FileError, match="does not match kuhn"):
         felt.load_policy(tmp_path, game="kuhn")
 
 

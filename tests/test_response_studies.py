@@ -10,16 +10,16 @@ import pytest
 import scipy.stats
 
 import openfelt as felt
+from openfelt.arena.holdem_value import holdem_value
 from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
 from openfelt.opponents.models.seen import seen_hands
-from openfelt.policy.holdem import rule_policy
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import ONCE
 from openfelt.studies.match_table import Winnings
-from openfelt.studies.pjl11 import figure_8 as pjl11_figure_8
-from openfelt.studies.pjl11 import table_2 as pjl11_table_2
+from openfelt.studies.pjl11 import figure_8 as pjl11_figure_8, table_2 as pjl11_table_2
 from openfelt.studies.pjl11.figure_8 import FIGURE_8, mean_of
 from openfelt.studies.pjl11.observed_opponent import ObservedOpponent, ResponseConfig, train
 from openfelt.studies.pjl11.table_2 import (
@@ -113,7 +113,7 @@ def test_policies_do_not_depend_on_threads(tmp_path, strengths):
     opponent, config = AlwaysRaise("always-raise", tmp_path), ResponseConfig(2, 20_000)
     policies = [train(opponent.solvers(config, 3), config.iterations, threads) for threads in (1, 2)]
     np.testing.assert_array_equal(policies[0].weights, policies[1].weights)
-    won = felt.holdem_value(policies[0], rule_policy(tree, "always-raise"), deals=20_000)
+    won = holdem_value(policies[0], rule_policy(tree, "always-raise"), deals=20_000)
     assert won.mbb - won.interval() > 300
 
 

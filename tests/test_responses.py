@@ -19,19 +19,19 @@ from openfelt.core.jit import kernel
 from openfelt.core.random import starts
 from openfelt.games.compile.compiler import compile_game
 from openfelt.hands.store import HandStore
+from openfelt.measure.exploitability import values_against
 from openfelt.opponents.models.files import new_model, save_model
 from openfelt.opponents.models.seen import seen_hands
 from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
 from openfelt.opponents.responses.fixed import fixed_policy
 from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
-from openfelt.policy.files import rule_table
+from openfelt.policy.rules import rule_table
 from openfelt.solve.registry import SOLVERS
 from openfelt.solve.restriction import EACH, ONCE, Restriction
 from openfelt.solve.traverse import episode
 from openfelt.solve.traverse.holdem import new_deal
 from openfelt.solve.traverse.open_tree import open_tree
-from openfelt.studies.pjl11 import figure_6 as pjl11_responses
-from openfelt.studies.pjl11 import figure_7 as pjl11_convergence
+from openfelt.studies.pjl11 import figure_6 as pjl11_responses, figure_7 as pjl11_convergence
 from openfelt.studies.registry import STUDIES
 
 GAMES = ["kuhn", "leduc", "one_card(50)", "bluff(1,1,4)"]
@@ -50,8 +50,8 @@ def responses(game):
 
 def value(game, policy, fixed, free, p):
     """What a policy is sure of in the game with one toss, from its definition."""
-    worst = -felt.best_response(game, policy, 1 - free).value
-    return p * felt.against(policy, fixed)[free] + (1 - p) * worst
+    worst = -felt.best_response(policy, 1 - free).value
+    return p * values_against(policy, fixed)[free] + (1 - p) * worst
 
 
 @pytest.mark.parametrize("free", [0, 1])
@@ -59,7 +59,7 @@ def value(game, policy, fixed, free, p):
 def test_one_toss_is_the_game_with_a_coin(game, free):
     fixed, p = player(game), 0.6
     explicit = felt.SequenceLP(bound_game(game, fixed, 1 - free, p)).run()
-    want = felt.expected_values(bound_game(game, fixed, 1 - free, p), explicit.policy)[free]
+    want = felt.expected_values(explicit.policy)[free]
     exact = restricted_solver(game, fixed, p, free, ONCE, "lp").run()
     assert value(game, exact.policy, fixed, free, p) == pytest.approx(want, abs=1e-6)
     assert exact.measure().exploitability == pytest.approx(0, abs=1e-7)
@@ -81,11 +81,11 @@ def test_tosses_at_each_decision_are_a_game_of_coins(game, free, varied):
         as_policy = {key: i for i, key in enumerate(_rows_in_order(fixed))}
         seen_p = {seen: float(rows[row]) for (who, seen), row in as_policy.items() if who == 1 - free}
     explicit = bound_game(game, fixed, 1 - free, seen_p, each=True)
-    want = felt.expected_values(explicit, felt.SequenceLP(explicit).run().policy)[free]
+    want = felt.expected_values(felt.SequenceLP(explicit).run().policy)[free]
     exact = restricted_solver(game, fixed, bound, free, EACH, "lp").run()
     learned = restricted_solver(game, fixed, bound, free, EACH, "cfr+").run(1_000)
     for solver, close in ((exact, 1e-6), (learned, 5e-3)):
-        assert felt.expected_values(game, solver.policy)[free] == pytest.approx(want, abs=close)
+        assert felt.expected_values(solver.policy)[free] == pytest.approx(want, abs=close)
         assert solver.measure().exploitability < close
 
 
@@ -116,10 +116,10 @@ def test_no_trust_is_the_equilibrium_and_full_trust_the_best_response(game):
     found = responses(game)
     none, full = found.restricted(0.0), found.restricted(1.0)
     assert none.exploitability == pytest.approx(0, abs=1e-6)
-    values = felt.expected_values(game, felt.SequenceLP(game).run().policy)
-    guaranteed = [-felt.best_response(game, none.policy, 1 - seat).value for seat in (0, 1)]
+    values = felt.expected_values(felt.SequenceLP(game).run().policy)
+    guaranteed = [-felt.best_response(none.policy, 1 - seat).value for seat in (0, 1)]
     assert guaranteed == pytest.approx(values, abs=1e-6)
-    best = [felt.best_response(game, player(game), seat).value for seat in (0, 1)]
+    best = [felt.best_response(player(game), seat).value for seat in (0, 1)]
     assert full.won == pytest.approx(best, abs=1e-6)
 
 
@@ -169,14 +169,14 @@ def test_a_safe_response_gives_up_what_it_may_and_no_more(game):
     for epsilon in (0.0, 0.02, 0.1):
         safe = found.safe(epsilon)
         for free in (0, 1):
-            worst = -felt.best_response(game, safe.policy, 1 - free).value
+            worst = -felt.best_response(safe.policy, 1 - free).value
             assert worst > found.values[free] - epsilon - 1e-6
             saturated = safe.won[free] > found.most[free] - 1e-6
             assert saturated or worst < found.values[free] - epsilon + 1e-6
     for p in (0.5, 0.8):  # at the risk that a restricted response takes in each seat, it wins no less
         bound = found.restricted(p)
         for free in (0, 1):
-            risk = found.values[free] + felt.best_response(game, bound.policy, 1 - free).value
+            risk = found.values[free] + felt.best_response(bound.policy, 1 - free).value
             assert found.safe(max(0.0, risk)).won[free] > bound.won[free] - 1e-6
     rich = found.safe(1e6)
     assert rich.won == pytest.approx(found.most, abs=1e-6)
@@ -221,14 +221,14 @@ def test_episodes_are_bound_as_often_as_they_should(toss, seat):
         rows[int(fixed.tree.rows.first_row[seat])] = p
         share = np.repeat(rows, np.diff(fixed.tree.rows.first_slot))
     found, met = sampled(Restriction(seat, fixed, share, toss), free.probabilities, episodes)
-    bound = felt.seat([fixed if who == seat else free for who in (0, 1)])
+    bound = felt.join_seats([fixed if who == seat else free for who in (0, 1)])
     if toss == ONCE:
         profile = felt.mixture([bound, free], [p, 1 - p])
-        profile = felt.seat([profile if who == seat else free for who in (0, 1)])
+        profile = felt.join_seats([profile if who == seat else free for who in (0, 1)])
     else:
         table = share * bound.probabilities + (1 - share) * free.probabilities
-        profile = felt.Policy(fixed.tree, table)
-    want = felt.expected_values(game, profile)[0]
+        profile = felt.TabularPolicy(fixed.tree, table)
+    want = felt.expected_values(profile)[0]
     assert abs(found.mean() - want) < 4 * error_of(found)
     tree, left = fixed.tree, 1 - share if toss == EACH else 1 - p
     often = episodes * reached(tree, profile.probabilities)
@@ -385,8 +385,8 @@ def test_a_response_is_printed_and_saved(at, capsys):
     assert code == 0
     told = json.loads(out)
     saved = felt.load_policy(at / "counter")
-    assert told["won"] == pytest.approx(felt.against(saved, felt.uniform_policy("leduc")), abs=1e-9)
-    assert told["exploitability"] == pytest.approx(felt.exploitability("leduc", saved).exploitability)
+    assert told["won"] == pytest.approx(values_against(saved, felt.uniform_policy("leduc")), abs=1e-9)
+    assert told["exploitability"] == pytest.approx(felt.exploitability(saved).exploitability)
     want = Responses("leduc", felt.uniform_policy("leduc")).restricted(0.8)
     assert told["exploitation"] == pytest.approx(want.exploitation, abs=1e-6)
     assert main(["exploit", "counter"]) == 0
@@ -494,7 +494,7 @@ def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     rows = list(csv.DictReader((tmp_path / f"{name}-quick.csv").open(newline="")))
     if name == "pjl11-figure-6":
         fixed = pjl11_responses.fixed_profile("kuhn", 1)
-        assert felt.exploitability("kuhn", fixed).nash_conv <= 0.1
+        assert felt.exploitability(fixed).nash_conv <= 0.1
         exact = frontier("kuhn", fixed, pjl11_responses.PS)
         own = [row for row in rows if row["game"] == "kuhn" and "exact" in row["solver"]]
         wins = [float(row["exploitation"]) for row in own]

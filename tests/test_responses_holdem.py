@@ -18,8 +18,9 @@ from openfelt.opponents.models.seen import SeenHand
 from openfelt.opponents.responses.bucketed import bucketed
 from openfelt.opponents.responses.confidence import observations
 from openfelt.opponents.responses.fixed import fixed_policy
-from openfelt.opponents.responses.response import joined
-from openfelt.policy.holdem import WHOLE, quantised, rule_policy
+from openfelt.policy.holdem import WHOLE, quantised
+from openfelt.policy.policy import join_seats
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction
 
 GAME = "holdem(buckets='ehs:10')"
@@ -42,7 +43,7 @@ def test_who_is_always_bound_plays_the_fixed_policy(tree, toss):
     layout = tree.layout
     for street in range(4):
         first = layout.slot_base[street, 1]
-        assert not met[first : first + layout.spots[street, 1] * layout.buckets[street, 1]].any()
+        assert not met[first : first + layout.edges[street, 1] * layout.buckets[street, 1]].any()
     table = holdem_value(free, fixed, deals=100_000)
     spread = np.hypot(error_of(found), table.won.interval(0.95) / 1.96 * np.sqrt(2))
     assert abs(found.mean() - table.seats[0]) < 4 * spread
@@ -52,12 +53,12 @@ def test_who_is_always_bound_plays_the_fixed_policy(tree, toss):
 
 def test_seats_are_joined(tree):
     one, two = drawn(tree, 1), drawn(tree, 2)
-    both = joined([one, two])
+    both = join_seats([one, two])
     for words in ([], ["raise"], ["call", "check"], ["call", "check", "check"]):
         node = tree.find_node(words)
         whose = one if tree.node[node, 0] == 0 else two
         for bucket in (0, 7):
-            assert both.at(node, bucket) == whose.at(node, bucket)
+            assert both.at_bucket(node, bucket) == whose.at_bucket(node, bucket)
 
 
 class Parity:
@@ -81,17 +82,17 @@ def test_a_model_becomes_a_policy_of_buckets(tree):
     """Hands count by how the player comes there: after his raise he holds even pairs, and bets them."""
     model = Parity(new_model("frequencies", GAME).ground)
     policy = bucketed(model, tree, deals=1_500)
-    mixed = [policy.at(0, bucket)["raise"] for bucket in range(3, 8)]
+    mixed = [policy.at_bucket(0, bucket)["raise"] for bucket in range(3, 8)]
     assert np.mean(mixed) == pytest.approx(0.5, abs=0.1)
     for words, bold in ((["raise", "call"], 1.0), (["call", "check"], 0.0)):
         node = tree.find_node(words)
         if tree.node[node, 0] != tree.node[0, 0]:  # the one who spoke first before the flop
             node = tree.find_node([*words, "check"])
         for bucket in range(3, 8):
-            assert policy.at(node, bucket)["bet"] == pytest.approx(bold, abs=0.01)
+            assert policy.at_bucket(node, bucket)["bet"] == pytest.approx(bold, abs=0.01)
     turn = tree.find_node(["call", "check", "check", "check"])
     for bucket in (1, 3, 6, 8):  # the ranks of the model are percents, the buckets tens of them
-        assert policy.at(turn, bucket)["bet"] == float(bucket >= 5)
+        assert policy.at_bucket(turn, bucket)["bet"] == float(bucket >= 5)
 
 
 def test_observations_are_counted_by_bucket(tree):

@@ -13,7 +13,7 @@ from slow_search import SlowSearch, SlowTree
 import openfelt as felt
 from openfelt.bots.bot import Clock
 from openfelt.bots.registry import load_bot
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import BOARDS, PERMUTATIONS, PLACED, lazy_deal
 from openfelt.bots.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
 from openfelt.bots.search.position import OTHERS, OWN, begin_at, holdem_position
 from openfelt.bots.search.search_tree import FULL, USED, find, forget, new_memory, take
@@ -27,13 +27,32 @@ from openfelt.core.jit import episode_kernel
 from openfelt.core.random import Dice
 from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import best_response, exploitability
-from openfelt.policy.files import rule_table
-from openfelt.policy.holdem import rule_policy
-from openfelt.policy.tabular import Policy
+from openfelt.policy.rules import rule_policy, rule_table
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.sampling.uct import Selection
+from openfelt.solve.traverse.holdem import (
+    BOARD,
+    BOUND,
+    DRAWN,
+    DRAWS,
+    OUT,
+    PERMUTATION,
+    SHOWN,
+    STREET,
+    new_deal,
+)
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck
+
+
+def test_no_two_facts_of_a_deal_share_a_place():
+    """Also in a game that is restricted and searched, where both add places of their own."""
+    by_street = [BOARDS + street for street in range(4)] + [PERMUTATIONS + street for street in range(4)]
+    common = [STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN, BOUND]
+    places = [*common, *by_street, PLACED]
+    assert sorted(places) == list(range(len(lazy_deal(2).at)))
+    assert sorted(common) == list(range(len(new_deal(2).at)))
 
 
 # The tree of the search
@@ -108,8 +127,8 @@ def check_rows(found, searcher, twin, row):
 @pytest.mark.parametrize("way", WAYS)
 def test_the_kernel_is_the_plain_twin(name, known, way):
     tree, settings = compile_game(name), WAYS[way]
-    model = Policy(tree, rule_table(tree, "probe")) if known else None
-    policy = Policy(tree, rule_table(tree, "random"))
+    model = TabularPolicy(tree, rule_table(tree, "probe")) if known else None
+    policy = TabularPolicy(tree, rule_table(tree, "random"))
     for row in (0, tree.num_rows // 3, tree.num_rows - 1):
         searcher = TreeSearcher(name, settings, opponent=model, policy=policy)
         slow = SlowTree(tree, row, searcher.likely(row))
@@ -121,9 +140,9 @@ def test_the_kernel_is_the_plain_twin(name, known, way):
 @pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), ("leduc", "random"), ("leduc", "probe")])
 def test_it_converges_to_the_best_response(name, rule):
     tree = compile_game(name)
-    opponent = Policy(tree, rule_table(tree, rule))
+    opponent = TabularPolicy(tree, rule_table(tree, rule))
     for seat in range(2):
-        best = best_response(name, opponent, seat).value
+        best = best_response(opponent, seat).value
         short = [best - worth(name, opponent, seat, iterations) for iterations in (30, 1_000_000)]
         assert short[0] > 0.01 or name == "kuhn"
         assert -1e-9 <= short[1] <= 0.01
@@ -144,7 +163,7 @@ def worth(name, opponent, seat, iterations):
             slots = tree.slots(row)
             table[slots] = 0.0
             table[slots.start + picks[row]] = 1.0
-    return exploitability(name, Policy(tree, table)).values[seat]
+    return exploitability(TabularPolicy(tree, table)).values[seat]
 
 
 # Hold'em
@@ -171,7 +190,7 @@ def test_deals_go_on_from_what_is_known(searcher):
     seen = {OWN: [], OTHERS: []}
     for number in range(3_000):
         for view, found in seen.items():
-            deal, stream = late_deal(2), np.array([number * 7919 + view], np.uint64)
+            deal, stream = lazy_deal(2), np.array([number * 7919 + view], np.uint64)
             assert begun(position, view, deal, stream) == node
             found.append(deal.cards.tolist())
     own = np.array(seen[OWN])

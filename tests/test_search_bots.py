@@ -146,7 +146,7 @@ def test_a_policy_tells_what_others_may_hold_in_small_games():
             king = tree.row_name(row).startswith("K")
             table[slots] = [float((word in ("bet", "raise")) == king) for word in words]
             table[slots] /= table[slots].sum()
-    policy = felt.Policy(tree, table)
+    policy = felt.TabularPolicy(tree, table)
     bot = MctsBot(LEDUC, MctsSettings(warmth=10.0), policy=policy, **FEW)
     row = tree.find_row(1, "Q bet")
     nodes, likely = bot._tree._nodes(row), bot._tree.likely(row)

@@ -8,8 +8,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from openfelt.bots.search.clock import MARGIN, RESERVE, SHARE, STALLS, Habits, Pace
 from openfelt.bots.search.mcts import MctsSettings

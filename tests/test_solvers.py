@@ -20,7 +20,7 @@ FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], Learne
 )
 def test_published_values(game, value):
     solution = felt.SequenceLP(game).run()
-    assert felt.expected_values(game, solution.policy)[0] == pytest.approx(value, abs=1e-8)
+    assert felt.expected_values(solution.policy)[0] == pytest.approx(value, abs=1e-8)
     assert solution.measurements[-1].nash_conv == pytest.approx(0, abs=1e-9)
 
 
@@ -45,7 +45,7 @@ def test_published_values(game, value):
 def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):
     solution = felt.SequenceLP(game).run()
     assert solution.measurements[-1].nash_conv < 1e-9
-    value = felt.expected_values(game, solution.policy)[0]
+    value = felt.expected_values(solution.policy)[0]
     close = {"bluff(1,1,6)": 0.03, "bluff(1,1,5)": 0.01, "goofspiel(5)": 0.02}.get(game, 0.005)
     for solver, target, digits in (
         (felt.CFRPlus(game), 1e-4, 2e-4),
@@ -53,14 +53,14 @@ def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):
     ):
         learned = solver.run(iterations=200_000, until=target)
         assert learned.measurements[-1].exploitability <= target
-        assert felt.expected_values(game, learned.policy)[0] == pytest.approx(value, abs=digits)
+        assert felt.expected_values(learned.policy)[0] == pytest.approx(value, abs=digits)
 
 
 @pytest.mark.parametrize("name", ["cfr+", "pcfr+"])
 def test_leduc_below_one_in_ten_thousand(name):
     solver = solver_type(name)("leduc").run(until=1e-4)
     assert solver.measurements[-1].exploitability <= 1e-4
-    assert felt.expected_values("leduc", solver.policy)[0] == pytest.approx(-0.0856064, abs=1e-4)
+    assert felt.expected_values(solver.policy)[0] == pytest.approx(-0.0856064, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", FULL_WIDTH)

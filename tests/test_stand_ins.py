@@ -36,6 +36,7 @@ from openfelt.games.holdem import (
     players_in,
     stakes,
 )
+from openfelt.measure.exploitability import values_against
 from openfelt.policy import pretrained as policies
 from openfelt.policy.holdem import quantised
 from openfelt.solve.sampling.sampled_fictitious_play import SampledFictitiousPlay
@@ -221,9 +222,9 @@ def test_sampled_fictitious_play_converges(name, iterations, limit, value):
         assert curve[tenfold[-1]] < limit
         assert curve[tenfold[-1]] < 0.3 * curve[tenfold[1]] < 0.3 * curve[tenfold[0]]
         assert curve[tenfold[-1]] < full.measurements[-1].nash_conv
-        won = felt.expected_values(name, solver.policy)[0]
+        won = felt.expected_values(solver.policy)[0]
         assert won == pytest.approx(value, abs=limit)
-        assert felt.against(solver.policy, full.policy)[0] == pytest.approx(value, abs=2 * limit)
+        assert values_against(solver.policy, full.policy)[0] == pytest.approx(value, abs=2 * limit)
 
 
 def test_the_reply_is_the_best_one_to_what_the_others_have_played():
@@ -272,13 +273,13 @@ def test_fourth_bets_are_called_and_then_forgotten():
             continue
         open_lines += [((*line, word), bet(betting, word)) for word in betting_actions(betting)]
         bucket = len(line) % model.abstraction.counts[betting.street]
-        found = wide.at(wide.tree.find_node(line), bucket)
+        found = wide.at_bucket(wide.tree.find_node(line), bucket)
         words, is_open = translated(line)
         if is_open:
             assert found == {"fold": 0.0, "call": 1.0}
             answered += 1
         else:
-            expected = narrow.at(model.find_node(words), bucket)
+            expected = narrow.at_bucket(model.find_node(words), bucket)
             if betting.bets == 3:
                 expected["raise"] = 0.0
             assert found == expected

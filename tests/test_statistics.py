@@ -27,6 +27,7 @@ from openfelt.arena.statistics.intervals import (
 )
 from openfelt.bots.policy_bot import TreeBot
 from openfelt.cards.deck import PAIR, parse_cards
+from openfelt.measure.exploitability import values_against
 
 TWO, THREE = "holdem(buckets='ehs:2')", "holdem(players=3,buckets='ehs:2')"
 DOUBT = 1e-4  # how often a test of a sound program would fail if its seeds were drawn anew
@@ -187,7 +188,7 @@ MATCHES = 400
 @pytest.mark.parametrize(("game", "hands"), [("leduc", 200), ("kuhn", 200), ("kuhn(players=3)", 300)])
 def test_intervals_cover_the_exact_value(game, hands):
     policy, opponent = felt.random_policy(game, 21), felt.random_policy(game, 22)
-    rules, truth = felt.load_game(game), float(np.mean(felt.against(policy, opponent)))
+    rules, truth = felt.load_game(game), float(np.mean(values_against(policy, opponent)))
     bots = TreeBot(policy, rules), *[TreeBot(opponent, rules)] * (rules.players - 1)
     results = [match(*bots, hands=hands, seed=seed, dealing=DUPLICATE) for seed in range(MATCHES)]
     assert_honest([result.scores[0].won for result in results], truth)

@@ -14,8 +14,8 @@ import pytest
 import openfelt as felt
 from openfelt.cli.app import main
 from openfelt.core.cuda import why_no_gpu
-from openfelt.studies.holdem import gpu_equals_cpu
-from openfelt.studies.holdem import learning_curve as holdem_curve
+from openfelt.measure.exploitability import values_against
+from openfelt.studies.holdem import gpu_equals_cpu, learning_curve as holdem_curve
 from openfelt.studies.learning_study import LearningCurves, LearningStudy
 from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
@@ -147,7 +147,7 @@ def test_rewards_are_those_of_the_episodes():
     """Against a fixed opponent the reward tends to the value of the policy that is played."""
     solver = felt.UCT("leduc", c=18, opponent="random", seed=1).run(200_000)
     assert mean_reward(solver) == pytest.approx(cumulative_reward(solver) / 200_000)
-    value = sum(felt.against(solver.policy, felt.uniform_policy("leduc"))) / 2
+    value = sum(values_against(solver.policy, felt.uniform_policy("leduc"))) / 2
     assert mean_reward(solver) == pytest.approx(value, abs=0.1)
     mirror = felt.UCT("leduc", c=18, seed=1).run(10_000)
     assert cumulative_reward(mirror) == pytest.approx(0, abs=1e-9)

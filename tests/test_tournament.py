@@ -20,8 +20,8 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.registry import load_game
 from openfelt.measure.exploitability import against
 from openfelt.plots.cross_table import write_report
-from openfelt.policy.files import rule_table
-from openfelt.policy.tabular import Policy
+from openfelt.policy.rules import rule_table
+from openfelt.policy.tabular import TabularPolicy
 
 RULES = ("always-fold", "always-call", "always-raise", "random", "probe")
 LEDUC = {"game": "leduc", "hands": 20_000, "seed": 3}
@@ -67,7 +67,7 @@ def test_what_one_wins_the_other_loses(cup):
 def test_winnings_are_those_of_exact_evaluation(cup):
     """In Leduc the value of every pair is known exactly; intervals of 95% hold it in most of the cells."""
     tree = compile_game(load_game("leduc"))
-    policies = {rule: Policy(tree, rule_table(tree, rule)) for rule in RULES}
+    policies = {rule: TabularPolicy(tree, rule_table(tree, rule)) for rule in RULES}
     inside = 0
     for one, other in combinations(RULES, 2):
         exact = np.mean(against(policies[one], policies[other]))

@@ -39,10 +39,10 @@ from openfelt.cli.app import main
 from openfelt.core.errors import FileError
 from openfelt.hands.check import check_record
 from openfelt.hands.record import HandRecord
-from openfelt.table.lobby.bots import Bots
-from openfelt.table.lobby.guide import Guide
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.service import LobbyService
+from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.session.sessions import Tables
 from openfelt.table.web import sockets
 from openfelt.table.web.server import bind
 
@@ -73,9 +73,9 @@ ROUTES = [
 @pytest.fixture(scope="module", autouse=True)
 def _no_lobby():
     """The lobby takes seconds to work out, and has tests of its own."""
-    whole, Guide.lobby = Guide.lobby, lambda _: {"games": []}
+    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
     yield
-    Guide.lobby = whole
+    LobbyService.lobby = whole
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_two_worlds_that_differ_in_hidden_cards_are_alike(name, bot, tmp_path, m
     board = {"kuhn": 0, "leduc": 1}.get(name, 5)
     marks = iter(range(10_000))
     monkeypatch.setattr("openfelt.table.session.session.new_seed", lambda: "7" * 64)
-    monkeypatch.setattr("openfelt.table.session.sessions.new_seed", lambda: "7" * 64)
+    monkeypatch.setattr("openfelt.table.session.manager.new_seed", lambda: "7" * 64)
     monkeypatch.setattr(
         "openfelt.table.session.session.secrets.token_urlsafe", lambda _: f"mark-{next(marks) // 2}"
     )
@@ -688,7 +688,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
 
 def prepared(database: Path, sittings: list[tuple[str, list[str]]]) -> list[str]:
     """Sessions that are there before a server is."""
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     keys = [tables.begin(name, bots) for name, bots in sittings]
     tables.close()
     return keys
@@ -765,7 +765,7 @@ def test_kills_at_random_moments_lose_no_hand_that_was_over(tmp_path):
             assert found.keys() == {number for number, row in rows.items() if row.status == 1}
             assert len(found) in (len(rows), len(rows) - 1)
     assert len(seen) > 20
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     state = tables.state(key)
     over = {number: record.won[rows[number].seat] for number, record in found.items()}
     late = state["hand"] is not None and state["hand"]["over"]  # killed between the last action and its entry
@@ -776,7 +776,7 @@ def test_kills_at_random_moments_lose_no_hand_that_was_over(tmp_path):
 
 def test_a_hand_that_cannot_go_on_is_returned(tmp_path):
     database = tmp_path / "table.db"
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     key = tables.begin("leduc", ["always-call"])
     tables.deal(key, 1, new_nonce())
     tables.close()

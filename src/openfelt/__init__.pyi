@@ -1,49 +1,45 @@
 """The public names of OpenFelt; `__init__.py` loads each when it is first used."""
 
 from .arena.freeze_out.freeze_out import freeze_out as freeze_out
-from .arena.holdem_value import holdem_value as holdem_value
 from .arena.match import match as match
 from .arena.tournament import tournament as tournament
+from .arena.value import value as value
 from .bots.bot import Bot as Bot
 from .bots.registry import load_bot as load_bot
 from .cards.abstraction.abstraction import load_abstraction as load_abstraction
 from .cards.equity import equity as equity
 from .cards.strength import hand_strength as hand_strength
-from .core.errors import FeltError as FeltError
-from .core.errors import FileError as FileError
-from .core.errors import GameError as GameError
+from .core.errors import FeltError as FeltError, FileError as FileError, GameError as GameError
 from .games.compile.check_game import check_game as check_game
 from .games.compile.compiler import compile_game as compile_game
 from .games.compile.export_efg import write_efg as write_efg
-from .games.game import CHANCE as CHANCE
-from .games.game import TERMINAL as TERMINAL
-from .games.game import Game as Game
+from .games.game import CHANCE as CHANCE, TERMINAL as TERMINAL, Game as Game
 from .games.registry import load_game as load_game
 from .measure.dominated import dominated_actions as dominated_actions
-from .measure.equilibrium_distance import EquilibriumSet as EquilibriumSet
-from .measure.equilibrium_distance import closest_equilibrium as closest_equilibrium
-from .measure.exploitability import against as against
-from .measure.exploitability import best_response as best_response
-from .measure.exploitability import expected_values as expected_values
-from .measure.exploitability import exploitability as exploitability
-from .measure.exploitability import seat as seat
+from .measure.equilibrium_distance import (
+    EquilibriumSet as EquilibriumSet,
+    closest_equilibrium as closest_equilibrium,
+)
+from .measure.exploitability import (
+    best_response as best_response,
+    expected_values as expected_values,
+    exploitability as exploitability,
+)
+from .measure.mixture import mixture as mixture
 from .opponents.responses.fixed import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
-from .policy.files import load_policy as load_policy
-from .policy.files import save_policy as save_policy
+from .policy.files import load_policy as load_policy, save_policy as save_policy
 from .policy.holdem import HoldemPolicy as HoldemPolicy
-from .policy.holdem import rule_policy as rule_policy
-from .policy.tabular import Policy as Policy
-from .policy.tabular import random_policy as random_policy
-from .policy.tabular import uniform_policy as uniform_policy
-from .solve.cfr import CFR as CFR
-from .solve.cfr import DCFR as DCFR
-from .solve.cfr import CFRPlus as CFRPlus
-from .solve.cfr import PCFRPlus as PCFRPlus
+from .policy.policy import Policy as Policy, join_seats as join_seats
+from .policy.rules import rule_policy as rule_policy
+from .policy.tabular import (
+    TabularPolicy as TabularPolicy,
+    random_policy as random_policy,
+    uniform_policy as uniform_policy,
+)
+from .solve.cfr import CFR as CFR, DCFR as DCFR, CFRPlus as CFRPlus, PCFRPlus as PCFRPlus
 from .solve.fictitious_play import FictitiousPlay as FictitiousPlay
-from .solve.mixture import mixture as mixture
-from .solve.sampling.external_mccfr import ChanceCFR as ChanceCFR
-from .solve.sampling.external_mccfr import ExternalMCCFR as ExternalMCCFR
+from .solve.sampling.external_mccfr import ChanceCFR as ChanceCFR, ExternalMCCFR as ExternalMCCFR
 from .solve.sampling.outcome_mccfr import OutcomeMCCFR as OutcomeMCCFR
 from .solve.sampling.sampled_fictitious_play import SampledFictitiousPlay as SampledFictitiousPlay
 from .solve.sampling.smooth_uct import SmoothUCT as SmoothUCT

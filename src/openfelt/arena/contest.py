@@ -41,13 +41,13 @@ from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import Tree, compile_any
+from openfelt.games.compile.compiler import compile_any, compile_game
 from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
-from openfelt.policy.files import rule_table
-from openfelt.policy.holdem import rule_spots
+from openfelt.policy.rules import rule_table
 from openfelt.solve.traverse.holdem import holdem_tree
 from openfelt.solve.traverse.open_tree import open_tree
 
@@ -175,7 +175,7 @@ class Contest:
         """The numbers that a bot plays by, where it plays by numbers."""
         if isinstance(bot, RuleBot):
             if isinstance(self.tree, BettingTree):
-                return rule_spots(self.tree, bot.rule)
+                return rule_table(self.tree, bot.rule)
             return rule_table(self.tree, bot.rule)
         if isinstance(bot, TreeBot):
             return bot.policy.probabilities
@@ -286,7 +286,7 @@ class Contest:
         if isinstance(self.tree, BettingTree):
             assert isinstance(self.game, Holdem)
             return HoldemTable(self.game, bots, self.tree, limit=self.setup.limit)
-        return TreeTable(self.game, bots, self.tree, limit=self.setup.limit)
+        return TreeTable(self.game, bots, compile_game(self.tree), limit=self.setup.limit)
 
     def _shifts(self, deals: Deals) -> Longs:
         """Where each policy finds its hands; one that plays by a rule has them all in one place."""

@@ -17,19 +17,18 @@ from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.core.memory import scratch
 from openfelt.core.random import Stream, go_to, starts, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     BettingTree,
     Leaves,
 )
 from openfelt.policy.holdem import choose
-from openfelt.solve.traverse.enumerated import CHILD as TREE_CHILD
-from openfelt.solve.traverse.enumerated import WAYS, EpisodeTree, settle
+from openfelt.solve.traverse.enumerated import CHILD as TREE_CHILD, WAYS, EpisodeTree, settle
 from openfelt.solve.traverse.episode import payoff
 from openfelt.solve.traverse.holdem import (
     BOARD,
@@ -203,7 +202,7 @@ def _play(
                 go_to(stream, start, decisions)
                 decisions += 1
                 slot = node[here, PLACE] + shifts[bot, number, street * players + player]
-                ways = kind & WAYS_BITS
+                ways = kind & ACTIONS_MASK
                 action = choose(weights[bot], slot, ways, uniform(stream))
                 _count_action(played.style, bot, street, kind >> FACING_SHIFT & 1, action)
                 here = node[here, CHILD] + action

@@ -11,8 +11,9 @@ from openfelt.arena.match import match
 from openfelt.arena.statistics.intervals import Estimate
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.core.errors import FeltError
-from openfelt.games.holdem import BIG_BLIND, Holdem
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.games.holdem import BIG_BLIND
+from openfelt.policy.holdem import require_holdem_policy
+from openfelt.policy.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class HoldemValue:
 
 
 def holdem_value(
-    policy: HoldemPolicy,
-    opponent: HoldemPolicy,
+    policy: Policy,
+    opponent: Policy,
     *,
     deals: int = 1_000_000,
     seed: int = 0,
@@ -68,12 +69,13 @@ def holdem_value(
     progress: Callable[[int], object] = lambda _: None,
 ) -> HoldemValue:
     """What `policy` wins a hand in one seat, with `opponent` in all others."""
+    policy, opponent = require_holdem_policy(policy), require_holdem_policy(opponent)
     players = policy.tree.players
     if opponent.tree.players != players:
         raise FeltError(f"The policies are for {players} and for {opponent.tree.players} players.")
     if deals < 2 or deals != int(deals):
         raise FeltError(f"An interval needs a whole number of 2 deals or more, not {deals}.")
-    game = Holdem(players, bets=policy.tree.most_bets)
+    game = policy.rules
     others = HoldemBot(opponent, game)
     result = match(
         HoldemBot(policy, game),

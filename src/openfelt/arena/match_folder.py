@@ -17,8 +17,8 @@ from openfelt.bots.search_bot import MctsBot, ModelBot
 from openfelt.core.errors import FileError
 from openfelt.core.files import file_checksum
 from openfelt.core.journal import Journal
-from openfelt.policy.files import AnyPolicy
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.policy import Policy
 
 KIND = "match"
 
@@ -61,7 +61,7 @@ def mark(name: str, bot: Bot) -> str:
     return bot.model.fingerprint if isinstance(bot, ModelBot) else ""
 
 
-def _table_mark(policy: AnyPolicy) -> str:
+def _table_mark(policy: Policy) -> str:
     table = policy.weights if isinstance(policy, HoldemPolicy) else policy.probabilities
     return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
 

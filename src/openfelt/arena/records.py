@@ -15,6 +15,7 @@ from openfelt.cards.deck import BOARD_CARDS, card_text
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Ints
 from openfelt.games.compile.betting_tree import PLACE, BettingTree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.hands.phh import write_phh
@@ -48,7 +49,10 @@ def records(contest: Contest, first: int, leaf: Ints) -> Iterator[HandRecord]:
     deals, times = leaf.shape
     who = who_sat(contest.lineup.seatings, first, room(deals, times, contest.game.players, 0))
     tree = contest.tree
-    hands = _holdem(contest, tree, first, leaf) if isinstance(tree, BettingTree) else _tree(tree, leaf)
+    if isinstance(tree, BettingTree):
+        hands = _holdem(contest, tree, first, leaf)
+    else:
+        hands = _tree(compile_game(tree), leaf)
     for place, (dealt, actions, won) in enumerate(hands):
         names = tuple(contest.lineup.names[bot] for bot in who[place // times, place % times])
         yield HandRecord(contest.game.name, first * times + place, names, dealt, actions, won)

@@ -22,8 +22,7 @@ from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
-from openfelt.policy.files import enumerated
-from openfelt.policy.tabular import Policy
+from openfelt.policy.tabular import TabularPolicy, require_tabular
 from openfelt.solve.cfr import PCFRPlus
 from openfelt.solve.sampling.smooth_uct import MAX_AVERAGE, SmoothUCT
 from openfelt.solve.sampling.uct import UCT
@@ -49,8 +48,8 @@ CONSTANTS: dict[tuple[str, str], dict[str, Any]] = {
 class Learned(NamedTuple):
     """What was learned of a game."""
 
-    policy: Policy
-    greedy: Policy  # of single actions: the likeliest, or those of highest value where that is known
+    policy: TabularPolicy
+    greedy: TabularPolicy  # of single actions: the likeliest, or those of highest value where that is known
 
 
 def _solve(game: Game) -> Solver:
@@ -98,4 +97,4 @@ _LEARNING = Lock()  # so that two threads do not learn the same
 @lru_cache(maxsize=REMEMBERED)
 def _learn(name: str, game: Game) -> Learned:
     solver = LEARNERS[name](game)
-    return Learned(enumerated(solver.policy), enumerated(solver.greedy))
+    return Learned(require_tabular(solver.policy), require_tabular(solver.greedy))

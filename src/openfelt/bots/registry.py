@@ -17,8 +17,8 @@ from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.calls import parse_call
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import Game
-from openfelt.policy.files import SHIPPED
-from openfelt.policy.holdem import RULES
+from openfelt.policy.files import DEFAULT
+from openfelt.policy.rules import RULES
 from openfelt.solve.run_folder import open_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
@@ -87,7 +87,7 @@ BOTS: dict[str, BotKind] = {
     "always-raise": BotKind("bets and raises", _rule("always-raise")),
     "random": BotKind("all actions alike, in any game", _rule("random")),
     "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
-    SHIPPED: BotKind("the trained bot for two-player hold'em that comes along", _policy(SHIPPED)),
+    DEFAULT: BotKind("the trained bot for two-player hold'em that comes along", _policy(DEFAULT)),
     "ace1": BotKind("a weak player by the sum of its hole cards (PGC10)", _class("formula.ace1", "Ace1")),
     "chen": BotKind("Chen's formula, then hand strength", _class("formula.chen", "Chen")),
     "poki-like": BotKind(
@@ -151,7 +151,7 @@ def _with_parameters(name: str, game: Game) -> Bot | None:
 
 
 def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
-    if name not in BOTS or name == SHIPPED:
+    if name not in BOTS or name == DEFAULT:
         return _policy(name, greedy=greedy)(game)
     if name in LEARNERS:
         return learned_bot(name, game, greedy=greedy)

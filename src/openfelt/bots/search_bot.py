@@ -32,9 +32,9 @@ from openfelt.opponents.models.files import load_model, new_model
 from openfelt.opponents.models.ground import UNKNOWN, ground_of
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.seen import SeenHand
-from openfelt.policy.files import AnyPolicy
 from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.tabular import Policy
+from openfelt.policy.policy import Policy
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.run_folder import open_policy
 
 ITERATIONS = 1_000  # a decision without a clock, as in PGC10
@@ -60,7 +60,7 @@ class MctsBot(Bot):
         settings: MctsSettings | None = None,
         *,
         iterations: int = ITERATIONS,
-        policy: AnyPolicy | None = None,
+        policy: Policy | None = None,
         expander: Any = None,
     ) -> None:
         """`policy` and `expander` as in `HoldemSearcher`, where the settings need them."""
@@ -86,7 +86,7 @@ class MctsBot(Bot):
 
     @cached_property
     def _tree(self) -> TreeSearcher:
-        policy = self.policy if isinstance(self.policy, Policy) else None
+        policy = self.policy if isinstance(self.policy, TabularPolicy) else None
         return TreeSearcher(self.game, self.settings, policy=policy, expander=self.expander)
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from openfelt.cards.abstraction.abstraction import Abstraction, BucketTables
 
 HELP = (
-    "Hold'em hands to buckets. `build` makes the tables of an abstraction, which training needs and also\n"
-    "makes by itself; `show` tells how many hands each bucket holds, or with --hand where one hand belongs.\n"
-    "A name is a kind and the buckets of preflop, flop, turn and river (one number: the same on all):\n"
+    "Card abstractions of hold'em: maps from hands to buckets. `build` makes the bucket tables of an\n"
+    "abstraction; training does so itself when they are missing. `show` prints how many hands each bucket\n"
+    "holds, or with --hand the bucket of one hand. A name is a kind and the numbers of buckets on preflop,\n"
+    "flop, turn and river (one number: the same on all streets). The kinds are:\n"
 )
 EXAMPLES = [
     "felt abstraction build ehs2:169/100/100/100",
@@ -30,10 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     from openfelt.cards.abstraction.spec import KINDS
 
     parser.description = HELP + "\n".join(f"  {kind:<11} {text}" for kind, text in KINDS.items())
-    parser.add_argument("what", choices=("build", "show"), help="make the tables, or look at them")
-    parser.add_argument("name", help="such as ehs2:169/100/100/100")
-    parser.add_argument("--threads", type=count, default=2, help="how many (default: 2)")
-    parser.add_argument("--plot", type=Path, help="show: draw how full the buckets are, as a .png file")
+    parser.add_argument(
+        "what", choices=("build", "show"), help="build the tables, or inspect the abstraction"
+    )
+    parser.add_argument("name", help="for example ehs2:169/100/100/100")
+    parser.add_argument("--threads", type=count, default=2, help="CPU threads (default: 2)")
+    parser.add_argument("--plot", type=Path, help="show: draw the sizes of the buckets to a .png file")
     parser.add_argument("--hand", help="show: two hole cards, such as AhKh")
     parser.add_argument("--board", default="", help="show: with --hand, a board of 3, 4 or 5 cards")
 
@@ -71,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = True) -> Abstraction:
-    """The abstraction, with its tables made where they are missing, under a progress bar."""
+    """An abstraction with its bucket tables; missing ones are built under a progress bar."""
     from openfelt.cards.abstraction.abstraction import load_abstraction
     from openfelt.cards.abstraction.recipes import needs_tables
     from openfelt.cards.abstraction.spec import parse_spec
@@ -80,13 +83,13 @@ def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = Tr
     spec = parse_spec(name)
     with progress_bar(shown) as bar:
         if needs_tables(spec):
-            strength_tables(threads=threads, progress=bar("the strength of every hand"))
-        with busy(f"the recipe of {spec.name}"):
+            strength_tables(threads=threads, progress=bar("hand strengths"))
+        with busy(f"choosing the buckets of {spec.name}"):
             abstraction = load_abstraction(spec)
         if with_tables:
             if not abstraction.folder.exists():
-                strength_tables(threads=threads, progress=bar("the strength of every hand"))
-            abstraction.tables(threads=threads, progress=bar(f"the buckets of {abstraction.name}"))
+                strength_tables(threads=threads, progress=bar("hand strengths"))
+            abstraction.tables(threads=threads, progress=bar(f"bucket tables of {abstraction.name}"))
     return abstraction
 
 
@@ -141,4 +144,4 @@ def _print(facts: dict[str, Any]) -> None:
     )
     Console().print(table)
     if "plot" in facts:
-        print(f"drawn in {facts['plot']}")
+        print(f"figure written to {facts['plot']}")

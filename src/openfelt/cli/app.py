@@ -1,4 +1,4 @@
-"""`felt`: finds the command, and turns every expected fault into one sentence and exit code 2."""
+"""`felt`: runs a command; every expected error becomes one sentence and exit code 2."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Any, NoReturn
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.version import VERSION
 
-# Each command is a file of this folder with HELP, EXAMPLES, add_arguments(parser, argv) and run(arguments).
+# Each command is a file of this package with HELP, EXAMPLES, add_arguments(parser, argv) and run(arguments).
 COMMANDS = {
     "games": "list the games with their sizes",
-    "train": "learn a policy of a game",
-    "exploit": "measure exactly how exploitable a policy is",
-    "value": "what a policy wins against another",
+    "train": "train a policy for a game",
+    "exploit": "compute the exact exploitability of a policy",
+    "value": "compute what one policy wins from another",
     "bots": "list the bots",
-    "match": "let bots play many hands",
-    "tournament": "let everybody play everybody",
-    "freezeout": "let two bots play with stacks until one is broke",
-    "abstraction": "make or look at the buckets of hold'em hands",
-    "play": "play a game against a policy",
-    "acpc": "play over the competition's protocol, as a client or as the dealer",
-    "history": "convert, check and show files of hands that were played",
-    "model": "learn what a player does from hands that were played, and see how well",
-    "respond": "make a counter-strategy to a player, and see what it wins and risks",
+    "match": "play many hands between bots",
+    "tournament": "play a round robin between bots",
+    "freezeout": "play heads-up with stacks until one bot is broke",
+    "abstraction": "build or inspect a card abstraction of hold'em",
+    "play": "play against a bot, in the browser or the terminal",
+    "acpc": "play over the ACPC protocol, as client or dealer",
+    "history": "convert, check and show hand histories",
+    "model": "fit, show and score opponent models",
+    "respond": "compute a counter-strategy, its gain and its risk",
     "export": "write a game as a Gambit .efg file",
-    "study": "reproduce a paper's figure or experiment",
-    "bench": "measure speed against other programs",
-    "demo": "train, measure and watch a Leduc bot, in a minute",
+    "study": "reproduce a figure or table of a paper",
+    "bench": "measure speed relative to other programs",
+    "demo": "train, measure and watch a Leduc bot in a minute",
 }
 
 
@@ -55,12 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
-    except OSError as error:  # a disk that fills up while kernels are kept, for one
+    except OSError as error:  # for example a disk that fills up while machine code is cached
         where = error.filename or "A file"
         print(f"felt: {where} could not be read or written ({error.strerror}).", file=sys.stderr)
         return 2
     except MemoryError:
-        print("felt: there is not enough memory for that.", file=sys.stderr)
+        print("felt: out of memory.", file=sys.stderr)
         return 2
 
 
@@ -71,6 +71,12 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())
         return 0
+    module, arguments = parse(words)
+    return int(module.run(arguments) or 0)
+
+
+def parse(words: Sequence[str]) -> tuple[Any, argparse.Namespace]:
+    """The module of a command, and its arguments."""
     if words[0] not in COMMANDS:
         raise FeltError(unknown("command", words[0], COMMANDS))
     module: Any = importlib.import_module(f"openfelt.cli.{words[0]}")
@@ -81,9 +87,9 @@ def _dispatch(words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.add_arguments(parser, words[1:])
+    module.add_arguments(parser, list(words[1:]))
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    return int(module.run(parser.parse_args(words[1:])) or 0)
+    return module, parser.parse_args(list(words[1:]))
 
 
 def _overview() -> str:
@@ -92,7 +98,7 @@ def _overview() -> str:
     return (
         "felt: train, measure and play agents for games of imperfect information\n\n"
         f"commands:\n{commands}\n\n"
-        "`felt COMMAND --help` explains one and shows examples; `felt --version` prints the version.\n\n"
+        "`felt COMMAND --help` shows options and examples; `felt --version` prints the version.\n\n"
         "example:\n  felt train leduc --solver pcfr+ --until 1e-4"
     )
 

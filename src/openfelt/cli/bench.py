@@ -16,9 +16,9 @@ from openfelt.cli.options import print_json
 from openfelt.core.errors import FeltError
 
 HELP = (
-    "Measure speed, as ratios to other programs in the same run (`make bench` installs them); on one core,\n"
-    "where nothing else is said. The benchmarks are files of the folder benchmarks/ of the repository. Let\n"
-    "nothing else run meanwhile."
+    "Measure speed as ratios to other programs in the same run (`make bench` installs them), on one core\n"
+    "unless stated otherwise. The benchmarks are the files of benchmarks/ in the repository. Run nothing\n"
+    "else meanwhile."
 )
 EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         row["ratios"] = {name: row["ours"] / speed for name, speed in row["peers"].items()}
         results.append(row)
         if not arguments.json:
-            _tell(row)
+            _print(row)
         facts: dict[str, Any] = {"benchmark": arguments.name, "machine": machine, "results": results}
         if arguments.out:
             arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         print_json(facts)
 
 
-def _tell(row: dict[str, Any]) -> None:
+def _print(row: dict[str, Any]) -> None:
     ours = f"{row['ours']:,.0f}" if row["ours"] >= 100 else f"{row['ours']:.3g}"
     print(f"{row['what']}: {ours} {row['unit']}")
     if row["note"]:
@@ -68,9 +68,9 @@ def _tell(row: dict[str, Any]) -> None:
             print(f"  {name}: not installed")
             continue
         ratio, goal, speed = row["ratios"][name], row["goals"].get(name), row["peers"][name]
-        met = f" (wanted: {goal:g}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
+        met = f" (goal: {goal:g}, {'met' if ratio >= goal else 'MISSED'})" if goal else ""
         times = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
-        print(f"  {times} times {name}, which does {speed:,.4g} {row['unit']}{met}")
+        print(f"  {times} times {name} ({speed:,.4g} {row['unit']}){met}")
 
 
 def _machine() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`felt demo`: the main job from end to end, with no questions asked."""
+"""`felt demo`: train, measure, save and play, without questions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 from openfelt.cli.options import command, print_json
 
-HELP = "Train a Leduc hold'em bot, measure exactly how exploitable it is, save it, and watch it play."
+HELP = "Train a Leduc hold'em bot, compute its exact exploitability, save it and watch it play."
 EXAMPLES = ["felt demo"]
 GAME, SECONDS, HANDS, SEED = "leduc", 6.0, 3, 7
-HOLDEM_SEED = 0  # of a hand that goes on to the river
+HOLDEM_SEED = 0  # a hand that reaches the river
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from openfelt.cli.learning import learn
     from openfelt.games.registry import load_game
     from openfelt.measure.exploitability import exploitability
-    from openfelt.policy.files import SHIPPED
+    from openfelt.policy.files import DEFAULT
     from openfelt.solve.cfr import CFRPlus
     from openfelt.solve.run_folder import RunFolder, free_folder, open_policy
     from openfelt.table.terminal import watch
@@ -35,17 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
     tree = solver.tree
     folder = RunFolder(arguments.out or free_folder(Path("runs"), GAME, "demo"))
     folder.require_new()
-    say(
-        f"1. Learning {GAME} hold'em by self-play: {tree.num_rows} information states, "
-        f"{tree.num_nodes:,} histories."
-    )
+    say(f"1. Training {solver.name} on {GAME}: {tree.num_rows} infosets, {tree.num_nodes:,} histories.")
     if learn(solver, folder, seconds=SECONDS, shown=not arguments.json):
-        say(f"Stopped by you; what was learned is saved in {folder.path}.")
+        say(f"Stopped; the run so far is saved in {folder.path}.")
         return 130
 
-    say("\n2. How exploitable is it, exactly?")
+    say("\n2. Its exact exploitability:")
     policy = solver.policy
-    measured = exploitability(GAME, policy)
+    measured = exploitability(policy)
     facts = {
         **measured.as_dict(),
         "solver": solver.name,
@@ -58,15 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"  {line}")
 
     facts["run"] = str(folder.path)
-    say(f"\n3. Saved in {folder.path}. A few hands of it against itself:")
+    say(f"\n3. Saved in {folder.path}. Some hands against itself:")
     generator = np.random.default_rng(SEED)
     for number in range(1, HANDS + 1):
         say(f"  hand {number}")
         for line in watch(load_game(GAME), policy, generator):
             say(f"    {line}")
 
-    say("\n4. The hold'em bot that comes along, against itself (it needs no tables):")
-    for line in watch(load_game("holdem"), open_policy(SHIPPED), np.random.default_rng(HOLDEM_SEED)):
+    say("\n4. The pretrained hold'em bot against itself:")
+    for line in watch(load_game("holdem"), open_policy(DEFAULT), np.random.default_rng(HOLDEM_SEED)):
         say(f"    {line}")
 
     say(_try_next(folder.path))
@@ -80,12 +77,12 @@ def _try_next(run: Path) -> str:
     return (
         "\nTry next:\n"
         f"  {felt} play --bot {path}\n      play against it\n"
-        f"  {felt} play holdem\n      limit hold'em, heads-up, against the bot that comes along\n"
-        f"  {felt} games\n      what else can be played and solved\n"
-        f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      learn another game\n'
-        f"  {felt} exploit {path} --greedy\n      how much worse is it without mixed actions?\n"
-        f"  {felt} train kuhn --solver lp\n      an exact equilibrium\n"
+        f"  {felt} play holdem\n      heads-up limit hold'em against the pretrained bot\n"
+        f"  {felt} games\n      all games\n"
+        f'  {felt} train "bluff(1,1,5)" --until 1e-3\n      train a bot for another game\n'
+        f"  {felt} exploit {path} --greedy\n      the exploitability of its most likely actions alone\n"
+        f"  {felt} train kuhn --solver lp\n      compute an exact equilibrium\n"
         f"  {felt} train leduc --solver smooth-uct --c 18 --episodes 5e7 --threads 2\n"
         "      the same game by self-play tree search\n"
-        f"  {felt} study list\n      the papers' figures and experiments, each by one command"
+        f"  {felt} study list\n      reproductions of published figures and tables"
     )

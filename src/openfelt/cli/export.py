@@ -8,9 +8,7 @@ from pathlib import Path
 from openfelt.cli.options import print_json
 from openfelt.core.errors import FeltError
 
-HELP = (
-    "Write a game as a Gambit extensive-form file. (To read one, give its path where a game's name is asked.)"
-)
+HELP = "Write a game as a Gambit extensive-form file. Every command that takes a game also reads such files."
 EXAMPLES = ["felt export kuhn kuhn.efg", "felt train kuhn.efg --solver lp"]
 
 

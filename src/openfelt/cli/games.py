@@ -8,8 +8,8 @@ from typing import Any
 from openfelt.cli.options import busy, print_json
 
 HELP = (
-    "List the games with players, rows (information states) and nodes (histories), or those that you name.\n"
-    "Of hold'em rows are those of its abstraction, and nodes its betting sequences."
+    "List games with their numbers of players, infosets and histories; by default a selection of each kind.\n"
+    "For hold'em these are the infosets of its abstraction, and its betting lines."
 )
 EXAMPLES = [
     "felt games",
@@ -32,7 +32,9 @@ SHOWN = [
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("game", nargs="*", help="a game's name, or the path of a Gambit .efg file")
-    parser.add_argument("--check", action="store_true", help="verify that each keeps the promises of a game")
+    parser.add_argument(
+        "--check", action="store_true", help="check that each is a valid game with perfect recall"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
             if arguments.check:
                 checks.append(str(check_game(game)))
             tree = compile_any(game)
-        sizes = {"players": tree.players, "rows": tree.num_rows, "nodes": tree.num_nodes}
+        sizes = {"players": tree.players, "infosets": tree.num_rows, "histories": tree.num_nodes}
         rows.append({"game": tree.game, **sizes, "unit": tree.unit, "checked": arguments.check})
     if arguments.json:
         print_json({"games": rows})
@@ -66,9 +68,9 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("game", "players", "rows", "nodes", "payoffs in")
+    table = Table("game", "players", "infosets", "histories", "payoffs in")
     for row in rows:
-        sizes = [f"{row[key]:,}" for key in ("players", "rows", "nodes")]
+        sizes = [f"{row[key]:,}" for key in ("players", "infosets", "histories")]
         table.add_row(escape(row["game"]), *sizes, row["unit"])
     Console().print(table)
 
@@ -76,6 +78,6 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 def _print_names() -> None:
     from openfelt.games.registry import GAMES, usage
 
-    print("How names are written, with numbers in place of the words:")
+    print("Names and parameters:")
     for rules in GAMES.values():
         print(f"  {usage(rules)}\n    {rules.summary()}")

@@ -1,4 +1,4 @@
-"""Learning under a progress bar: checkpoints on the way, and a stop that loses nothing."""
+"""Training under a progress bar, with checkpoints; Ctrl-C stops it without loss."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def learn(
     shown: bool = True,
     checkpoint_every: float = CHECKPOINT_EVERY,
 ) -> bool:
-    """Run and save; returns whether Ctrl-C (or a polite kill) ended it."""
+    """Run a solver and save it; returns whether Ctrl-C or SIGTERM stopped it."""
     budget = {"iterations": iterations, "seconds": seconds, "until": until}
     solver.check_budget(iterations, seconds, until)
     if not solver.iterative:
-        if shown:  # a plain line: a kill would leave a moving one without a cursor
+        if shown:  # a plain line: a kill during a spinner would leave the terminal without a cursor
             print(f"solving {solver.tree.game} by {solver.name} ...", file=sys.stderr)
         with die_at_once():
             solver.run()
         folder.save(solver, budget)
         return False
-    took = _save(solver, folder, budget)  # a folder that cannot be written is known before hours of learning
+    took = _save(solver, folder, budget)  # a folder that cannot be written is found before hours of training
     last_saved = time.monotonic()
     with LearningBar(solver, iterations, seconds, until, shown) as bar, stop_signals() as stopped:
 
@@ -72,7 +72,7 @@ def _save(solver: Solver, folder: RunFolder, budget: dict[str, Any] | None = Non
 
 @contextmanager
 def die_at_once() -> Iterator[None]:
-    """While a library works without a look at Python, Ctrl-C ends the program; nothing is lost by it."""
+    """Let Ctrl-C end the program while a library runs that never returns to Python; nothing is lost."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield
@@ -82,7 +82,7 @@ def die_at_once() -> Iterator[None]:
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C or SIGTERM be noticed between two steps, never in the midst of one."""
+    """Defer the first Ctrl-C or SIGTERM to the end of the current step."""
     received: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
@@ -99,7 +99,7 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
 
 
 class LearningBar:
-    """A progress bar that shows exploitability falling; on stderr, so that output can be piped."""
+    """A progress bar with the current exploitability; on stderr, so that output can be piped."""
 
     def __init__(
         self, solver: Solver, iterations: int | None, seconds: float | None, until: float | None, shown: bool
@@ -131,7 +131,7 @@ class LearningBar:
         self._bar.stop()
 
     def update(self, solver: Solver, measured: Measurement | None) -> None:
-        """Show where the solver stands."""
+        """Show the solver's progress."""
         if measured:
             self._highest = self._highest or measured.exploitability
             self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
@@ -140,7 +140,7 @@ class LearningBar:
         self._bar.update(self._task, completed=self._share(solver), text=text)
 
     def _share(self, solver: Solver) -> float:
-        """How much of the budget is used; exploitability is counted by its logarithm, as it falls."""
+        """The share of the budget that is used; exploitability counts by its logarithm."""
         iterations, seconds, until = self._budget
         shares = [0.0]
         if iterations:

@@ -1,4 +1,4 @@
-"""Pieces that several commands share: numbers on the command line, JSON on the screen."""
+"""What several commands share: argument types, JSON output, progress."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def seed(text: str) -> int:
 
 
 def command() -> str:
-    """How `felt` is called from where we are: it may be in a virtual environment that is not active."""
+    """How to call `felt` here: it may be in a virtual environment that is not active."""
     if shutil.which("felt"):
         return "felt"
     called = Path(sys.argv[0])
@@ -52,12 +52,12 @@ def command() -> str:
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """One JSON object."""
+    """Print one JSON object."""
     print(json.dumps(_json_safe(values), indent=2))
 
 
 def _json_safe(value: Any) -> Any:
-    """Infinities as texts, for JSON has no word for them."""
+    """Infinities as strings, since JSON has none."""
     if isinstance(value, Mapping):
         return {key: _json_safe(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -67,7 +67,7 @@ def _json_safe(value: Any) -> Any:
 
 @contextmanager
 def busy(text: str) -> Iterator[None]:
-    """Show on a terminal that something is being done, while it may take more than a moment."""
+    """Show a spinner on a terminal while something takes long."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -81,24 +81,30 @@ def busy(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(shown: bool) -> Iterator[Callable[[str], Callable[[float], None]]]:
-    """Gives a function from a piece of work to what is told its progress; a bar appears with the first."""
+    """A function from the name of a task to its progress callback; bars appear with the first progress."""
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     bar = Progress(*columns, console=Console(stderr=True), disable=not shown)
 
     def begin(text: str) -> Callable[[float], None]:
         task: list[Any] = []
 
-        def tell(share: float) -> None:
+        def advance(share: float) -> None:
             if not task:
                 bar.start()
                 task.append(bar.add_task(escape(text), total=1.0))
             bar.advance(task[0], share)
 
-        return tell
+        return advance
 
     try:
         yield begin

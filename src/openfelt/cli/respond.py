@@ -7,8 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.options import busy, count, print_json, seed
-from openfelt.cli.options import positive as positive_number
+from openfelt.cli.options import busy, count, positive as positive_number, print_json, seed
 from openfelt.cli.responding import bound_by, known_policy, save_response
 from openfelt.cli.train import add_parameters, named_solver, parameters_of
 from openfelt.core.errors import FeltError

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from openfelt.cli.respond import How
     from openfelt.core.jit import Floats
     from openfelt.games.holdem import Holdem
-    from openfelt.policy.files import AnyPolicy
-    from openfelt.policy.holdem import HoldemPolicy
+    from openfelt.policy.policy import Policy
     from openfelt.solve.solver import Solver
 
 MEASURED_DEALS = 200_000
@@ -29,16 +28,14 @@ def respond_in_holdem(arguments: argparse.Namespace, rules: Holdem, how: How) ->
     """Learn for each seat, join, save and play it out; with --sweep so for each p."""
     from openfelt.cli.abstraction import built
     from openfelt.opponents.responses.fixed import refuse_others
-    from openfelt.policy.holdem import HoldemPolicy
 
     _check(arguments, rules, how)
     refuse_others(arguments.model, rules)
     built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     fixed = known_policy(arguments, rules)
-    assert isinstance(fixed, HoldemPolicy)
     path = arguments.out or free(rules.name)
     bound = bound_by(arguments, fixed.tree)
-    made: dict[float, HoldemPolicy] = {}
+    made: dict[float, Policy] = {}
     for p in how.ps:
         below = path / f"p-{p:g}" if arguments.sweep else path
         policy = _respond(arguments, rules, how, fixed, bound(p), _about(how, p), below)
@@ -67,30 +64,26 @@ def _respond(
     arguments: argparse.Namespace,
     rules: Holdem,
     how: How,
-    fixed: HoldemPolicy,
+    fixed: Policy,
     bound: float | Floats,
     about: str,
     path: Path,
-) -> HoldemPolicy | None:
+) -> Policy | None:
     """The response for both seats, saved; None if it was stopped."""
-    from openfelt.opponents.responses.response import joined
-    from openfelt.policy.holdem import HoldemPolicy
+    from openfelt.policy.policy import join_seats
 
-    seats: list[HoldemPolicy] = []
+    seats: list[Policy] = []
     for own in range(2):
         solver, stopped = _learn_seat(arguments, rules, how, fixed, own, bound, path)
         if stopped:
             return None
-        assert isinstance(solver.policy, HoldemPolicy)
         seats.append(solver.policy)
-    policy = joined(seats)
+    policy = join_seats(seats)
     save_response(policy, arguments, about, folder=path)
     return policy
 
 
-def _played(
-    arguments: argparse.Namespace, policy: HoldemPolicy, other: HoldemPolicy, name: str
-) -> HoldemValue:
+def _played(arguments: argparse.Namespace, policy: Policy, other: Policy, name: str) -> HoldemValue:
     from openfelt.arena.holdem_value import holdem_value
 
     with progress_bar(not arguments.json) as bar:
@@ -108,8 +101,8 @@ def _tell_sweep(
     arguments: argparse.Namespace,
     facts: dict[str, Any],
     how: How,
-    made: dict[float, HoldemPolicy],
-    fixed: HoldemPolicy,
+    made: dict[float, Policy],
+    fixed: Policy,
 ) -> None:
     """What each wins from the model, and from the most careful of them: what it risks, from below."""
     least = how.ps[0]
@@ -155,7 +148,7 @@ def _learn_seat(
     arguments: argparse.Namespace,
     rules: Holdem,
     how: How,
-    fixed: AnyPolicy,
+    fixed: Policy,
     own: int,
     bound: float | Floats,
     path: Path,

@@ -12,21 +12,21 @@ from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
     from openfelt.core.jit import Floats
-    from openfelt.games.compile.compiler import Tree
+    from openfelt.games.compile.tree import Tree
     from openfelt.games.game import Game
-    from openfelt.policy.files import AnyPolicy
+    from openfelt.policy.policy import Policy
 
 
-def known_policy(arguments: argparse.Namespace, rules: Game) -> AnyPolicy:
+def known_policy(arguments: argparse.Namespace, rules: Game) -> Policy:
     """The policy of --model: that of a bot, or what a folder tells."""
     from openfelt.bots.policy_bot import HoldemBot, TreeBot
     from openfelt.bots.registry import BOTS, load_bot
     from openfelt.opponents.responses.fixed import fixed_policy
-    from openfelt.policy.files import SHIPPED
-    from openfelt.policy.holdem import RULES
+    from openfelt.policy.files import DEFAULT
+    from openfelt.policy.rules import RULES
 
     name = arguments.model
-    if name in BOTS and name not in (*RULES, SHIPPED):
+    if name in BOTS and name not in (*RULES, DEFAULT):
         bot = load_bot(name, rules)
         if not isinstance(bot, HoldemBot | TreeBot):
             raise FeltError(f"{name} plays by no table; fit a model to its hands (felt model --help).")
@@ -50,7 +50,7 @@ def bound_by(arguments: argparse.Namespace, tree: Tree) -> Callable[[float], flo
 
 
 def save_response(
-    policy: AnyPolicy, arguments: argparse.Namespace, how: str, below: str = "", folder: Path | None = None
+    policy: Policy, arguments: argparse.Namespace, how: str, below: str = "", folder: Path | None = None
 ) -> Path:
     """Write the policy where bots, `felt exploit` and `felt value` find it; returns the folder."""
     from openfelt.policy.files import POLICY, save_policy

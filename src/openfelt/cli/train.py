@@ -15,13 +15,13 @@ from openfelt.core.devices import AUTO, CPU, DEVICES
 from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.games.holdem import Holdem
-    from openfelt.policy.files import AnyPolicy
+    from openfelt.games.game import Game
+    from openfelt.policy.policy import Policy
     from openfelt.solve.solver import Solver
 
 HELP = (
-    "Learn a policy of a game. Give at least one of --iterations (or --episodes), --seconds and --until;\n"
-    "learning stops at the first that is met (the solver lp needs none). What is learned is saved in a run\n"
+    "Train a policy for a game. Give at least one of --iterations (or --episodes), --seconds and --until;\n"
+    "training stops at the first that is reached (the solver lp needs none). The result is saved in a run\n"
     "folder, also on Ctrl-C."
 )
 EXAMPLES = [
@@ -54,51 +54,54 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         type=count,
         dest="iterations",
         metavar="N",
-        help="how many iterations to learn; those of a sampling solver are episodes",
+        help="number of iterations; for uct, smooth-uct and outcome-mccfr these are episodes",
     )
-    parser.add_argument("--seconds", type=positive, help="how many seconds to learn")
+    parser.add_argument("--seconds", type=positive, help="training time in seconds")
     parser.add_argument("--until", type=positive, help="stop at this exploitability (in the game's unit)")
     parser.add_argument(
-        "--seed", type=seed, default=0, help="for solvers that draw at random; a resumed run keeps its own"
+        "--seed",
+        type=seed,
+        default=0,
+        help="random seed of sampling solvers (default: 0); a resumed run keeps its own",
     )
     parser.add_argument(
         "--threads",
         type=count,
         default=1,
-        help="for sampling solvers, and CFR in large games (default: 1; docs/commands.md tells more)",
+        help="CPU threads of sampling solvers, and of CFR in large games (default: 1; see docs/commands.md)",
     )
     parser.add_argument(
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="where uct, smooth-uct, outcome-mccfr and external-mccfr learn: on the CPU, on an NVIDIA GPU "
-        f"(needs openfelt[cuda]), or on a GPU if there is one (default: {CPU})",
+        help="for uct, smooth-uct, outcome-mccfr and external-mccfr: the CPU, an NVIDIA GPU (needs "
+        f"openfelt[cuda]), or a GPU if there is one (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",
         type=count,
         metavar="N",
-        help="on a GPU, the most iterations at once (default: as many as do not harm what is learned)",
+        help="the most iterations in flight on a GPU (default: as many as do not harm the result)",
     )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(
         "--checkpoint",
         type=positive,
         default=CHECKPOINT_EVERY,
         metavar="SECONDS",
-        help=f"how often to save what is learned so far (default: {CHECKPOINT_EVERY:.0f})",
+        help=f"time between checkpoints (default: {CHECKPOINT_EVERY:.0f})",
     )
     parser.add_argument(
         "--policy-only",
         action="store_true",
-        help="save no checkpoint: the run cannot be resumed, but its folder stays small",
+        help="save no checkpoint: the run cannot be resumed, and its folder stays small",
     )
     add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
 
 
 def add_parameters(parser: argparse.ArgumentParser, solver: type[Solver]) -> None:
-    """Those of a solver, each a flag."""
+    """Add the parameters of a solver, each as an option."""
     fields = dataclasses.fields(solver.settings_type)
     group = parser.add_argument_group(f"parameters of {solver.name}") if fields else parser
     for field in fields:
@@ -113,12 +116,12 @@ def add_parameters(parser: argparse.ArgumentParser, solver: type[Solver]) -> Non
 
 
 def parameters_of(arguments: argparse.Namespace, solver: type[Solver]) -> dict[str, Any]:
-    """What was given for them."""
+    """The values of a solver's parameters."""
     return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(solver.settings_type)}
 
 
 def named_solver(argv: list[str], default: str) -> str:
-    """The solver's name, found ahead of the rest, since its parameters are flags too."""
+    """The solver's name, found before parsing, since its parameters become options."""
     scan = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     scan.add_argument("--solver", nargs="?", default=default, const=default)
     return str(scan.parse_known_args(argv)[0].solver)
@@ -149,21 +152,26 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        how = "stopped by you after" if interrupted else "learned in"
+        how = "stopped after" if interrupted else "trained for"
         work = f"{solver.iterations:,} {solver.work}, " if solver.iterative else ""
         print(f"{solver.name}: {how} {work}{solver.seconds:.2f} seconds")
         print("\n".join(measured.lines))
         path = shlex.quote(str(folder.path))
-        opponent = "default" if solver.tree.players == 2 else "always-call"
-        measure = f"exploit {path}" if solver.is_measured else f"value {path} {opponent}"
-        print(f"saved in {folder.path}\n  {command()} {measure}")
+        print(f"saved in {folder.path}\n  {command()} {_next_command(solver, path)}")
         print(f"  {command()} play --bot {path}")
     return 130 if interrupted else 0
 
 
+def _next_command(solver: Solver, path: str) -> str:
+    """What to measure next."""
+    if solver.is_measured:
+        return f"exploit {path}"
+    return f"exploit {path} --flops 20" if solver.tree.players == 2 else f"value {path} always-call"
+
+
 @dataclasses.dataclass(frozen=True)
 class _Measured:
-    """How good the policy is, for programs and in lines."""
+    """How good the policy is, for JSON and as text."""
 
     facts: dict[str, Any]
     lines: list[str]
@@ -174,7 +182,7 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 
     if not solver.is_measured:
         return _measured_in_holdem(solver, arguments)
-    measured = exploitability(arguments.game, solver.policy)
+    measured = exploitability(solver.policy)
     facts, lines = measured.as_dict(), [str(measured)]
     if won := _won_against_opponent(solver):
         facts["against_opponent"] = won
@@ -185,44 +193,39 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 
 
 def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measured:
-    """What is won against simple players, or the opponent, since exploitability is out of reach."""
+    """Winnings against rule players, or the fixed opponent; `felt exploit` computes exploitability."""
     from openfelt.arena.holdem_value import holdem_value
-    from openfelt.games.compile.betting_tree import BettingTree
-    from openfelt.policy.holdem import HoldemPolicy, rule_policy
+    from openfelt.policy.rules import rule_policy
 
     tree, policy = solver.tree, solver.policy
-    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
-    assert isinstance(tree, BettingTree)
-    assert isinstance(policy, HoldemPolicy)
+    opponent: Policy | None = getattr(solver, "opponent", None)
     won = {}
     for name in ("the opponent",) if opponent else MEASURED_AGAINST:
         other = opponent or rule_policy(tree, name)
-        assert isinstance(other, HoldemPolicy)
         won[name] = holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
-    lines = [f"{tree.game}\n  {tree.num_rows:,} rows"]
+    lines = [f"{tree.game}\n  {tree.num_rows:,} infosets"]
     lines += [f"  against {name}: {value}" for name, value in won.items()]
     facts = {"game": tree.game, "rows": tree.num_rows}
     return _Measured(facts | {"against": {name: value.as_dict() for name, value in won.items()}}, lines)
 
 
 def _won_against_opponent(solver: Solver) -> dict[str, tuple[float, ...]]:
-    """In each seat, where there is a fixed opponent: what was learned, and the most that can be had."""
-    from openfelt.measure.exploitability import against, best_response
+    """By seat, where there is a fixed opponent: what the policies win, and what a best response wins."""
+    from openfelt.measure.exploitability import best_response, values_against
 
-    opponent: AnyPolicy | None = getattr(solver, "opponent", None)
+    opponent: Policy | None = getattr(solver, "opponent", None)
     if opponent is None:
         return {}
     seats = range(solver.tree.players)
     return {
-        "average policy": against(solver.policy, opponent),
-        "greedy policy": against(solver.greedy, opponent),
-        "best response": tuple(best_response(solver.tree.game, opponent, seat).value for seat in seats),
+        "average policy": values_against(solver.policy, opponent),
+        "greedy policy": values_against(solver.greedy, opponent),
+        "best response": tuple(best_response(opponent, seat).value for seat in seats),
     }
 
 
 def _open_solver(arguments: argparse.Namespace) -> Solver:
     from openfelt.cli.abstraction import built
-    from openfelt.games.holdem import Holdem
     from openfelt.games.registry import load_game
     from openfelt.solve.registry import solver_type
     from openfelt.solve.run_folder import RunFolder
@@ -230,17 +233,17 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     solver = solver_type(arguments.solver)
     if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
         raise FeltError(
-            "Say how long to learn: give --iterations N (or --episodes), --seconds T or --until LIMIT."
+            "Give a budget: --iterations N (or --episodes N), --seconds T or --until EXPLOITABILITY."
         )
     if arguments.resume and arguments.policy_only:
-        raise FeltError("--resume goes on from a checkpoint, which --policy-only would not keep up to date.")
+        raise FeltError("--resume needs a checkpoint, which --policy-only would not update.")
     if arguments.resume and not arguments.out:
-        raise FeltError("--resume needs --out, the folder of the run to go on with.")
+        raise FeltError("--resume needs --out, the folder of the run.")
     if arguments.out and not arguments.resume:
         RunFolder(arguments.out).require_new()
     parameters = parameters_of(arguments, solver)
     rules = load_game(arguments.game)
-    if isinstance(rules, Holdem):
+    if rules.abstraction:
         _check_before_building(rules, solver, arguments, parameters)
         built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
@@ -255,24 +258,26 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
 
 def _chosen(solver: Solver) -> str:
-    """Which device it has become, and why."""
+    """The chosen device, and why."""
     from openfelt.core.cuda import gpu_name
 
-    return f"learning on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
+    return f"training on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
 
 
 def _check_before_building(
-    rules: Holdem, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
+    rules: Game, solver: type[Solver], arguments: argparse.Namespace, parameters: dict[str, Any]
 ) -> None:
-    """Find faults of the command before a minute of making tables."""
-    from openfelt.games.compile.compiler import refuse_holdem
+    """Find errors in the command before a minute of building tables."""
+    from openfelt.games.compile.compiler import require_enumerable
     from openfelt.solve.run_folder import RunFolder
-    from openfelt.solve.sampling.sampling_solver import Learner
 
-    if not issubclass(solver, Learner):
-        refuse_holdem(rules)
+    if solver.full_width:
+        require_enumerable(rules)
     if arguments.until:
-        raise FeltError(f"{rules.name} is too large for exact exploitability: give --episodes or --seconds.")
+        raise FeltError(
+            f"--until is not available for {rules.name}: its exploitability is not computed during training. "
+            "Give --episodes or --seconds, and run felt exploit afterwards."
+        )
     solver.settings_type(**parameters)
     solver.check_device(arguments.device, arguments.in_flight)
     if arguments.resume:

@@ -29,7 +29,9 @@ class Game(ABC):
     """Rules of a finite game. Subclasses are frozen dataclasses."""
 
     key: ClassVar[str]  # the word in the game's name: "kuhn" in "kuhn(pot=8)"
-    unit: ClassVar[str] = "chips"  # what payoffs are counted in
+    unit: ClassVar[str] = "chips"  # of payoffs
+    is_enumerable: ClassVar[bool] = True  # whether all of its histories fit in memory
+    is_poker: ClassVar[bool] = False  # whether `passive` and `stakes` are defined
 
     if TYPE_CHECKING:  # a subclass has it as an attribute, or as a field where it can vary
 
@@ -48,6 +50,16 @@ class Game(ABC):
             elif value != field.default:
                 words.append(f"{field.name}={value!r}")
         return f"{self.key}({','.join(words)})" if words else self.key
+
+    @property
+    def abstraction(self) -> str:
+        """Name of the card abstraction with which solvers see the game; empty if there is none."""
+        return ""
+
+    @property
+    def unabstracted(self) -> Game:
+        """The same rules without an abstraction: games that differ in it only are equal after this."""
+        return self
 
     @abstractmethod
     def start(self) -> Any:

@@ -13,9 +13,9 @@ from openfelt.games.game import CHANCE, TERMINAL, Game
 
 @dataclass(frozen=True)
 class Thought:
-    """What somebody knew when he decided, and the probabilities that he drew from."""
+    """The infoset of a decision, and the probabilities that its action was drawn from."""
 
-    knew: str
+    infoset: str
     probabilities: tuple[float, ...]
 
 

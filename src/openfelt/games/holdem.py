@@ -19,6 +19,7 @@ from openfelt.games.game import CHANCE, TERMINAL, Game, require
 BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
 BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 1
 FIRST = {2: 1, 3: 2}  # who acts first before the flop
+SEAT_NAMES = {2: ("big blind", "dealer"), 3: ("small blind", "big blind", "dealer")}
 BIG_BLIND = 2
 BET = (2, 2, 4, 4)  # chips, by street
 MOST_BETS = 4  # a street, by the rules; before the flop the big blind is the first
@@ -52,6 +53,8 @@ class Holdem(Game):
     """
 
     key: ClassVar[str] = "holdem"
+    is_poker: ClassVar[bool] = True
+    is_enumerable: ClassVar[bool] = False
     players: int = 2
     buckets: str = ""
     bets: int = MOST_BETS
@@ -65,8 +68,12 @@ class Holdem(Game):
 
     @property
     def abstraction(self) -> str:
-        """The name of the abstraction, also where it was left at the default."""
+        """Name of the abstraction, also where it is the default."""
         return self.buckets or BUCKETS[self.players]
+
+    @property
+    def unabstracted(self) -> Holdem:
+        return Holdem(self.players, bets=self.bets)
 
     def start(self) -> HoldemState:
         return HoldemState((), first_betting(self.players, self.bets))

@@ -19,6 +19,8 @@ class KuhnState(NamedTuple):
 class OneCardBetting(Game):
     """One card each, one chip to bet, the higher card wins; a subclass names the deck and the ante."""
 
+    is_poker: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def ante(self) -> float:

@@ -38,6 +38,7 @@ class Leduc(Game):
     """
 
     key: ClassVar[str] = "leduc"
+    is_poker: ClassVar[bool] = True
     players: int = 2
     ranks: int = 3
 

@@ -26,7 +26,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import SequenceForm, sequence_form
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import AnyPolicy, require_game
+from openfelt.policy.policy import Policy, require_game
 from openfelt.solve.mixture import realisation_plan
 from openfelt.solve.sequence_lp import plan_program, require_zero_sum, sequences
 
@@ -41,7 +41,7 @@ class DominatedActions:
     tree: GameTree
     slots: NDArray[np.bool_]  # [slots] True where the action is dominated
 
-    def error(self, policy: AnyPolicy) -> float:
+    def error(self, policy: Policy) -> float:
         """The summed probability of dominated actions."""
         require_game(policy, self.tree)
         return float(policy.probabilities[self.slots].sum())

@@ -22,10 +22,11 @@ import scipy.optimize
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import AnyPolicy, require_game
-from openfelt.policy.tabular import Policy
+from openfelt.policy.policy import Policy, require_game
+from openfelt.policy.tabular import TabularPolicy, require_tabular
 from openfelt.solve.sequence_lp import plan_program, require_zero_sum, sequences, solve_program
 
 MOST_SLOTS = 2_000
@@ -42,14 +43,14 @@ class EquilibriumDistance:
 
     sum: float  # over all rows and actions, of the squared difference of probabilities (PJL11)
     mean: float  # the same divided by the number of probabilities (HS14's mean-squared error)
-    closest: Policy
+    closest: TabularPolicy
     exact: bool  # False: there may be a closer one
 
 
 class EquilibriumSet:
     """The equilibria of a small two-player zero-sum game; find them once, measure many policies."""
 
-    def __init__(self, game: AnyGame, *, seed: int = 0) -> None:
+    def __init__(self, game: AnyGame | GameTree, *, seed: int = 0) -> None:
         self.tree = compile_game(game)
         require_zero_sum(self.tree)
         if not self.tree.num_rows:
@@ -78,13 +79,13 @@ class EquilibriumSet:
                 corners.append(np.maximum(plan, 0.0))
         return np.array(corners)
 
-    def distance(self, policy: AnyPolicy) -> EquilibriumDistance:
+    def distance(self, policy: Policy) -> EquilibriumDistance:
         """The squared error of `policy` to the closest equilibrium."""
         require_game(policy, self.tree)
         table = np.concatenate([self._closest(player, policy.probabilities) for player in range(2)])
         total = float(((table - policy.probabilities) ** 2).sum())
         exact = max(map(len, self.corners)) <= 2
-        return EquilibriumDistance(total, total / len(table), Policy(self.tree, table), exact)
+        return EquilibriumDistance(total, total / len(table), TabularPolicy(self.tree, table), exact)
 
     def _closest(self, player: int, policy: Floats) -> Floats:
         """The player's part of the closest equilibrium, per slot of his."""
@@ -141,6 +142,24 @@ def _zoom(error: Callable[[Floats], Floats]) -> Floats:
     return np.array([1.0 - shares[best], shares[best]])
 
 
-def closest_equilibrium(game: AnyGame, policy: AnyPolicy) -> EquilibriumDistance:
-    """Squared error to the closest equilibrium; for many policies make an `EquilibriumSet` once."""
-    return EquilibriumSet(game).distance(policy)
+def closest_equilibrium(policy: Policy) -> EquilibriumDistance:
+    """The squared error of a policy to the closest equilibrium of a small two-player zero-sum game.
+
+    For many policies of one game, create an `EquilibriumSet` once.
+
+    Parameters
+    ----------
+    policy : Policy
+        The profile.
+
+    Returns
+    -------
+    EquilibriumDistance
+        `sum` and `mean` of the squared errors, the `closest` equilibrium, and whether that is `exact`.
+
+    Examples
+    --------
+    >>> felt.closest_equilibrium(felt.uniform_policy("kuhn")).sum
+    2.0...
+    """
+    return EquilibriumSet(require_tabular(policy).tree).distance(policy)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from openfelt.cards.deck import RANKS
-from openfelt.measure.holdem.exploitability import SEATS, Exploit
 from openfelt.measure.holdem.leaks import Answer, Leaks, square
+from openfelt.measure.results import Exploitability
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 
 LINES = 12
@@ -17,13 +17,14 @@ ACTIONS = {"fold": 0, "check": 1, "call": 1, "raise": 2}
 SHADES = ["#d9d9d9", "#9ecae1", "#e6550d"]  # fold; check or call; raise
 
 
-def plot_leaks(exploit: Exploit, path: Path) -> None:
+def plot_leaks(exploit: Exploitability, path: Path) -> None:
     """Draw one row of panels for each seat."""
     figure = new_figure(19, 10)
-    how = f"estimated from {exploit.flops:,} flops" if exploit.flops else "exact"
-    figure.suptitle(f"Where a best response gains on {exploit.name}: {exploit.mbb:.1f} mbb/h in all ({how})")
+    how = f"estimated from {exploit.origin.flops:,} flops" if exploit.origin.flops else "exact"
+    title = f"Where a best response gains on {exploit.name}"
+    figure.suptitle(f"{title}: {exploit.exploitability:.1f} mbb/h in all ({how})")
     axes = figure.subplots(len(exploit.leaks), 4, width_ratios=[1, 1.9, 1.3, 1.3])
-    for row, seat, leaks in zip(axes, SEATS, exploit.leaks, strict=True):
+    for row, seat, leaks in zip(axes, exploit.seats, exploit.leaks, strict=True):
         _draw_streets(row[0], seat, leaks)
         _draw_lines(row[1], leaks)
         _draw_hands(figure, row[2], leaks)

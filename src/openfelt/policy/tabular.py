@@ -1,21 +1,38 @@
-"""A policy: for every row (information state) of every player, a probability for each action."""
+"""Policies of enumerated games: one number for each action of each infoset."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import AnyGame
+from openfelt.policy.policy import Policy
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
-    """Probabilities per row, for all players of a game (a profile)."""
+class TabularPolicy(Policy):
+    """A policy of an enumerated game.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The compiled game: `felt.compile_game("leduc")`.
+    probabilities : array of float
+        One for each slot of the tree; they sum to 1 at every infoset.
+
+    Examples
+    --------
+    >>> felt.uniform_policy("kuhn").at(0, "K pass bet")
+    {'pass': 0.5, 'bet': 0.5}
+    """
 
     tree: GameTree
     probabilities: Floats  # [slots]
@@ -25,64 +42,115 @@ class Policy:
         object.__setattr__(self, "probabilities", table)
         if table.shape != (self.tree.num_slots,):
             raise FeltError(
-                f"A policy of {self.tree.game} has {self.tree.num_slots} numbers, not {table.size}."
+                f"A policy of {self.game} has {self.tree.num_slots} probabilities, not {table.size}."
             )
         if not (np.isfinite(table).all() and (table >= 0).all()):
-            raise FeltError("A policy's probabilities must be numbers from 0 to 1.")
+            raise FeltError("The probabilities of a policy must be numbers from 0 to 1.")
         if len(table) and (abs(_row_sums(self.tree, table) - 1.0) > 1e-6).any():
-            raise FeltError("A policy's probabilities must sum to 1 in every row.")
+            raise FeltError("The probabilities of a policy must sum to 1 at every infoset.")
 
     def __repr__(self) -> str:
-        return f"Policy({self.tree.game}, {self.tree.num_rows:,} rows)"
+        return f"TabularPolicy({self.game}, {self.tree.num_rows:,} infosets)"
+
+    @property
+    def table(self) -> NDArray[Any]:
+        return self.probabilities
+
+    def with_table(self, table: NDArray[Any]) -> TabularPolicy:
+        return TabularPolicy(self.tree, table)
 
     def row(self, row: int) -> Floats:
-        """The probabilities of one row's actions."""
+        """The probabilities at the infoset of that number."""
         return self.probabilities[self.tree.slots(row)]
 
-    def at(self, player: int, name: str) -> dict[str, float]:
-        """By words: policy.at(0, "K pass bet") gives {"pass": 0.0, "bet": 1.0}."""
-        row = self.tree.find_row(player, name)
+    def at(self, player: int, infoset: str) -> dict[str, float]:
+        row = self.tree.find_row(player, infoset)
         return dict(zip(self.tree.actions(row), map(float, self.row(row)), strict=True))
 
-    def sample(self, row: int, generator: np.random.Generator) -> int:
-        """The number of an action drawn with its probability."""
-        return int(generator.choice(len(self.row(row)), p=self.row(row) / self.row(row).sum()))
-
-    def greedy(self) -> Policy:
-        """The policy that always takes the likeliest action (the first of equal ones)."""
+    def greedy(self) -> TabularPolicy:
         table = np.zeros_like(self.probabilities)
         for row in range(self.tree.num_rows):
             table[self.tree.slots(row).start + int(np.argmax(self.row(row)))] = 1.0
-        return Policy(self.tree, table)
+        return TabularPolicy(self.tree, table)
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        return {"probabilities": self.probabilities}
 
 
-def uniform_policy(game: AnyGame | GameTree) -> Policy:
-    """All actions alike."""
-    tree = _tree(game)
+def require_tabular(policy: Policy) -> TabularPolicy:
+    """Raise if a policy's game is not enumerated, for what has to visit every history."""
+    if not isinstance(policy, TabularPolicy):
+        raise FeltError(f"{policy.game} is not enumerated, as this computation requires.")
+    return policy
+
+
+def uniform_policy(game: AnyGame | GameTree) -> TabularPolicy:
+    """The policy that takes all actions with equal probability.
+
+    Parameters
+    ----------
+    game : Game, str, Path or GameTree
+        An enumerated game.
+
+    Returns
+    -------
+    TabularPolicy
+
+    Examples
+    --------
+    >>> felt.exploitability(felt.uniform_policy("kuhn")).nash_conv
+    0.9166...
+    """
+    tree = compile_game(game)
     counts = np.diff(tree.rows.first_slot)
-    return Policy(tree, np.repeat(1.0 / counts, counts))
+    return TabularPolicy(tree, np.repeat(1.0 / counts, counts))
 
 
-def random_policy(game: AnyGame | GameTree, seed: int = 0) -> Policy:
-    """Each row drawn evenly from all distributions over its actions."""
-    tree = _tree(game)
-    return Policy(tree, normalised(tree, np.random.default_rng(seed).exponential(size=tree.num_slots)))
+def random_policy(game: AnyGame | GameTree, seed: int = 0) -> TabularPolicy:
+    """A policy drawn at random: at each infoset uniformly from all distributions over its actions.
+
+    Parameters
+    ----------
+    game : Game, str, Path or GameTree
+        An enumerated game.
+    seed : int
+        Other seeds give other policies.
+
+    Returns
+    -------
+    TabularPolicy
+
+    Examples
+    --------
+    >>> felt.random_policy("kuhn", seed=1)
+    TabularPolicy(kuhn, 12 infosets)
+    """
+    tree = compile_game(game)
+    return TabularPolicy(tree, normalised(tree, np.random.default_rng(seed).exponential(size=tree.num_slots)))
+
+
+def highest_values(tree: GameTree, sums: Floats, visits: Floats) -> TabularPolicy:
+    """The policy of the highest mean value among visited actions; uniform at infosets without visits."""
+    first_slot = tree.rows.first_slot
+    value = np.divide(sums, visits, out=np.full(tree.num_slots, -np.inf), where=visits > 0)
+    row = np.repeat(np.arange(tree.num_rows), np.diff(first_slot))
+    by_value = np.lexsort((np.arange(len(value)), -value, row))  # of equal ones the first is first
+    best = by_value[first_slot[:-1]]
+    table = np.zeros(tree.num_slots)
+    table[best] = visits[best] > 0
+    return TabularPolicy(tree, normalised(tree, table))
 
 
 def normalised(tree: GameTree, weights: Floats) -> Floats:
-    """Weights per slot to probabilities; a row without weight becomes uniform."""
+    """Weights per slot to probabilities; uniform at infosets without weight."""
     if not len(weights):
         return weights
     if not np.isfinite(weights).all():
-        raise FeltError(f"The numbers of {tree.game} have overflowed; nothing sound was learned.")
+        raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
     counts = np.diff(tree.rows.first_slot)
     sums = np.repeat(_row_sums(tree, weights), counts)
     even = np.repeat(1.0 / counts, counts)
     return np.divide(weights, sums, out=even, where=sums > 0)
-
-
-def _tree(game: AnyGame | GameTree) -> GameTree:
-    return game if isinstance(game, GameTree) else compile_game(game)
 
 
 def _row_sums(tree: GameTree, table: Floats) -> Floats:

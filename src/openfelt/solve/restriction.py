@@ -20,10 +20,9 @@ import numpy as np
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, kernel
-from openfelt.games.compile.compiler import Tree
 from openfelt.games.compile.sequence_form import SequenceForm
-from openfelt.policy.files import AnyPolicy, require_game
-from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.games.compile.tree import Tree
+from openfelt.policy.policy import Policy, require_game
 from openfelt.solve.traverse.restricted import RestrictedTree
 from openfelt.solve.traverse.sequence import evaluate_profile, spread_reach, sum_leaves
 
@@ -35,7 +34,7 @@ class Restriction:
     """Who is bound to which policy, and how likely."""
 
     seat: int
-    fixed: AnyPolicy
+    fixed: Policy
     bound: float | Floats  # the probability p; with EACH also one for each slot, alike within a row
     toss: str = ONCE
 
@@ -56,9 +55,7 @@ class Restriction:
     @cached_property
     def table(self) -> Floats:
         """[slots] the fixed policy."""
-        if isinstance(self.fixed, HoldemPolicy):
-            return np.asarray(self.fixed.weights / WHOLE)
-        return self.fixed.probabilities
+        return np.asarray(self.fixed.probabilities)
 
     @cached_property
     def bounds(self) -> Floats:

@@ -22,7 +22,8 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MANIFEST, not_written, read_manifest, write_text
 from openfelt.core.version import VERSION
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import POLICY, AnyPolicy, load_policy, save_policy
+from openfelt.policy.files import POLICY, load_policy, save_policy
+from openfelt.policy.policy import Policy
 from openfelt.solve.registry import solver_type
 from openfelt.solve.solver import Measurement, Solver
 
@@ -149,7 +150,7 @@ class RunFolder:
             raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
 
 
-def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> AnyPolicy:
+def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:
     """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved.
 
     `greedy`: that of single actions, the ones of highest value where the run's solver knew values.

@@ -20,11 +20,12 @@ from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import load_folder, save_folder
 from openfelt.core.jit import Floats
-from openfelt.games.compile.compiler import Tree, compile_game
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import AnyPolicy, policy_by_weights
+from openfelt.policy.files import policy_from_weights
+from openfelt.policy.policy import Policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
 from openfelt.solve.traverse.sequence import evaluate_profile
 
@@ -77,6 +78,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
+    full_width: ClassVar[bool] = True  # visits every history; False: samples them
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
     knows_values: ClassVar[bool] = False  # of actions, so that its greedy policy goes by them
     work: ClassVar[str] = "iterations"  # what is counted
@@ -118,8 +120,8 @@ class Solver(ABC):
         self.why_cpu = self._why_cpu() if device == AUTO and self.device == CPU else ""
         self.learners = 1  # that learn side by side, each its own tables
         self.tree = self._compile(game)
-        if isinstance(self.tree, GameTree):
-            self.form = sequence_form(self.tree)
+        if self.tree.is_enumerated:
+            self.form = sequence_form(compile_game(self.tree))
         self.restriction = restriction
         if restriction is not None:
             self._restrict(restriction)
@@ -148,13 +150,13 @@ class Solver(ABC):
         restriction.require(self.tree)
         if restriction.toss == EACH and not self.binds_each:
             raise FeltError(f"{self.name} cannot bind a player at each decision; it can {ONCE}.")
-        if restriction.toss == ONCE and isinstance(self.tree, GameTree):
+        if restriction.toss == ONCE and self.tree.is_enumerated:
             self.form = restricted_form(self.form, restriction)
 
     @property
     def is_measured(self) -> bool:
         """Whether the game is small enough for exact exploitability."""
-        return isinstance(self.tree, GameTree)
+        return self.tree.is_enumerated
 
     @abstractmethod
     def _start(self) -> None:
@@ -182,12 +184,12 @@ class Solver(ABC):
         return self.policy.probabilities
 
     @property
-    def policy(self) -> AnyPolicy:
+    def policy(self) -> Policy:
         """The policy learned so far."""
-        return policy_by_weights(self.tree, self.weights)
+        return policy_from_weights(self.tree, self.weights)
 
     @property
-    def greedy(self) -> AnyPolicy:
+    def greedy(self) -> Policy:
         """A policy of single actions: the likeliest ones, or those of highest value where that is known."""
         return self.policy.greedy()
 
@@ -236,12 +238,11 @@ class Solver(ABC):
         """Refuse a budget for `run` that makes no sense."""
         if until is not None and not self.is_measured:
             raise FeltError(
-                f"{self.tree.game} is too large for exact exploitability: give iterations or seconds instead."
+                f"The exploitability of {self.tree.game} is not computed during training: give iterations or "
+                "seconds."
             )
         if self.iterative and iterations is None and seconds is None and until is None:
-            raise FeltError(
-                "Say how long to learn: a number of iterations, seconds, or a target exploitability."
-            )
+            raise FeltError("Give a budget: iterations, seconds or a target exploitability (until).")
         for what, value in (("iterations", iterations), ("seconds", seconds), ("until", until)):
             if value is None:
                 continue
@@ -267,7 +268,7 @@ class Solver(ABC):
     def measure(self) -> Measurement:
         """Exact nash_conv of the policy learned so far; kept in `measurements`."""
         if not self.is_measured:
-            raise FeltError(f"{self.tree.game} is too large for exact exploitability.")
+            raise FeltError(f"The exploitability of {self.tree.game} is not computed during training.")
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
         if self.restriction is not None and self.restriction.toss == EACH:
             evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)

@@ -47,12 +47,12 @@ def nash_conv(solver: Solver) -> float:
 
 def greedy_nash_conv(solver: Solver) -> float:
     """nash_conv of the greedy policy."""
-    return exploitability(solver.tree.game, solver.greedy).nash_conv
+    return exploitability(solver.greedy).nash_conv
 
 
 def greedy_best_response(solver: Solver) -> float:
     """Value of a best response in the second seat against the greedy policy in the first."""
-    return exploitability(solver.tree.game, solver.greedy).best_responses[1]
+    return exploitability(solver.greedy).best_responses[1]
 
 
 def rewards(solver: Solver) -> Floats:

@@ -10,16 +10,20 @@ from openfelt.studies.holdem.exploitability_curve import HOLDEM_EXPLOITABILITY_C
 from openfelt.studies.holdem.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM
 from openfelt.studies.holdem.learning_curve import HOLDEM_CURVE
 from openfelt.studies.holdem.three_handed import THREE_HANDED
-from openfelt.studies.hs14 import figures_1_2 as hs14_kuhn
-from openfelt.studies.hs14 import tables_2_3 as hs14_holdem
+from openfelt.studies.hs14 import figures_1_2 as hs14_kuhn, tables_2_3 as hs14_holdem
 from openfelt.studies.learning_study import LearningStudy
 from openfelt.studies.mm19.experiments import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
 from openfelt.studies.models.models_truth import MODELS_TRUTH
 from openfelt.studies.pgc10.figure_2 import PGC10_FIGURE_2
 from openfelt.studies.pgc10.table_1 import PGC10_TABLE_1
-from openfelt.studies.pjl11 import figure_4_kuhn, figure_6, figure_7, figure_8
-from openfelt.studies.pjl11 import table_1 as pjl11_table_1
-from openfelt.studies.pjl11 import table_2 as pjl11_table_2
+from openfelt.studies.pjl11 import (
+    figure_4_kuhn,
+    figure_6,
+    figure_7,
+    figure_8,
+    table_1 as pjl11_table_1,
+    table_2 as pjl11_table_2,
+)
 from openfelt.studies.tau.figures_2_4 import TAU_MATCHES
 from openfelt.studies.tau.figures_5_7 import FIGURES_5_TO_7
 

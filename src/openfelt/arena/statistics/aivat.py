@@ -24,13 +24,13 @@ from openfelt.cards.deck import Bytes
 from openfelt.cards.equity import deal_equities
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, kernel
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     BettingTree,
 )
 from openfelt.games.compile.game_tree import GameTree
@@ -96,7 +96,7 @@ def parents(tree: BettingTree) -> Ints:
 def _find_parents(node: Ints, found: Ints) -> None:
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
-            for way in range(node[here, KIND] & WAYS_BITS):
+            for way in range(node[here, KIND] & ACTIONS_MASK):
                 found[node[here, CHILD] + way] = here
 
 
@@ -130,7 +130,7 @@ def _adjust(
                     change += (paid_0 + paid_1) * (equity[deal, street] - equity[deal, street + 1])
                     street += 1
                 chosen = path[step - 1] - node[here, CHILD]
-                ways, facing = kind & WAYS_BITS, kind >> FACING_SHIFT & 1
+                ways, facing = kind & ACTIONS_MASK, kind >> FACING_SHIFT & 1
                 bot = who[deal, time, player]
                 slot = node[here, PLACE] + shifts[bot, deal, street * 2 + player]
                 next_0, next_1 = paid_0, paid_1

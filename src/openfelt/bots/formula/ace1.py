@@ -50,7 +50,7 @@ class Ace1(Bot):
     def think(self, view: View) -> Thought:
         assert isinstance(view, HoldemView)
         chosen = self._choose(view)
-        return Thought(view.knew, tuple(float(word == chosen) for word in view.actions))
+        return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 
     def _choose(self, view: HoldemView) -> str:
         street = view.street

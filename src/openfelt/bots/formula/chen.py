@@ -46,7 +46,7 @@ class Chen(Bot):
     def think(self, view: View) -> Thought:
         assert isinstance(view, HoldemView)
         chosen = self._choose(view)
-        return Thought(view.knew, tuple(float(word == chosen) for word in view.actions))
+        return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 
     def _choose(self, view: HoldemView) -> str:
         opponents, bets = len(players_in(view.betting)) - 1, view.betting.bets

@@ -114,9 +114,9 @@ class PokiLike(PolicyBot):
     def knew(self, view: View) -> str:
         assert isinstance(view, HoldemView)
         if view.street == PREFLOP:
-            return f"{view.knew} (income rate {income_rate(view.hole):+.0f})"
+            return f"{view.infoset} (income rate {income_rate(view.hole):+.0f})"
         found = self.fare(view)
-        return f"{view.knew} (HS {found.hs:.2f}, PPot {found.ppot:.2f}, EHS {found.optimistic:.2f})"
+        return f"{view.infoset} (HS {found.hs:.2f}, PPot {found.ppot:.2f}, EHS {found.optimistic:.2f})"
 
     def fare(self, view: HoldemView) -> Fare:
         """How its hand fares against those still in, after all that they did."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.bots.search.lazy_tree import late_tree
+from openfelt.bots.search.lazy_tree import lazy_holdem_tree
 from openfelt.bots.search.mcts import ROWS, Found, Mcts, MctsSettings, TableModel
 from openfelt.bots.search.position import holdem_position, tree_position
 from openfelt.core.errors import FeltError
@@ -21,9 +21,9 @@ from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, AnyGame
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
-from openfelt.policy.files import require_game
 from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.policy.policy import require_game
+from openfelt.policy.tabular import TabularPolicy, uniform_policy
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.solve.traverse.opponent_hooks import ProbabilityModel
 
@@ -48,7 +48,7 @@ class HoldemSearcher:
             raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
         self.tree = compile_holdem(rules) if policy is None else _tree_of(policy, rules)
         opened = open_tree(self.tree)
-        self.opened = late_tree(opened.tree)
+        self.opened = lazy_holdem_tree(opened.tree)
         self._mcts = Mcts(
             opened.depth,
             rules.players,
@@ -129,8 +129,8 @@ class TreeSearcher:
         game: AnyGame,
         settings: MctsSettings | None = None,
         *,
-        opponent: Policy | None = None,
-        policy: Policy | None = None,
+        opponent: TabularPolicy | None = None,
+        policy: TabularPolicy | None = None,
         rows: int = ROWS,
         expander: Any = None,
         now: Callable[[], float] = time.perf_counter,
@@ -159,7 +159,7 @@ class TreeSearcher:
             now=now,
         )
 
-    def play_against(self, opponent: Policy | None) -> None:
+    def play_against(self, opponent: TabularPolicy | None) -> None:
         """From now on the others have this policy; None: it is not known."""
         if opponent is not None:
             require_game(opponent, self.tree)
@@ -211,7 +211,7 @@ class TreeSearcher:
         return self._mcts.search(position, self._model, iterations=iterations, seconds=seconds, begun=begun)
 
 
-def _model(policy: Policy | None) -> ProbabilityModel | None:
+def _model(policy: TabularPolicy | None) -> ProbabilityModel | None:
     return None if policy is None else ProbabilityModel(np.ascontiguousarray(policy.probabilities)[None])
 
 

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards import boards, deck, evaluator, strength
-from openfelt.cards import strength_tables as tables
+from openfelt.cards import boards, deck, evaluator, strength, strength_tables as tables
 from openfelt.cards.abstraction import kmeans, recipes, spec
 from openfelt.cards.abstraction.kmeans import (
     BINS,
@@ -145,7 +144,7 @@ class Abstraction:
     def _street_occupancy(self, table: NDArray[Any], street: int) -> Floats:
         found = board_set(BOARD_CARDS[street])
         total = np.zeros(self.counts[street])
-        _count_hands(table, found.cards(), found.ways, total)
+        _count_hands(table, found.cards(), found.multiplicity, total)
         return np.asarray(total / total.sum())
 
     def _make_tables(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openfelt.core.errors import GameError
-from openfelt.games.compile.compiler import compile_game, refuse_holdem
+from openfelt.games.compile.compiler import compile_game, require_enumerable
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.compile.state_graph import StateGraph, explore
 from openfelt.games.game import TERMINAL, AnyGame, Game
@@ -35,7 +35,7 @@ class GameCheck:
 def check_game(game: AnyGame) -> GameCheck:
     """Verify a game, or raise GameError with the first promise that it breaks."""
     rules = load_game(game)
-    refuse_holdem(rules)
+    require_enumerable(rules)
     graph = explore(rules)  # refuses chances that do not sum to one
     _check_states(rules, graph)
     tree = compile_game(rules)  # refuses rows whose nodes disagree on their actions

@@ -6,7 +6,7 @@ import inspect
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -14,9 +14,10 @@ from openfelt.core.disk_cache import Made, keep, kept_name
 from openfelt.core.errors import FileError, GameError
 from openfelt.core.folders import cache_folder
 from openfelt.games.compile import game_tree, state_graph
-from openfelt.games.compile.betting_tree import BettingTree, compile_holdem
+from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.games.compile.state_graph import explore
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
@@ -25,27 +26,45 @@ PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": Bett
 LARGE = 1_000_000  # nodes; trees above this are kept on disk
 
 
-Tree: TypeAlias = GameTree | BettingTree
+def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree:
+    """Compile an enumerated game to the tree of its histories.
 
+    Parameters
+    ----------
+    game : Game, str or Path
+        A game, its name or the path of a Gambit .efg file; a tree is returned as it is.
+    cache : Path, optional
+        Where trees of over a million nodes are kept; by default the user's cache folder.
 
-def compile_game(game: AnyGame, *, cache: Path | None = None) -> GameTree:
-    """The tree of a game. Large trees are kept in `cache` (by default the user's cache folder)."""
-    rules = load_game(game)
-    refuse_holdem(rules)
+    Returns
+    -------
+    GameTree
+
+    Examples
+    --------
+    >>> felt.compile_game("kuhn").num_rows
+    12
+    """
+    if isinstance(game, GameTree):
+        return game
+    rules = load_game(game.game if isinstance(game, Tree) else game)
+    require_enumerable(rules)
     return _compile(rules, cache or cache_folder())
 
 
-def refuse_holdem(rules: Game) -> None:
-    """For all that walks every history."""
-    if isinstance(rules, Holdem):
+def require_enumerable(rules: Game) -> None:
+    """Raise if a game has too many histories to enumerate."""
+    if not rules.is_enumerable:
         raise GameError(
-            f"{rules.name} has about 1e18 histories, too many to walk them all; a solver that samples, such "
-            "as smooth-uct or external-mccfr, learns it."
+            f"{rules.name} has about 1e18 histories, too many to enumerate. Use a solver that samples, such "
+            "as smooth-uct or external-mccfr."
         )
 
 
-def compile_any(game: AnyGame) -> Tree:
-    """The same, but of hold'em the tree of its betting, which is for those who sample the cards."""
+def compile_any(game: AnyGame | Tree) -> Tree:
+    """Compile a game: hold'em to its betting tree, any other game to the tree of its histories."""
+    if isinstance(game, Tree):
+        return game
     rules = load_game(game)
     return compile_holdem(rules) if isinstance(rules, Holdem) else compile_game(rules)
 

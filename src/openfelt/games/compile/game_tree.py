@@ -7,9 +7,10 @@ forwards visits parents first, a loop backwards children first. A node weighs 13
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats, Ints, kernel
 from openfelt.core.memory import machine_memory
 from openfelt.games.compile.state_graph import MOST_NODES, StateGraph
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import CHANCE, TERMINAL
 
 NODE_BYTES = 13
@@ -55,7 +57,7 @@ class BettingArrays(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GameTree:
+class GameTree(Tree):
     """A compiled game: its nodes, its rows and the words for them."""
 
     game: str  # its name
@@ -65,6 +67,7 @@ class GameTree:
     rows: RowArrays
     betting: BettingArrays
     labels: tuple[str, ...]
+    is_enumerated: ClassVar[bool] = True
 
     @property
     def num_nodes(self) -> int:
@@ -79,7 +82,7 @@ class GameTree:
         return len(self.rows.slot_label)
 
     @property
-    def num_spots(self) -> int:
+    def num_edges(self) -> int:
         """Actions of all nodes, as far as they do not depend on what was dealt: here the slots."""
         return self.num_slots
 
@@ -96,6 +99,10 @@ class GameTree:
     def passive_actions(self) -> NDArray[np.int8]:
         """Per slot, the place of the action of its row that checks or calls, or -1."""
         return np.repeat(self.betting.passive, np.diff(self.rows.first_slot))
+
+    def player_slots(self, player: int) -> Iterator[slice]:
+        first, last = self.rows.first_slot[self.rows.first_row[player : player + 2]]
+        yield slice(int(first), int(last))
 
     @property
     def two_player_zero_sum(self) -> bool:

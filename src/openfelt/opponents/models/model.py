@@ -24,7 +24,7 @@ from openfelt.games.compile.betting_tree import CHILD
 from openfelt.games.game import AnyGame
 from openfelt.opponents.models.ground import UNKNOWN, Ground, SmallGround, ground_of
 from openfelt.opponents.models.seen import Decisions, SeenHand, all_decisions, decisions_in, ending, together
-from openfelt.policy.tabular import Policy
+from openfelt.policy.tabular import TabularPolicy
 
 FIRST_FIT = 20  # hands
 DRAWS = 4  # holdings that a hand counts for, where the cards were not shown
@@ -155,14 +155,14 @@ class OpponentModel(ABC):
         count = self.ground.holdings
         return self.shares(np.full(count, node), self.ground.ranks(board), np.arange(count))
 
-    def policy(self) -> Policy:
+    def policy(self) -> TabularPolicy:
         """For an enumerated game: what it says of every row, whoever's."""
         ground = self.ground
         if not isinstance(ground, SmallGround):
             raise FeltError(f"{ground.game.name} is not enumerated: its models have no table of rows.")
         rows = ground.row_table
         shares = self.shares(rows.node, rows.rank, rows.holding)
-        return Policy(ground.tree, shares[rows.row_of_slot, rows.class_of_slot])
+        return TabularPolicy(ground.tree, shares[rows.row_of_slot, rows.class_of_slot])
 
 
 def imputed(

@@ -27,8 +27,7 @@ from openfelt.games.game import AnyGame
 from openfelt.opponents.models.ground import HAND_RANKS, HoldemGround
 from openfelt.opponents.models.grown import BIT, KIND_OF, LEAF, NO, RANK, YES, Grown, GrownModel, grown_shares
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.public_tree import CLASSES, PublicTree, all_facts, facts_at
-from openfelt.opponents.models.public_tree import FACTS as ALL_FACTS
+from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, all_facts, facts_at
 from openfelt.opponents.models.seen import Decisions
 from openfelt.opponents.models.tally import buckets_of
 

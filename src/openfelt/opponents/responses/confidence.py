@@ -11,12 +11,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from openfelt.cards.boards import PAIR_AS, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import Tree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.tree import Tree
 from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
 from openfelt.opponents.models.seen import SeenHand, decisions_in
 
@@ -48,7 +49,7 @@ def confidence(kind: str, seen: Floats, most: float = 1.0, half: float = HALF) -
 def observations(tree: Tree, hands: Sequence[SeenHand]) -> Floats:
     """[slots] how often the player was seen to decide in each slot's row, in hands whose cards are known."""
     counts = np.zeros(tree.num_slots)
-    slots_of = _holdem_slots(tree) if isinstance(tree, BettingTree) else _small_slots(tree)
+    slots_of = _holdem_slots(tree) if isinstance(tree, BettingTree) else _small_slots(compile_game(tree))
     ground = ground_of(tree.game)
     for hand in hands:
         if hand.holding != UNKNOWN:
@@ -73,6 +74,6 @@ def _holdem_slots(tree: BettingTree) -> SlotsOf:
 
     def slots(node: int, holding: int, board: tuple[int, ...]) -> slice:
         number, permutation = found(board)
-        return tree.slots(node, int(tables[tree.street(node)][number, PAIR_AS[permutation, holding]]))
+        return tree.slots(node, int(tables[tree.street(node)][number, PERMUTED_PAIR[permutation, holding]]))
 
     return slots

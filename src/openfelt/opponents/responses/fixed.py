@@ -14,22 +14,20 @@ from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.opponents.models.files import FOLDER, load_model
 from openfelt.opponents.responses.bucketed import DEALS, bucketed
-from openfelt.policy.files import SHIPPED, AnyPolicy, require_game, rule_table
-from openfelt.policy.holdem import RULES, rule_policy
-from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.policy.files import DEFAULT
+from openfelt.policy.policy import Policy, require_game
+from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.run_folder import open_policy
-
-RANDOM = "random"  # the rule that is of any game
 
 
 def fixed_policy(
-    source: str | Path | AnyPolicy,
+    source: str | Path | Policy,
     game: AnyGame,
     *,
     deals: int = DEALS,
     seed: int = 0,
     progress: Callable[[float], object] = lambda _: None,
-) -> AnyPolicy:
+) -> Policy:
     """A policy of `game`: one as it is, the folder of a run, policy or model, or a player of RULES.
 
     In hold'em a model becomes the policy of the game's buckets that it has in the mean of `deals`.
@@ -42,9 +40,9 @@ def fixed_policy(
     return source
 
 
-def _by_name(name: str, rules: Game, deals: int, seed: int, progress: Callable[[float], object]) -> AnyPolicy:
+def _by_name(name: str, rules: Game, deals: int, seed: int, progress: Callable[[float], object]) -> Policy:
     if name in RULES:
-        return _rule(name, rules)
+        return rule_policy(rules, name)
     folder = Path(name)
     if holds_model(folder):
         model = load_model(folder, rules)
@@ -52,7 +50,7 @@ def _by_name(name: str, rules: Game, deals: int, seed: int, progress: Callable[[
         if isinstance(tree, BettingTree):
             return bucketed(model, tree, deals=deals, seed=seed, progress=progress)
         return model.policy()
-    if not folder.exists() and name != SHIPPED:
+    if not folder.exists() and name != DEFAULT:
         raise FileError(f"There is no model, run or policy at {name}.")
     policy = open_policy(name)
     if isinstance(rules, Holdem) and policy.tree.game != rules.name:  # before a minute of making tables
@@ -65,7 +63,7 @@ def refuse_others(name: str, rules: Game) -> None:
     """Refuse a folder of another game before the tables of this one are made."""
     if holds_model(Path(name)):
         load_model(Path(name), rules)
-    elif (name == SHIPPED or Path(name).exists()) and open_policy(name).tree.game != rules.name:
+    elif (name == DEFAULT or Path(name).exists()) and open_policy(name).tree.game != rules.name:
         raise FeltError(f"{name} holds a policy of {open_policy(name).tree.game}, not of {rules.name}.")
 
 
@@ -81,14 +79,3 @@ def require_two_players(rules: Game) -> None:
     """Refuse games for more."""
     if rules.players != 2:
         raise FeltError(f"Counter-strategies are for two players; {rules.name} has {rules.players}.")
-
-
-def _rule(name: str, rules: Game) -> AnyPolicy:
-    tree = compile_any(rules)
-    if isinstance(tree, BettingTree):
-        return rule_policy(tree, name)
-    if name == RANDOM:
-        return uniform_policy(tree)
-    if (tree.betting.passive < 0).any():
-        raise FeltError(f"{name} plays poker, not {tree.game}.")
-    return Policy(tree, rule_table(tree, name))

@@ -15,11 +15,11 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.game import AnyGame
 from openfelt.games.registry import load_game
-from openfelt.measure.exploitability import against, exploitability, seat
+from openfelt.measure.exploitability import expected_values, exploitability, values_against
 from openfelt.opponents.responses.fixed import require_two_players
-from openfelt.policy.files import AnyPolicy, enumerated, require_game
 from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.tabular import Policy, normalised
+from openfelt.policy.policy import Policy, join_seats, require_game
+from openfelt.policy.tabular import TabularPolicy, normalised, require_tabular
 from openfelt.solve.cfr import CFRPlus, PCFRPlus
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH, ONCE, Restriction
@@ -47,7 +47,7 @@ class Response:
     game: str
     unit: str
     how: str  # in words
-    policy: Policy
+    policy: TabularPolicy
     won: tuple[float, ...]  # by seat, from the player it is made for
     usual: tuple[float, ...]  # what an equilibrium wins from him
     exploitability: float  # nash_conv / 2, as everywhere
@@ -66,23 +66,23 @@ class Response:
 class Responses:
     """Counter-strategies to one fixed policy of a two-player zero-sum game."""
 
-    def __init__(self, game: AnyGame, fixed: AnyPolicy) -> None:
+    def __init__(self, game: AnyGame, fixed: Policy) -> None:
         self.game = load_game(game)
         require_two_players(self.game)
         tree = compile_game(self.game)
         require_zero_sum(tree)
-        self.fixed = enumerated(fixed)
+        self.fixed = require_tabular(fixed)
         require_game(self.fixed, tree)
         self.tree, self.form = tree, sequence_form(tree)
         self.equilibrium = self._solved()
-        self.usual = against(self.equilibrium, self.fixed)
+        self.usual = values_against(self.equilibrium, self.fixed)
 
     @property
     def is_exact(self) -> bool:
         """Whether the game is small enough for linear programs, of seconds or a minute."""
         return self.tree.num_slots <= MOST_SLOTS and len(self.form.leaf_weight) <= MOST_LEAVES
 
-    def _solved(self) -> AnyPolicy:
+    def _solved(self) -> Policy:
         if self.is_exact:
             return solver_type(LP)(self.game).run().policy
         return PCFRPlus(self.game).run(ITERATIONS, until=NEAR).policy
@@ -90,17 +90,17 @@ class Responses:
     @cached_property
     def values(self) -> tuple[float, ...]:
         """What the game is worth to each player."""
-        return exploitability(self.game, self.equilibrium).values
+        return expected_values(self.equilibrium)
 
     @cached_property
     def most(self) -> tuple[float, ...]:
         """What a best response wins from the fixed policy, by seat."""
-        return exploitability(self.game, self.fixed).best_responses
+        return exploitability(self.fixed).best_responses
 
-    def measured(self, policy: AnyPolicy, how: str) -> Response:
+    def measured(self, policy: Policy, how: str) -> Response:
         """What a policy for both seats is worth."""
-        policy = enumerated(policy)
-        won, risk = against(policy, self.fixed), exploitability(self.game, policy).exploitability
+        policy = require_tabular(policy)
+        won, risk = values_against(policy, self.fixed), exploitability(policy).exploitability
         return Response(self.tree.game, self.tree.unit, how, policy, won, self.usual, risk)
 
     def restricted(
@@ -125,7 +125,7 @@ class Responses:
             made.run(iterations, seconds=seconds, until=until, progress=progress)
             profile.append(made.policy)
         shown = f"{p:g}" if isinstance(p, float | int) else "by observations"
-        return self.measured(seat(profile), f"{solver}, p {shown}")
+        return self.measured(join_seats(profile), f"{solver}, p {shown}")
 
     def safe(self, epsilon: float) -> Response:
         """The most that can be won from the fixed policy while giving up at most `epsilon` of the value.
@@ -144,7 +144,9 @@ class Responses:
             least = (self.values[free] - epsilon) / program.scale
             solution = solve_program(program, self.tree.game, objective, at_least=least - SLACK)
             plan[own[:-1]] = np.maximum(solution.x[: program.num_plan - 1], 0.0)
-        return self.measured(Policy(self.tree, normalised(self.tree, plan)), f"safe within {epsilon:g}")
+        return self.measured(
+            TabularPolicy(self.tree, normalised(self.tree, plan)), f"safe within {epsilon:g}"
+        )
 
     def _gains(self, player: int) -> Floats:
         """[slots + players] what each of a player's sequences gets at its leaves against the fixed policy."""
@@ -160,7 +162,7 @@ SLACK = 1e-9  # so that rounding does not make the program infeasible
 
 
 def restricted_solver(
-    game: AnyGame, fixed: AnyPolicy, p: float | Floats, free: int, toss: str, solver: str, **settings: Any
+    game: AnyGame, fixed: Policy, p: float | Floats, free: int, toss: str, solver: str, **settings: Any
 ) -> Solver:
     """Learns what to do in the seat `free`, against one who is bound with probability p."""
     return solver_type(solver)(game, restriction=Restriction(1 - free, fixed, p, toss), **settings)
@@ -170,15 +172,15 @@ def joined(seats: Sequence[HoldemPolicy]) -> HoldemPolicy:
     """In hold'em: the policy that plays each seat as the one of that seat."""
     tree = seats[0].tree
     weights = np.empty_like(seats[0].weights)
-    for place in np.ndindex(*tree.layout.spots.shape):
+    for place in np.ndindex(*tree.layout.edges.shape):
         first = int(tree.layout.slot_base[place])
-        own = slice(first, first + int(tree.layout.spots[place] * tree.layout.buckets[place]))
+        own = slice(first, first + int(tree.layout.edges[place] * tree.layout.buckets[place]))
         require_game(seats[place[1]], tree)
         weights[own] = seats[place[1]].weights[own]
     return HoldemPolicy(tree, weights)
 
 
-def frontier(game: AnyGame, fixed: AnyPolicy, ps: Sequence[float], **how: Any) -> list[Response]:
+def frontier(game: AnyGame, fixed: Policy, ps: Sequence[float], **how: Any) -> list[Response]:
     """The responses for several p, as in PJL11's Figure 6."""
     responses = Responses(game, fixed)
     return [responses.restricted(p, **how) for p in ps]

@@ -80,7 +80,7 @@ class ExternalMCCFR(Learner):
 
     def _worker_size(self) -> WorkerSize:
         # One row more than decisions: there the policy stands of one that is not walked but drawn.
-        spots = 1 if self.samples_others else self.tree.num_spots
+        spots = 1 if self.samples_others else self.tree.num_edges
         real = POLICY + 2 * self.most_actions
         return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, spots=spots)
 

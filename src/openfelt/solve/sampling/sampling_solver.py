@@ -30,8 +30,8 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, episode_kernel
 from openfelt.core.memory import machine_memory
 from openfelt.core.random import starts
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import Tree, compile_any
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.solve.restriction import Restriction, mixed
 from openfelt.solve.sampling.gpu import Crowd, Gpu, Shapes, TooLittleMemory, size_of
@@ -61,6 +61,7 @@ def _learn(how: Any, tree: Any, tables: Any, own: Worker, span: Span, exchange: 
 class Learner(Solver):
     """A solver that samples. Its tables may be written by several threads."""
 
+    full_width: ClassVar[bool] = False
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
     tables_type: ClassVar[Any]  # what kernels get the tables as; a field is a table
@@ -86,7 +87,7 @@ class Learner(Solver):
             )
         assert tuple(shapes) == self.tables_type._fields
         self._gpu = self._open_gpu(shapes) if self.device == CUDA else None
-        self._shared = size >= SHARED_FROM or isinstance(self.tree, BettingTree)
+        self._shared = size >= SHARED_FROM or not self.tree.is_enumerated
         if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
         self.learners = 1 if self._gpu or self.exchanges or self._shared else self.threads

@@ -9,7 +9,6 @@ action never tried before all others.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,19 +21,10 @@ from openfelt.core.atomics import add
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, part
 from openfelt.core.random import Stream, uniform
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import AnyGame
-from openfelt.policy.files import (
-    SHIPPED,
-    AnyPolicy,
-    load_policy,
-    policy_by_values,
-    policy_by_weights,
-    require_game,
-)
-from openfelt.policy.holdem import RULES, HoldemPolicy, rule_policy
-from openfelt.policy.tabular import Policy, uniform_policy
+from openfelt.policy.files import DEFAULT, load_policy, policy_from_values, policy_from_weights
+from openfelt.policy.policy import Policy, require_game
+from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.sampling.gpu import Crowd, Shapes
 from openfelt.solve.sampling.sampling_solver import Learner
 from openfelt.solve.solver import Settings, setting, within
@@ -136,12 +126,11 @@ class UCT(Learner):
     tables_type: ClassVar[Any] = Counts
     exchanges: ClassVar[bool] = True
 
-    def __init__(self, game: AnyGame, *, opponent: str | Path | AnyPolicy = SELF, **rest: Any) -> None:
-        self._given = opponent if isinstance(opponent, Policy | HoldemPolicy) else None
-        if isinstance(opponent, Policy | HoldemPolicy):
-            table = opponent.weights if isinstance(opponent, HoldemPolicy) else opponent.probabilities
-            name = f"policy {hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:16]}"
-        elif str(opponent) in (SELF, RANDOM, SHIPPED, *RULES):
+    def __init__(self, game: AnyGame, *, opponent: str | Path | Policy = SELF, **rest: Any) -> None:
+        self._given = opponent if isinstance(opponent, Policy) else None
+        if isinstance(opponent, Policy):
+            name = f"policy {opponent.fingerprint[:16]}"
+        elif str(opponent) in (SELF, RANDOM, DEFAULT, *RULES):
             name = str(opponent)
         else:
             name = str(Path(opponent).resolve())  # so that a resumed run finds it from any folder
@@ -181,10 +170,8 @@ class UCT(Learner):
         if self.settings.opponent == SELF:
             return np.empty((0, 0))
         name, tree = self.settings.opponent, self.tree
-        if isinstance(tree, BettingTree) and name in RULES:
+        if name in RULES:
             return rule_policy(tree, name).probabilities[None]
-        if isinstance(tree, GameTree) and name == RANDOM:
-            return uniform_policy(tree).probabilities[None]
         policy = self._given or load_policy(name)
         require_game(policy, tree)
         return np.array(policy.probabilities)[None]
@@ -206,10 +193,10 @@ class UCT(Learner):
         return {**super().tables(), "opponent": self._setup.opponent}
 
     @property
-    def opponent(self) -> AnyPolicy | None:
+    def opponent(self) -> Policy | None:
         """The fixed policy that is learned against; none in self-play."""
         table = self._setup.opponent
-        return policy_by_weights(self.tree, table[0]) if len(table) else None
+        return policy_from_weights(self.tree, table[0]) if len(table) else None
 
     @property
     def visits(self) -> Floats:
@@ -227,9 +214,9 @@ class UCT(Learner):
         return self.visits
 
     @property
-    def greedy(self) -> AnyPolicy:
+    def greedy(self) -> Policy:
         """The policy of highest values; uniform in rows that were never met."""
-        return policy_by_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
+        return policy_from_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
 
 
 @implements(iterate, Search)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Ints, kernel
-from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, WAYS_BITS, BettingTree
-from openfelt.games.compile.compiler import Tree
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, BettingTree
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.tree import Tree
 from openfelt.solve.traverse.enumerated import episode_tree
 from openfelt.solve.traverse.holdem import holdem_tree
 
@@ -24,12 +26,21 @@ class OpenTree:
     most_actions: int  # of a decision
 
 
+@singledispatch
 def open_tree(tree: Tree) -> OpenTree:
-    """Of hold'em this loads the buckets of all hands, and on first need makes them."""
-    if isinstance(tree, BettingTree):
-        ways = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & WAYS_BITS, 0)
-        depth = _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], ways)
-        return OpenTree(holdem_tree(tree), depth, int(ways.max()))
+    """A tree for sampling solvers. For hold'em this loads the bucket tables; missing ones are built."""
+    raise NotImplementedError(type(tree))
+
+
+@open_tree.register
+def _(tree: BettingTree) -> OpenTree:
+    actions = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & ACTIONS_MASK, 0)
+    depth = _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], actions)
+    return OpenTree(holdem_tree(tree), depth, int(actions.max()))
+
+
+@open_tree.register
+def _(tree: GameTree) -> OpenTree:
     nodes = tree.nodes
     depth = _longest_path(nodes.player, nodes.first_child, nodes.num_children)
     most = int(np.diff(tree.rows.first_slot).max(initial=1))

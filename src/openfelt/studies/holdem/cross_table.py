@@ -8,8 +8,8 @@ from pathlib import Path
 
 from openfelt.arena.tournament import TournamentResult, tournament
 from openfelt.plots.cross_table import plot_cross_table
-from openfelt.policy.files import SHIPPED
-from openfelt.policy.holdem import RULES
+from openfelt.policy.files import DEFAULT
+from openfelt.policy.rules import RULES
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.study import Finding
 
@@ -54,9 +54,9 @@ class CrossTableStudy(Experiment):
 def _judge(result: TournamentResult) -> list[Finding]:
     findings = []
     for bot in (*RULES, *FORMULAS, *EQUILIBRIA):
-        won = result.won(SHIPPED, bot)
+        won = result.won(DEFAULT, bot)
         measured = f"{won.mean:+.1f} ± {won.interval:.1f} {result.unit}"
-        findings.append(Finding(f"`{SHIPPED}` beats {bot}", measured, won.mean > won.interval))
+        findings.append(Finding(f"`{DEFAULT}` beats {bot}", measured, won.mean > won.interval))
     return findings
 
 
@@ -68,7 +68,7 @@ CROSS_TABLE = CrossTableStudy(
         "A round-robin tournament. Each deal is played in both seats, and all pairs play the same deals. "
         "Bots named `-like` are stand-ins for programs of the papers, not the originals."
     ),
-    bots=(*RULES, *FORMULAS, *EQUILIBRIA, SHIPPED),
+    bots=(*RULES, *FORMULAS, *EQUILIBRIA, DEFAULT),
     budget=20_000,
     quick_budget=400,
     findings=_judge,

@@ -10,7 +10,8 @@ from typing import Any
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.core.devices import CPU, CUDA
 from openfelt.policy.files import load_policy
-from openfelt.policy.holdem import RULES, HoldemPolicy, rule_policy
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.gpu import Crowd
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR

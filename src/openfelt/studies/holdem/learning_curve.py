@@ -6,8 +6,9 @@ import math
 from typing import NamedTuple
 
 from openfelt.arena.holdem_value import HoldemValue, holdem_value
-from openfelt.policy.files import AnyPolicy
-from openfelt.policy.holdem import HoldemPolicy, rule_policy
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.policy import Policy
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.solver import Solver
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
@@ -66,7 +67,7 @@ class WinningsAgainst:
 
 
 def _snapshot(kind: str, solver: Solver) -> PolicySnapshot:
-    policy: AnyPolicy = solver.policy if kind == AVERAGE else solver.greedy
+    policy: Policy = solver.policy if kind == AVERAGE else solver.greedy
     assert isinstance(policy, HoldemPolicy)
     return PolicySnapshot(kind, id(solver), solver.iterations, policy)
 

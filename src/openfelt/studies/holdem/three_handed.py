@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from openfelt.policy.holdem import RULES
+from openfelt.policy.rules import RULES
 from openfelt.studies.holdem.cross_table import FORMULAS
 from openfelt.studies.match_table import Cell, MatchTable, TableResults
 from openfelt.studies.study import Finding

@@ -61,7 +61,7 @@ def _rises_again(curves: LearningCurves, label: str, metric: str) -> bool:
 
 def _judge_experiment_1(curves: LearningCurves) -> list[Finding]:
     opponent = uniform_policy("leduc")
-    best = sum(best_response("leduc", opponent, seat).value for seat in (0, 1)) / 2
+    best = sum(best_response(opponent, seat).value for seat in (0, 1)) / 2
     won = curves.end(UCT_LABEL, "mean_reward")
     return [
         Finding(

@@ -13,7 +13,7 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.seen import KNOWN, SeenHand, ending
-from openfelt.policy.tabular import Policy, random_policy
+from openfelt.policy.tabular import TabularPolicy, random_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 
 GAME = "leduc"
@@ -22,13 +22,13 @@ TRAINED, RANDOM = PLAYERS = ("Smooth UCT", "a random policy")
 
 
 @cache
-def true_policy(player: str) -> Policy:
+def true_policy(player: str) -> TabularPolicy:
     """The policy of one of PLAYERS."""
     if player == RANDOM:
         return random_policy(GAME, seed=1)
     solver = SmoothUCT(GAME, c=18, seed=1)  # MM19's constant
     solver.run(EPISODES)
-    assert isinstance(solver.policy, Policy)
+    assert isinstance(solver.policy, TabularPolicy)
     return solver.policy
 
 

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from openfelt.measure.exploitability import seat
 from openfelt.opponents.responses.response import Response, Responses, restricted_solver
 from openfelt.plots.frontier import Frontiers, Point, plot_frontiers
-from openfelt.policy.tabular import Policy
+from openfelt.policy.policy import join_seats
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
@@ -41,10 +41,10 @@ FrontierResults = Mapping[str, Frontiers]
 
 
 @cache
-def fixed_profile(game: str, seed: int, most: int | None = None) -> Policy:
+def fixed_profile(game: str, seed: int, most: int | None = None) -> TabularPolicy:
     """The fixed policy, a perfect model: that of a run of MCCFR of at most `most` iterations."""
     policy = OutcomeMCCFR(game, epsilon=EPSILON, seed=seed).run(most, until=FIXED_UNTIL).policy
-    assert isinstance(policy, Policy)
+    assert isinstance(policy, TabularPolicy)
     return policy
 
 
@@ -155,7 +155,7 @@ def _points(responses: Responses, p: float, seed: int, after: Sequence[int]) -> 
     for iterations in after:
         for each in runs:
             each.run(iterations - each.iterations)
-        together = responses.measured(seat([each.policy for each in runs]), MCRNR)
+        together = responses.measured(join_seats([each.policy for each in runs]), MCRNR)
         points[mcrnr_label(iterations)] = _sums(together)
     return points
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from openfelt.measure.exploitability import exploitability, seat
+from openfelt.measure.exploitability import exploitability
 from openfelt.plots.curves import ConvergencePanel, plot_convergence
+from openfelt.policy.policy import join_seats
 from openfelt.solve.cfr import CFR, PCFRPlus
 from openfelt.solve.restriction import Restriction
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
@@ -171,7 +172,7 @@ def _train_and_measure(game: str, method: str, seconds: int, seed: int) -> list[
         for each in late:
             each.run(seconds=until - each.seconds)
         if late:
-            epsilon = exploitability(game, seat([each.policy for each in runs])).nash_conv
+            epsilon = exploitability(join_seats([each.policy for each in runs])).nash_conv
             points.append([sum(each.seconds for each in runs), epsilon, _distance(runs)])
     return [list(column) for column in zip(*points, strict=True)]
 
@@ -182,7 +183,7 @@ def _limit_and_start(game: str, seed: int) -> tuple[float, float]:
     exact = [
         each.run(REFERENCE_ITERATIONS, until=REFERENCE_UNTIL).policy for each in _runs(game, solver, seed)
     ]
-    return exploitability(game, seat(exact)).nash_conv, _distance(_runs(game, CFR, seed))
+    return exploitability(join_seats(exact)).nash_conv, _distance(_runs(game, CFR, seed))
 
 
 FIGURE_7 = ConvergenceStudy(

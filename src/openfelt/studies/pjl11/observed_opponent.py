@@ -27,9 +27,10 @@ from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.seen import SeenHand, seen_hands
 from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
-from openfelt.opponents.responses.response import joined, restricted_solver
+from openfelt.opponents.responses.response import restricted_solver
 from openfelt.policy.files import POLICY, load_policy, save_policy
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.policy import Policy, join_seats
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
@@ -137,12 +138,12 @@ class ObservedOpponent:
             save_policy(train(self.solvers(config, seed), config.iterations, threads), folder / POLICY)
 
 
-def train(solvers: Sequence[Solver], iterations: int, threads: int) -> HoldemPolicy:
+def train(solvers: Sequence[Solver], iterations: int, threads: int) -> Policy:
     """Train the solvers of the seats, `threads` at a time; each has one thread, so results are seeded."""
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda solver: solver.run(iterations) if iterations else None, solvers))
     policies = [solver.policy for solver in solvers]
-    return joined([each for each in policies if isinstance(each, HoldemPolicy)] * (2 // len(policies)))
+    return join_seats(policies * (2 // len(policies)))
 
 
 def play_match(

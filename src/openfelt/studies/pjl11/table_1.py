@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from openfelt.arena.holdem_value import holdem_value
-from openfelt.policy.files import AnyPolicy, load_policy
+from openfelt.policy.files import load_policy
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.policy import Policy
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.solver import Solver
@@ -102,7 +103,7 @@ def _equilibrium() -> HoldemPolicy:
     return policy
 
 
-def _winnings(policy: AnyPolicy) -> float:
+def _winnings(policy: Policy) -> float:
     """Winnings against the equilibrium in sb/h."""
     assert isinstance(policy, HoldemPolicy)
     return holdem_value(policy, _equilibrium(), deals=DEALS).mbb / 1000
@@ -172,6 +173,6 @@ FIGURE_4_HOLDEM = LearningStudy(
 )
 
 
-def _greedy(solver: Solver) -> AnyPolicy:
-    policy: AnyPolicy = solver.greedy
+def _greedy(solver: Solver) -> Policy:
+    policy: Policy = solver.greedy
     return policy

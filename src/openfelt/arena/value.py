@@ -1,0 +1,95 @@
+"""What a policy wins from another: expected where that can be computed, else over many duplicate deals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openfelt.arena.holdem_value import holdem_value
+from openfelt.core.devices import AUTO
+from openfelt.core.errors import FeltError
+from openfelt.games.holdem import SEAT_NAMES
+from openfelt.measure.exploitability import Effort, evaluator
+from openfelt.measure.results import Origin, Value
+from openfelt.policy.holdem import HoldemPolicy
+
+if TYPE_CHECKING:
+    from openfelt.measure.exploitability import Measurable
+
+
+def value(
+    policy: Measurable,
+    opponent: Measurable,
+    *,
+    exact: bool = False,
+    deals: int = 1_000_000,
+    seed: int = 0,
+    threads: int = 1,
+    device: str = AUTO,
+    flops: int | None = None,
+    folder: Path | None = None,
+    progress: Callable[[float], object] = lambda _: None,
+) -> Value:
+    """What a policy wins from another, in each seat.
+
+    Parameters
+    ----------
+    policy, opponent : Policy
+        Of the same game. The opponent takes all seats but one.
+    exact : bool
+        Hold'em only, as all options that follow: the expected value over all deals, for two players. By
+        default the policies play `deals` duplicate deals. Values of enumerated games are always exact.
+    deals : int
+        Each is played in every seat with the same cards.
+    seed : int
+        Deals other cards, or samples other flops.
+    threads : int
+        Does not change the result.
+    device : {"auto", "cpu", "cuda"}
+        For exact values.
+    flops : int, optional
+        With `exact`: estimate from so many sampled flops.
+    folder : Path, optional
+        With `exact`: what is done is kept there and resumed.
+    progress : callable
+        Called with the share of all work done since its last call.
+
+    Returns
+    -------
+    Value
+        `mean` over the seats, `by_seat`, `half_width` of the 95% interval (0 if exact), with their unit.
+
+    Examples
+    --------
+    >>> print(felt.value(felt.rule_policy("leduc", "always-raise"), felt.uniform_policy("leduc")))
+    leduc against leduc, in leduc
+      +0.5... chips per game, exact
+      ...
+    """
+    if exact or not isinstance(policy, HoldemPolicy):
+        effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
+        return evaluator(policy).against(opponent, effort)
+    if not isinstance(opponent, HoldemPolicy):
+        raise FeltError(
+            f"The opponent does not play {policy.game}, or is a mixture; use exact=True for those."
+        )
+    done = 0
+
+    def report(now: int) -> None:
+        nonlocal done
+        progress((now - done) / deals)
+        done = now
+
+    found = holdem_value(policy, opponent, deals=deals, seed=seed, threads=threads, progress=report)
+    return Value(
+        policy.game,
+        opponent.game,
+        policy.tree.game,
+        "mbb/h",
+        SEAT_NAMES[policy.tree.players],
+        tuple(found.as_dict()["by_seat"]),
+        Origin(half_width=found.interval()),
+        found.hands,
+        found.deals,
+    )

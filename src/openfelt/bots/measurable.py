@@ -1,0 +1,81 @@
+"""From a name to a policy that can be measured: a folder, a bot that plays by a policy, or a mixture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openfelt.bots.formula.strategy import STRATEGY_FEATURES, formula_player
+from openfelt.bots.registry import BOTS, load_bot
+from openfelt.core.errors import FeltError
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.game import AnyGame
+from openfelt.games.registry import load_game
+from openfelt.measure.holdem.evaluator import as_player
+from openfelt.measure.holdem.player import Player, policy_player, rule_player
+from openfelt.measure.mixture import mixture
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.policy import Policy
+from openfelt.policy.rules import RULES, rule_policy
+from openfelt.solve.run_folder import open_policy
+
+if TYPE_CHECKING:
+    from openfelt.measure.exploitability import Measurable
+
+PLUS = " + "  # between the parts of a mixture
+
+
+def load_measurable(name: str, game: AnyGame | None = None, *, greedy: bool = False) -> Measurable:
+    """A policy to measure: the folder of a run or policy, a hold'em bot, or a mixture.
+
+    A mixture is written "3 * default + always-raise": it plays the first in three hands of four. `game` is
+    for a Gambit file that has moved; `greedy` takes the policy of single actions.
+    """
+    if PLUS not in name or Path(name).exists():
+        return _load_part(name, game, greedy=greedy)
+    parts, weights = [], []
+    for term in name.split(PLUS):
+        weight, times, part = (word.strip() for word in term.rpartition("*"))
+        try:
+            weights.append(float(weight) if times else 1.0)
+        except ValueError:
+            part = ""
+        if not part:
+            raise FeltError(
+                f"'{term.strip()}' is not a part of a mixture; write one like '3 * default + always-raise'."
+            )
+        parts.append(_load_part(part, game, greedy=greedy))
+    return mixture(parts, weights)
+
+
+def load_player(name: str, *, greedy: bool = False) -> Player:
+    """A strategy of hold'em that is not a mixture, as the exact engine reads it."""
+    player = as_player(_load_part(name, None, greedy=greedy))
+    assert isinstance(player, Player)
+    return player
+
+
+def load_policies(*names: str, greedy: bool = False) -> list[Policy]:
+    """Policies that play each other; a rule plays the game of the others, or hold'em if all are rules."""
+    loaded = [None if name in RULES else load_bot_policy(name, greedy=greedy) for name in names]
+    tree = next((policy.tree for policy in loaded if policy), None) or compile_any("holdem")
+    return [policy or rule_policy(tree, name) for name, policy in zip(names, loaded, strict=True)]
+
+
+def load_bot_policy(name: str, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:
+    """The policy of a hold'em bot that plays by one, or that of a folder."""
+    if name not in BOTS or Path(name).exists():
+        return open_policy(name, game, greedy=greedy)
+    policy = load_bot(name, load_game("holdem")).fixed_policy
+    if policy is None:
+        raise FeltError(f"{name} has no tabular policy; see `felt match`.")
+    return policy.greedy() if greedy else policy
+
+
+def _load_part(name: str, game: AnyGame | None, *, greedy: bool) -> Measurable:
+    if name in RULES and not Path(name).exists():
+        return rule_player(name)
+    if name in STRATEGY_FEATURES and not Path(name).exists():
+        return formula_player(name)
+    policy = load_bot_policy(name, game, greedy=greedy)
+    return policy_player(policy, name) if isinstance(policy, HoldemPolicy) else policy

@@ -1,0 +1,76 @@
+"""Exact measurements in two-player hold'em, as every evaluator offers them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openfelt.core.errors import FeltError
+from openfelt.measure.holdem.exploitability import SEATS, Exploit, measure_exploit
+from openfelt.measure.holdem.player import Anyone, Mixture, Player, policy_player
+from openfelt.measure.results import BestResponse, Exploitability, Origin, Value
+from openfelt.policy.holdem import HoldemPolicy
+
+if TYPE_CHECKING:
+    from openfelt.measure.exploitability import Effort, Measurable
+
+GAME, UNIT = "holdem", "mbb/h"
+
+
+class HoldemEvaluator:
+    """Measures a strategy for both seats in the full game."""
+
+    def __init__(self, policy: Measurable) -> None:
+        self.player = as_player(policy)
+
+    def exploitability(self, effort: Effort) -> Exploitability:
+        """What best responses win, by seat."""
+        found = _measure(self.player, None, effort)
+        best = tuple(found.by_seat)
+        return Exploitability(self.player.name, GAME, UNIT, SEATS, best, None, _origin(found), found.leaks)
+
+    def best_response(self, player: int, effort: Effort) -> BestResponse:
+        """What a best response wins in one seat."""
+        if player not in (0, 1):
+            raise FeltError(f"Hold'em has players 0 (big blind) and 1 (dealer), not {player}.")
+        found = _measure(self.player, None, effort)
+        return BestResponse(player, found.by_seat[player], UNIT, None)
+
+    def against(self, opponent: Measurable, effort: Effort) -> Value:
+        """What it wins from the opponent in each seat, without luck."""
+        ours, theirs = self.player, as_player(opponent)
+        if isinstance(ours, Player):
+            return _value(_measure(theirs, ours, effort))
+        if isinstance(theirs, Mixture):
+            raise FeltError("At most one of the two can be a mixture.")
+        return _value(_measure(ours, theirs, effort)).from_the_other_side()
+
+
+def as_player(policy: Measurable) -> Anyone:
+    """A policy of hold'em as the engine reads it."""
+    if isinstance(policy, Player | Mixture):
+        return policy
+    if not isinstance(policy, HoldemPolicy):
+        raise FeltError(f"The policy plays {policy.game}, not hold'em.")
+    return policy_player(policy)
+
+
+def _measure(other: Anyone, ours: Player | None, effort: Effort) -> Exploit:
+    return measure_exploit(
+        other,
+        ours,
+        leaks=effort.leaks,
+        flops=effort.flops,
+        seed=effort.seed,
+        device=effort.device,
+        threads=effort.threads,
+        folder=effort.folder,
+        progress=effort.progress,
+    )
+
+
+def _origin(found: Exploit) -> Origin:
+    return Origin(found.flops, found.interval, found.seconds, found.device)
+
+
+def _value(found: Exploit) -> Value:
+    return Value(found.against, found.name, GAME, UNIT, SEATS, tuple(found.by_seat), _origin(found))

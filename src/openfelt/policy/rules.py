@@ -1,0 +1,123 @@
+"""Rule players: they look at the betting and never at their cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards.deck import Bytes
+from openfelt.core.errors import FeltError, unknown
+from openfelt.core.jit import Floats
+from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
+    FACING_SHIFT,
+    KIND,
+    PLACE,
+    PLAYER,
+    BettingTree,
+)
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.tree import Tree
+from openfelt.games.game import AnyGame
+from openfelt.policy.holdem import WHOLE, HoldemPolicy, in_every_bucket
+from openfelt.policy.policy import Policy
+from openfelt.policy.tabular import TabularPolicy, normalised
+
+RANDOM = "random"  # the only rule that applies to any game; the others need poker
+
+# From the number of actions and the position of the one that checks or calls to weights of the actions.
+RULES: dict[str, Callable[[int, int], list[float]]] = {
+    "always-raise": lambda actions, passive: [float(place == actions - 1) for place in range(actions)],
+    "always-call": lambda actions, passive: [float(place == passive) for place in range(actions)],
+    "always-fold": lambda actions, passive: [float(place == 0) for place in range(actions)],
+    RANDOM: lambda actions, passive: [1.0] * actions,
+    "probe": lambda actions, passive: [float(place >= passive) for place in range(actions)],  # HS14
+}
+
+
+def rule_policy(game: AnyGame | Tree, rule: str) -> Policy:
+    """The policy of a rule player.
+
+    Parameters
+    ----------
+    game : Game, str, Path or Tree
+        A poker game; for "random" any game.
+    rule : {"always-raise", "always-call", "always-fold", "random", "probe"}
+        "probe" raises or calls with equal probability (HS14).
+
+    Returns
+    -------
+    Policy
+
+    Examples
+    --------
+    >>> felt.rule_policy("leduc", "always-call").at(0, "K check bet")
+    {'fold': 0.0, 'call': 1.0, 'raise': 0.0}
+    """
+    require_rule(rule)
+    tree = compile_any(game)
+    if isinstance(tree, BettingTree):
+        return HoldemPolicy(tree, in_every_bucket(tree, _weights_by_edge(tree, rule)))
+    return TabularPolicy(_enumerated(tree), rule_table(tree, rule))
+
+
+def require_rule(rule: str) -> None:
+    """Raise if there is no such rule."""
+    if rule not in RULES:
+        raise FeltError(unknown("rule", rule, RULES))
+
+
+def rule_table(tree: Tree, rule: str) -> NDArray[Any]:
+    """A rule's policy for kernels: [edges] in 255ths for hold'em, as if with one bucket; else [slots]."""
+    if isinstance(tree, BettingTree):
+        return _weights_by_edge(tree, rule)
+    return _probabilities_by_slot(_enumerated(tree), rule)
+
+
+def rule_probabilities(rule: str, actions: int, passive: int) -> list[float]:
+    """Probabilities of the actions, given their number and the position of the one that checks or calls."""
+    shares = RULES[rule](actions, passive)
+    return [share / sum(shares) for share in shares]
+
+
+@cache
+def rule_weights(rule: str, actions: int, passive: int) -> tuple[int, ...]:
+    """The same in 255ths, as policies of hold'em store them."""
+    shares = RULES[rule](actions, passive)
+    weights = [int(WHOLE * share / sum(shares)) for share in shares]
+    weights[shares.index(max(shares))] += WHOLE - sum(weights)
+    return tuple(weights)
+
+
+def _enumerated(tree: Tree) -> GameTree:
+    assert isinstance(tree, GameTree)
+    return tree
+
+
+def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
+    if rule != RANDOM and (tree.betting.passive < 0).any():
+        raise FeltError(f"{rule} plays poker, not {tree.game}.")
+    table = np.empty(tree.num_slots)
+    for row in range(tree.num_rows):
+        slots = tree.slots(row)
+        table[slots] = RULES[rule](slots.stop - slots.start, max(0, int(tree.betting.passive[row])))
+    return normalised(tree, table)
+
+
+@lru_cache(maxsize=4)
+def _weights_by_edge(tree: BettingTree, rule: str) -> Bytes:
+    require_rule(rule)
+    weights = np.zeros(tree.num_edges, np.uint8)
+    decisions = tree.node[tree.node[:, PLAYER] >= 0]
+    kinds = decisions[:, KIND] & (2 << FACING_SHIFT) - 1
+    for kind in np.unique(kinds):
+        actions, passive = int(kind) & ACTIONS_MASK, int(kind) >> FACING_SHIFT & 1
+        first = decisions[kinds == kind, PLACE]
+        for place, weight in enumerate(rule_weights(rule, actions, passive)):
+            weights[first + place] = weight
+    return weights
