@@ -480,16 +480,16 @@ def test_bad_commands_get_one_sentence(words, sentence, at, capsys):
 
 
 @pytest.mark.parametrize(("name", "amount"), [("pjl11-figure-6", 3_000), ("pjl11-figure-7", 1)])
-def test_studies_are_kept_and_written(name, amount, tmp_path, monkeypatch):
+def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     for module in (pjl11_responses, pjl11_convergence):
         monkeypatch.setattr(module, "QUICK_GAMES", ("kuhn", "bluff(1,1,2)"))
-    study, told = STUDIES[name], []
-    how = {"hands": amount, "seed": 1, "processes": 2, "parts": tmp_path / "parts"}
-    results = study.play(**how, progress=told.append)
-    assert repr(study.play(**how, progress=told.append)) == repr(results)  # kept, and not made again
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    study, reported = STUDIES[name], []
+    how = {"budget": amount, "seed": 1, "processes": 2, "parts": tmp_path / "parts"}
+    results = study.run(**how, progress=reported.append)
+    assert repr(study.run(**how, progress=reported.append)) == repr(results)  # stored, and not computed again
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     for found in study.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / f"{name}-quick.csv").open(newline="")))
     if name == "pjl11-figure-6":
