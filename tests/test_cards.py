@@ -72,17 +72,17 @@ def test_cards_are_read_as_people_write_them():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("1x", r"'1x' is no card; write a rank \(2-9, T, J, Q, K, A\) and a suit \(c, d, h, s\)\."),
-        ("Ax", "'Ax' is no card"),
-        ("1h", "'1h' is no card"),
-        ("hA", "'hA' is no card"),
-        ("10h", "'10' is no card"),
-        ("AhK", "'K' is no card"),
-        ("AhAh", "The card Ah is there twice"),
-        ("Kd Ah kD", "The card Kd is there twice"),
-        ((7, 7), "The card 3s is there twice"),
-        ((0, 52), "A card's number is from 0 to 51, not 52"),
-        ((-1, 3), "A card's number is from 0 to 51, not -1"),
+        ("1x", r"'1x' is not a card; write a rank \(2-9, T, J, Q, K, A\) and a suit \(c, d, h, s\)\."),
+        ("Ax", "'Ax' is not a card"),
+        ("1h", "'1h' is not a card"),
+        ("hA", "'hA' is not a card"),
+        ("10h", "'10' is not a card"),
+        ("AhK", "'K' is not a card"),
+        ("AhAh", "The card Ah appears twice"),
+        ("Kd Ah kD", "The card Kd appears twice"),
+        ((7, 7), "The card 3s appears twice"),
+        ((0, 52), "The number of a card is from 0 to 51, not 52"),
+        ((-1, 3), "The number of a card is from 0 to 51, not -1"),
     ],
 )
 def test_what_is_no_card(text, says):
@@ -93,17 +93,17 @@ def test_what_is_no_card(text, says):
 @pytest.mark.parametrize(
     ("hole", "board", "says"),
     [
-        ("1x", "", "'1x' is no card"),
-        ("AhAh", "", "The card Ah is there twice"),
-        ("AhKd", "2c3cAh", "The card Ah is there twice"),
-        ("AhKd", "2c3c2c", "The card 2c is there twice"),
+        ("1x", "", "'1x' is not a card"),
+        ("AhAh", "", "The card Ah appears twice"),
+        ("AhKd", "2c3cAh", "The card Ah appears twice"),
+        ("AhKd", "2c3c2c", "The card 2c appears twice"),
         ("Ah", "", "A hand has two hole cards, not 1"),
         ("AhKdQc", "", "A hand has two hole cards, not 3"),
         ("", "", "A hand has two hole cards, not 0"),
         ("AhKd", "2c", "A board has 0, 3, 4 or 5 cards, not 1"),
         ("AhKd", "2c3c", "A board has 0, 3, 4 or 5 cards, not 2"),
         ("AhKd", "2c3c4c5c6c7c", "A board has 0, 3, 4 or 5 cards, not 6"),
-        ((50, 99), "", "A card's number is from 0 to 51, not 99"),
+        ((50, 99), "", "The number of a card is from 0 to 51, not 99"),
     ],
 )
 def test_what_is_no_hand(hole, board, says):

@@ -825,7 +825,10 @@ def test_the_command_tells_a_hand(capsys):
     ("words", "sentence"),
     [
         ("check nowhere.db", "There is no file nowhere.db."),
-        ("check hands.txt", "Hands are in files that end in .phh, .phhs, .log, .db, and hands.txt does not."),
+        (
+            "check hands.txt",
+            "Hand histories are in files that end in .phh, .phhs, .log, .db; hands.txt does not.",
+        ),
         ("convert a.phhs", "`felt history convert` needs two files, `check` and `show` need one."),
         ("show a.phhs b.phhs", "`felt history convert` needs two files, `check` and `show` need one."),
         ("convert a.phhs a.phhs", "a.phhs is there already; name a new file."),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openfelt.arena.hand_files import LOG, STORE, read_hands, require_ending
 from openfelt.cli.options import busy, print_json, seed
 from openfelt.core.errors import FeltError, FileError
 
@@ -29,8 +30,6 @@ EXAMPLES = [
     "felt history show hands.db --hand 12",
 ]
 CONVERT, CHECK, SHOW = "convert", "check", "show"
-LOG, STORE = ".log", ".db"
-ENDINGS = (".phh", ".phhs", LOG, STORE)
 MOST_FAULTS = 20  # that are printed
 VERBS = {
     **{"fold": "folds", "check": "checks", "call": "calls"},
@@ -53,8 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(files) != (2 if arguments.what == CONVERT else 1):
         raise FeltError("`felt history convert` needs two files, `check` and `show` need one.")
     for path in files:
-        if path.suffix not in ENDINGS:
-            raise FeltError(f"Hands are in files that end in {', '.join(ENDINGS)}, and {path} does not.")
+        require_ending(path)
     if not arguments.file.is_file():
         raise FileError(f"There is no file {arguments.file}.")
     if arguments.match is not None and STORE not in [path.suffix for path in files]:
@@ -69,7 +67,7 @@ class _Hands:
     def __init__(self, path: Path, match: str | None, number: int | None) -> None:
         self.match = match or ""
         self.fault: FileError | None = None
-        self._hands, self._number = read_hands(path, match), number
+        self._hands, self._number = read_hands(path, match=match), number
 
     def __iter__(self) -> Iterator[HandRecord]:
         try:
@@ -78,23 +76,6 @@ class _Hands:
                     yield record
         except FileError as error:
             self.fault = error
-
-
-def read_hands(path: Path, match: str | None = None) -> Iterator[HandRecord]:
-    """The hands of a file of any of the ENDINGS."""
-    if path.suffix == STORE:
-        from openfelt.hands.store import HandStore
-
-        with HandStore(path) as store:
-            yield from store.hands(match=match)
-    elif path.suffix == LOG:
-        from openfelt.arena.acpc.log import read_log
-
-        yield from read_log(path)
-    else:
-        from openfelt.hands.phh import read_phh
-
-        yield from read_phh(path)
 
 
 def _convert(arguments: argparse.Namespace) -> int:
