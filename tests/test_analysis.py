@@ -11,8 +11,8 @@ from phevaluator import evaluate_cards
 from slow_twin import SlowGame
 
 import openfelt as felt
-from openfelt.arena.hand_kernels import Played, deal_block, luck
-from openfelt.arena.statistics.aivat import holdem_aivat, parents
+from openfelt.arena.hand_kernels import HandOutcomes, deal_block, random_streams
+from openfelt.arena.statistics.aivat import KnownPolicies, betting_history, holdem_aivat
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
@@ -95,7 +95,7 @@ def play_at_random(game, bots, person, seed):
 
 
 def slow_values(name, policy, player):
-    """{what the player saw: the values of his actions}, by going through all histories that he cannot tell
+    """{what the player saw: the values of its actions}, by going through all histories that it cannot tell
     apart at once, and the value of the game.
     """
     slow, profile, found = SlowGame(felt.load_game(name)), as_profile(policy), {}
@@ -227,7 +227,7 @@ def test_holdem_without_luck_is_that_of_the_arena():
     game, hands = Holdem(), 24
     bot, person = load_bot("default", game), load_bot("probe", game)
     tree = bot.policy.tree
-    deals = deal_block(2, luck(8), 0, hands)
+    deals = deal_block(2, random_streams(8), 0, hands)
     leaf, won = np.zeros((hands, 1), np.int32), np.zeros((hands, 1, 2))
     who, shifts = np.zeros((hands, 1, 2), np.int64), np.zeros((2, hands, 8), np.int64)
     found = []
@@ -250,9 +250,10 @@ def test_holdem_without_luck_is_that_of_the_arena():
         leaf[number], won[number], who[number, 0, seat] = tree.find_node(line), hand.payoffs, 1
         found.append(luck_adjusted(hand, seat, {1 - seat: bot}))
     weights = (bot.policy.weights, np.zeros(0, np.uint8))
-    hands_played = Played(leaf, won, np.zeros((2, 5), np.int64))
+    hands_played = HandOutcomes(leaf, won, np.zeros((2, 5), np.int64))
     known = np.array([True, False])
-    adjusted = holdem_aivat(tree, parents(tree), deals, hands_played, who, weights, shifts, known)
+    policies = KnownPolicies(weights, shifts, known)
+    adjusted = holdem_aivat(tree, betting_history(tree), deals, hands_played, who, policies)
     expected = [adjusted[number, 0, number % 2] for number in range(hands)]
     assert found == pytest.approx(expected, abs=1e-9)
     assert np.abs(np.array(expected) - won[np.arange(hands), 0, np.arange(hands) % 2]).max() > 1
@@ -356,7 +357,7 @@ def test_a_bot_that_strays_says_nothing_of_its_card():
         hand.act(hand.actions.index(word))
     found = ev_losses(hand, 0, {1: bot})
     assert not found.exact
-    assert "never does" in found.explain
+    assert "never takes" in found.explain
     assert found.decisions[0].values == pytest.approx((1, 1))  # it checks, or folds
     assert found.decisions[1].values == pytest.approx((-1, 2), abs=1e-4)
 
@@ -575,7 +576,7 @@ def test_what_a_rule_never_does_says_nothing():
     bot = load_bot("always-call", game)
     hand = played(game, "call raise call check check", {0: bot})
     found = ev_losses(hand, 1, {0: bot})
-    assert found.explain.endswith("that was taken to say nothing of its cards.")
+    assert found.explain.endswith("this action was not used to infer its cards.")
     at = points_of(hand, 1, {0: bot})[-1]
     assert at.off_policy
     assert (at.ranges[0] > 0).sum() == 47 * 46 // 2
@@ -586,7 +587,7 @@ def test_a_hand_without_decisions_has_no_losses():
     game = Holdem()
     bot = load_bot("always-fold", game)
     found = ev_losses(played(game, "fold", {1: bot}), 0, {1: bot})
-    assert found.explain == "You had nothing to decide in this hand."
+    assert found.explain == "You had no decision in this hand."
     assert found.decisions == ()
 
 
@@ -647,7 +648,7 @@ def test_the_matrix_of_starting_hands_is_the_policy():
     assert [way["ends"] for way in found["ways"]] == [True, True, False]
     over = preflop_matrix(game, bot, ["raise", "call"])
     assert (over["over"], over["cells"], over["ways"]) == (True, {}, [])
-    assert over["text"].endswith("the flop comes")
+    assert over["text"].endswith("the flop is dealt")
     assert preflop_matrix(game, bot, ["fold"])["text"] == "the dealer folds; the hand is over"
 
 
@@ -660,7 +661,7 @@ def test_three_players_before_the_flop():
 def test_what_cannot_be_shown_is_told_in_a_sentence():
     game, leduc = Holdem(), felt.load_game("leduc")
     bot = load_bot("random", game)
-    with pytest.raises(FeltError, match="'bet' is not possible there; possible are fold, call, raise"):
+    with pytest.raises(FeltError, match="'bet' is not a legal action there; legal are fold, call, raise"):
         preflop_matrix(game, bot, ["bet"])
     with pytest.raises(FeltError, match="over after 'raise, call'"):
         preflop_matrix(game, bot, ["raise", "call", "check"])
@@ -669,7 +670,7 @@ def test_what_cannot_be_shown_is_told_in_a_sentence():
     with pytest.raises(FeltError, match="holdem is too large"):
         policy_grid(game, bot)
     for view, rules in ((policy_grid, (leduc,)), (preflop_matrix, (game,))):
-        with pytest.raises(FeltError, match="does not tell"):
+        with pytest.raises(FeltError, match="does not report"):
             view(*rules, Silent(rules[0]), *([] if view is policy_grid else [[]]))
 
 

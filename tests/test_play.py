@@ -91,7 +91,7 @@ def test_winnings_are_those_of_the_rules():
 
 
 def test_goofspiel_tells_each_seat_who_won():
-    """Seat 0 bids the 4 for the prize of 4: he cannot lose it."""
+    """Seat 0 bids the 4 for the prize of 4: it cannot be lost."""
     for seed in range(5):
         _, told = play("goofspiel(4)", ["4"], seed=seed)
         assert any(line in ("  you see: won", "  you see: tied") for line in told)

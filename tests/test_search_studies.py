@@ -15,7 +15,7 @@ from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
 from openfelt.arena.statistics.intervals import Estimate
-from openfelt.arena.table import Conduct
+from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot
 from openfelt.games.holdem import Holdem
@@ -45,7 +45,7 @@ STACK = 10_000
 def games_of(won, hands):
     """Games in which the first won so many dollars."""
     pairs = enumerate(zip(won, hands, strict=True))
-    nobody = (Conduct(), Conduct())
+    nobody = (DecisionStats(), DecisionStats())
     return [
         FreezeOutGame(number, length, (STACK + each, STACK - each), nobody)
         for number, (each, length) in pairs

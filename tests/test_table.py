@@ -417,7 +417,7 @@ def pay_by_label(before: dict, after: dict) -> None:
 
 
 def test_who_has_too_little_for_a_hand_buys_in_again(tables):
-    """A person who always folds loses his ante or a bet each time, until he has fewer than 13 chips."""
+    """A person who always folds loses the ante or a bet each time, until the stack is below 13 chips."""
     key = tables.begin("leduc", ["always-raise"])
     mine = most = 1 + 2 * 2 + 2 * 4
     mine, bought = BUY_IN * most, 0
@@ -764,7 +764,7 @@ def test_a_hand_that_cannot_be_made_again_is_returned(column, value, tmp_path):
     change(path, f"UPDATE table_hands SET {column} = ? WHERE status = 0", value)
     again = SessionManager(SessionStore(path), BotPool())
     state = again.state(key)
-    assert state["notice"].endswith(f"hand {number} could not go on: all chips were returned.")
+    assert state["notice"].endswith(f"hand {number} could not be restored; it does not count.")
     assert state["hand"] is None
     assert state["next"]["number"] == number + 1
     assert state["next"]["commitment"] != hand["commitment"]  # that seed is spent

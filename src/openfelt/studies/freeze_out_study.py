@@ -83,7 +83,7 @@ def pairing_result(result: FreezeOutResult) -> PairingResult:
         dollars=score.won,
         bankruptcies=len(lengths),
         hands_to_bankruptcy=float(np.mean(lengths)) if lengths else math.nan,
-        milliseconds=1000 * score.conduct.seconds / max(1, score.conduct.decisions),
+        milliseconds=score.stats.mean_milliseconds,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from openfelt.arena.contest import FRESH, Contest, Setup
-from openfelt.arena.hand_kernels import deal_block, who_sat
+from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import Progress
 from openfelt.bots.registry import load_bot
 from openfelt.core.disk_cache import Made, keep
@@ -54,12 +54,12 @@ def collect(
 
 def _won_examples(contest: Contest, features: Features, first: int, *, alone: bool) -> Examples:
     """Examples of a block of hands; `alone`: only the first participant is the search."""
-    played, conduct = contest.play_hands(first, BLOCK)
-    for name, each in zip(contest.lineup.names, conduct, strict=True):
-        if each.told(name):
-            raise FeltError(each.told(name))
-    deals = deal_block(contest.game.players, contest.luck, first, BLOCK)
-    won, sitting = played.won[:, 0], who_sat(contest.lineup.seatings, first, played)[:, 0]
+    played, stats = contest.play_hands(first, BLOCK)
+    for name, each in zip(contest.participants.names, stats, strict=True):
+        if report := each.fault_report(name):
+            raise FeltError(report)
+    deals = deal_block(contest.game.players, contest.streams, first, BLOCK)
+    won, sitting = played.won[:, 0], contest.engine.plan.participants(first, BLOCK)[:, 0]
     winner = np.argmax(won, axis=1)
     counts = won.max(axis=1) > 0
     if alone:

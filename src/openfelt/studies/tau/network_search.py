@@ -70,9 +70,9 @@ def _play(planned: NetworkMatch, network: Network, progress: Progress = lambda _
     match(*bots, hands=8, seed=planned.seed)  # compiles, so that the times below do not include it
     result = match(*bots, hands=planned.hands, seed=planned.seed, folder=planned.folder, progress=progress)
     for score in result.scores:
-        if score.conduct.told(score.name):
-            raise FeltError(score.conduct.told(score.name))
-    took = [1000 * each.conduct.seconds / each.conduct.decisions for each in result.scores]
+        if report := score.stats.fault_report(score.name):
+            raise FeltError(report)
+    took = [each.stats.mean_milliseconds for each in result.scores]
     return NetworkMatchResult(Winnings.of_first_bot(result), planned.iterations, took[0], took[1])
 
 

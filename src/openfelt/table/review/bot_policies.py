@@ -53,7 +53,7 @@ def probabilities(bot: Bot, view: View) -> tuple[float, ...] | None:
 def policy_table(bot: Bot, seat: int) -> Floats | None:
     """[slots] the policy of a bot in one seat of an enumerated game; uniform in the other seats.
 
-    None if it does not report its probabilities, or learns from hand to hand: it may have had others before.
+    None if it does not report its probabilities, or learns from hand to hand (its policy may have changed).
     """
     tree = compile_game(bot.game)
     for entry in reversed(_cache):

@@ -15,7 +15,7 @@ from openfelt.table.review.holdem_evaluator import HoldemEvaluator
 
 
 def hand_evaluator(hand: Hand, seat: int, bots: Mapping[int, Bot]) -> HandEvaluator:
-    """What evaluates the decisions and the luck of the player in `seat` against the bots in the others."""
+    """The evaluator of a finished hand of the person in `seat`; `bots` are the opponents by seat."""
     return _evaluator(hand.game, hand, seat, bots)
 
 

@@ -19,7 +19,7 @@ EXACT = "Exact: the expected value of each action against the bots, if you conti
 
 
 class ExactEvaluator(HandEvaluator):
-    """By the policies that the bots report when they are asked now."""
+    """Uses the policies that the bots report now."""
 
     def _ev_losses(self) -> EvLosses:
         hand, seat, tree = self._hand, self._seat, compile_game(self._hand.game)

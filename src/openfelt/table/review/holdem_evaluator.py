@@ -34,7 +34,7 @@ ESTIMATED = (
 
 
 class HoldemEvaluator(HandEvaluator):
-    """By the probabilities that the bots report: those of the hand's steps, and those of other cards."""
+    """Uses the probabilities that the bots report: with their cards in the hand, and with all others."""
 
     def __init__(self, game: Holdem, hand: Hand, seat: int, bots: Mapping[int, Bot]) -> None:
         super().__init__(hand, seat, bots)

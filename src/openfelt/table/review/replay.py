@@ -97,11 +97,11 @@ def _step(live: TableHand, number: int, text: str, names: Sequence[str]) -> dict
     if step.mover == CHANCE:
         return state
     if step.mover == live.seat:
-        asked = {id(bot): (bot, names[seat]) for seat, bot in live.bots.items() if not bot.learns}
-        is_shared = len(asked) < len(live.bots)  # one bot in two seats
+        advisers = {id(bot): (bot, names[seat]) for seat, bot in live.bots.items() if not bot.learns}
+        is_shared = len(advisers) < len(live.bots)  # one bot in two seats
         thoughts = [
             _thought(hand, name.rpartition(" ")[0] if is_shared else name, _think(bot, hand), own=False)
-            for bot, name in asked.values()
+            for bot, name in advisers.values()
         ]
     else:
         thoughts = [_thought(hand, names[step.mover], step.thought, own=True)]

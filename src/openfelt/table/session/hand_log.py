@@ -81,8 +81,8 @@ def result_lines(hand: Hand, seat: int, names: Sequence[str]) -> list[str]:
         hole, description = hole_cards(hand, player), _hand_name(hand, player)
         shows = f"{sentence_start(names[player])} {verb(names[player], 'show')} {card_signs(hole)}"
         lines.append(f"{shows}: {description}." if description else f"{shows}.")
-    others = [player for player in range(game.players) if player != seat and hand.payoffs[player] > 0]
-    return lines + [_result(hand.payoffs[player], names[player], game.unit) for player in (seat, *others)]
+    winners = [player for player in range(game.players) if player != seat and hand.payoffs[player] > 0]
+    return lines + [_result(hand.payoffs[player], names[player], game.unit) for player in (seat, *winners)]
 
 
 def _result(won: float, name: str, unit: str) -> str:

@@ -159,11 +159,11 @@ async def _felt_error(_: Request, error: Exception) -> Response:
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
-    return JSONResponse({"error": f"{request.url.path} does not exist."}, status_code=404)
+    return JSONResponse({"error": f"The path {request.url.path} does not exist."}, status_code=404)
 
 
 async def _not_allowed(request: Request, _: Exception) -> Response:
-    sentence = f"{request.url.path} does not support {request.method}."
+    sentence = f"The path {request.url.path} does not support {request.method}."
     return JSONResponse({"error": sentence}, status_code=405)
 
 
