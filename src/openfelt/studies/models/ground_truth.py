@@ -10,10 +10,11 @@ import numpy as np
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE, TERMINAL
-from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
+from openfelt.games.leduc import Leduc
+from openfelt.opponents.models.ground import UNKNOWN, SmallGround
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.seen import KNOWN, SeenHand, ending
-from openfelt.policy.tabular import TabularPolicy, random_policy
+from openfelt.policy.tabular import TabularPolicy, random_policy, require_tabular
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 
 GAME = "leduc"
@@ -28,8 +29,7 @@ def true_policy(player: str) -> TabularPolicy:
         return random_policy(GAME, seed=1)
     solver = SmoothUCT(GAME, c=18, seed=1)  # MM19's constant
     solver.run(EPISODES)
-    assert isinstance(solver.policy, TabularPolicy)
-    return solver.policy
+    return require_tabular(solver.policy)
 
 
 class TerminalHistory(NamedTuple):
@@ -67,10 +67,9 @@ def terminal_histories(player: str) -> list[TerminalHistory]:
     return found
 
 
+@cache
 def _ground() -> SmallGround:
-    ground = ground_of(GAME)
-    assert isinstance(ground, SmallGround)
-    return ground
+    return SmallGround(Leduc())
 
 
 def sample_hands(player: str, cards: str, count: int, generator: np.random.Generator) -> list[SeenHand]:
