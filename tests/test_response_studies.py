@@ -49,6 +49,7 @@ def quick(monkeypatch, strengths):
     return rows
 
 
+@pytest.mark.slow
 def test_the_table_is_played_and_written(quick, tmp_path):
     study = dataclasses.replace(TABLE_2, quick_games=60, findings=lambda results: [])
     study.check()
@@ -100,6 +101,7 @@ def test_who_was_watched(tmp_path, strengths):
     assert alone.restriction is None
 
 
+@pytest.mark.slow
 def test_seats_are_learned_as_by_one_thread(tmp_path, strengths):
     """Against one who always raises much is won, whoever learns beside whom."""
     tree = compile_any("holdem(buckets='ehs:2')")
@@ -139,6 +141,7 @@ def test_findings_of_the_table():
     assert sum("not significantly worse" in text for text in texts) >= 2 * len(ABSTRACTIONS)
 
 
+@pytest.mark.slow
 def test_the_curve_is_played_and_written(quick, tmp_path, monkeypatch):
     curves = {label: way._replace(iterations=400) for label, way in pjl11_figure_8.CURVES.items()}
     monkeypatch.setattr(pjl11_figure_8, "CURVES", curves)

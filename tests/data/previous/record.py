@@ -59,7 +59,9 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "match, fresh deals": (*MATCH, "--dealing", "fresh"),
     "match, AIVAT": (*MATCH, "--aivat"),
     "match, Python bots": (*MATCH, "--python"),
-    "match, three players": ("match", "runs/uct", "random", "probe", "--game", "kuhn(players=3)", "--hands", "300"),
+    "match, three players": (
+        "match", "runs/uct", "random", "probe", "--game", "kuhn(players=3)", "--hands", "300"
+    ),
     "match, hold'em": ("match", "always-raise", "probe", "--hands", "300", "--seed", "2"),
     "match, until better": (*MATCH[:-4], "--hands", "4000", "--until-better", "0.2"),
     "tournament": ("tournament", "always-call", "always-raise", "random", "--hands", "200", "--seed", "4"),
@@ -68,7 +70,8 @@ RESULTS: dict[str, tuple[str, ...]] = {
     ),
     "respond, lp": ("respond", "kuhn", "--model", "always-call", "--p", "0.75", "--out", "{new}"),
     "respond, dbr": (
-        "respond", "kuhn", "--model", "random", "--each", "--solver", "dbr", "--iterations", "50", "--out", "{new}"
+        "respond", "kuhn", "--model", "random", "--each", "--solver", "dbr", "--iterations", "50",
+        "--out", "{new}",
     ),
     "respond, mcrnr": (
         "respond", "kuhn", "--model", "random", "--solver", "mcrnr", "--iterations", "500", "--seed", "3",
