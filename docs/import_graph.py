@@ -1,7 +1,4 @@
-"""The import graph of the packages, as it stands in architecture.md between the two markers.
-
-    python docs/import_graph.py     # write it there; a test checks that it is up to date
-"""
+"""Write the import graph of the packages into architecture.md; a test keeps it up to date."""
 
 from __future__ import annotations
 
@@ -54,7 +51,8 @@ def markdown() -> str:
         f"| `{name}` | {', '.join(f'`{other}`' for other in order if other in imports[name]) or 'nothing'} |"
         for name in reversed(order)
     ]
-    return "\n".join(["```mermaid", "graph TD", *arrows, "```", "", "| package | imports |", "|---|---|", *rows])
+    diagram = ["```mermaid", "graph TD", *arrows, "```"]
+    return "\n".join([*diagram, "", "| package | imports |", "|---|---|", *rows])
 
 
 def main() -> None:

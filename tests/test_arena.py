@@ -19,7 +19,7 @@ from slow_match import SlowMatch, by_holdem_policy, by_rule, by_table, line_of, 
 from speed import slow
 
 import openfelt as felt
-from openfelt.arena import table
+from openfelt.arena import holdem_table, table
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import match
@@ -83,7 +83,7 @@ def contest_of(game: str, words, *, dealing: str, compiled: bool, seed: int = 3)
 def facts_of(result):
     """All that does not depend on clocks; text, so that nan equals nan."""
     told = [
-        (score.name, score.hands, score.won, score.plain, score.by_seat, score.style, score.conduct.faults)
+        (score.name, score.hands, score.won, score.plain, score.by_seat, score.style, score.stats.faults)
         for score in result.scores
     ]
     return repr((result.game, result.dealing, result.deals, result.hands, result.verdict, told))
@@ -116,7 +116,7 @@ def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing
     for name in played._fields:
         assert np.array_equal(getattr(played, name), getattr(plain, name)), name
     assert (played.style.sum() > 0) == isinstance(fast.game, Holdem)
-    assert not any(sum(conduct.faults.values()) for conduct in asked.play_hands(0, 5)[1])
+    assert not any(sum(stats.faults.values()) for stats in asked.play_hands(0, 5)[1])
     # A block may begin anywhere.
     later = asked.play_hands(count // 3, 5)[0]
     assert np.array_equal(later.won, played.won[count // 3 : count // 3 + 5])
@@ -295,7 +295,7 @@ def test_the_number_of_processes_does_not_matter():
         for processes in (1, 2, 3)
     ]
     assert len(set(map(facts_of, results))) == 1
-    failing = results[1].scores[2].conduct
+    failing = results[1].scores[2].stats
     assert failing.faults[table.ERROR] == failing.decisions > 0
 
 
@@ -643,10 +643,10 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
     limit = LIMIT if fault == table.LATE else 60.0
     bad = getattr(arena_bots, bot)(rules)
     result = match(bad, spy, game=game, hands=8, limit=limit, seed=2)
-    conduct = result.scores[0].conduct
-    assert conduct.decisions >= 8
-    assert conduct.faults == {**dict.fromkeys(conduct.faults, 0), fault: conduct.decisions}
-    assert bool(conduct.first_error) == (fault == table.ERROR)
+    stats = result.scores[0].stats
+    assert stats.decisions >= 8
+    assert stats.faults == {**dict.fromkeys(stats.faults, 0), fault: stats.decisions}
+    assert bool(stats.first_error) == (fault == table.ERROR)
     assert "failed to act" in str(result)
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -664,7 +664,7 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
 def test_a_bot_that_hangs_at_the_end_of_a_hand_is_interrupted(watchdog):
     rules = felt.load_game("kuhn")
     result = match(arena_bots.Sleeper(rules), arena_bots.Caller(rules), hands=8, limit=LIMIT)
-    assert result.scores[0].conduct.faults[table.LATE] == 8
+    assert result.scores[0].stats.faults[table.LATE] == 8
 
 
 def test_what_a_bot_draws_is_its_own():
@@ -693,8 +693,8 @@ def test_what_a_bot_draws_is_its_own():
 def shuffle_the_hidden(monkeypatch, own: int, cards_known: int):
     """Deal other cards to all but one seat, and other boards beyond so many cards; all else as before."""
 
-    def deal(players, luck_of, first, count):
-        deals = deal_block(players, luck_of, first, count)
+    def deal(players, streams, first, count):
+        deals = deal_block(players, streams, first, count)
         hidden = [place for place in range(2 * players + 5) if place // 2 != own or place >= 2 * players]
         hidden = [place for place in hidden if not 2 * players <= place < 2 * players + cards_known]
         for cards, values in zip(deals.cards, deals.value, strict=True):
@@ -706,7 +706,7 @@ def shuffle_the_hidden(monkeypatch, own: int, cards_known: int):
             ]
         return deals
 
-    monkeypatch.setattr(table, "deal_block", deal)
+    monkeypatch.setattr(holdem_table, "deal_block", deal)
 
 
 def views_of(spy: type, game: str, hands: int):

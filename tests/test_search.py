@@ -280,7 +280,7 @@ def test_the_bot_plays_every_kind_of_game_and_wins_from_random():
         bot = MctsBot(game, MctsSettings(c=4.0, rollout=UNIFORM), iterations=300)
         others = [load_bot("random", game) for _ in range(game.players - 1)]
         score = felt.match(bot, *others, hands=hands, seed=1).scores[0]
-        assert score.conduct.faults == {"late": 0, "error": 0, "illegal": 0}
+        assert score.stats.faults == {"late": 0, "error": 0, "illegal": 0}
         if name == "leduc":
             assert score.won.mean > 2 * score.won.error
 

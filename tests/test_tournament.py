@@ -18,7 +18,7 @@ from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.registry import load_game
-from openfelt.measure.exploitability import against
+from openfelt.measure.exploitability import values_against
 from openfelt.plots.cross_table import write_report
 from openfelt.policy.rules import rule_table
 from openfelt.policy.tabular import TabularPolicy
@@ -70,7 +70,7 @@ def test_winnings_are_those_of_exact_evaluation(cup):
     policies = {rule: TabularPolicy(tree, rule_table(tree, rule)) for rule in RULES}
     inside = 0
     for one, other in combinations(RULES, 2):
-        exact = np.mean(against(policies[one], policies[other]))
+        exact = np.mean(values_against(policies[one], policies[other]))
         won = cup.won(one, other)
         assert abs(won.mean - exact) <= 2.2 * won.interval + 1e-12  # over four standard errors
         inside += abs(won.mean - exact) <= won.interval + 1e-12
@@ -132,7 +132,7 @@ def test_interrupted_in_the_middle_of_a_match(tmp_path):
 def test_a_folder_is_of_one_tournament(tmp_path):
     few = {"game": "kuhn", "hands": 100}
     tournament("random", "always-call", **few, folder="cup")
-    with pytest.raises(FeltError, match="seed 0, not 1; nothing was changed"):
+    with pytest.raises(FeltError, match="seed 0, not 1; nothing was written"):
         tournament("random", "always-raise", **few, seed=1, folder="cup")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("")

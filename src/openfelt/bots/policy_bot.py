@@ -48,14 +48,17 @@ class PolicyBot(Bot[ViewType]):
         """What the decision depends on, in words."""
         return view.infoset
 
-    def kernel_table(self, tree: Tree) -> NDArray[Any] | None:
+    @property
+    def plays_in_kernels(self) -> bool:
         # A subclass that decides in its own way, or observes how hands end, must be called.
-        overridden = (
-            type(self).act is not PolicyBot.act
-            or type(self).weights not in KERNEL_WEIGHTS
-            or type(self).end_hand is not Bot.end_hand
+        return (
+            type(self).act is PolicyBot.act
+            and type(self).weights in KERNEL_WEIGHTS
+            and type(self).end_hand is Bot.end_hand
         )
-        return None if overridden else self._table(tree)
+
+    def kernel_table(self, tree: Tree) -> NDArray[Any] | None:
+        return self._table(tree) if self.plays_in_kernels else None
 
     def _table(self, tree: Tree) -> NDArray[Any]:
         """The table by which kernels play, where `weights` is one of KERNEL_WEIGHTS."""

@@ -161,7 +161,7 @@ def _permutation_number(order: Longs) -> int:
 def _count_hands(
     keys: Longs, card_key: Longs, permuted_card: Bytes, pair_cards: Bytes, permuted_pair: NDArray[np.int16]
 ) -> int:
-    """Sum over boards of the orbits of pairs: mean number of pairs that the board's symmetries leave fixed."""
+    """Sum over boards of the orbits of pairs: the mean number of pairs that a symmetry leaves fixed."""
     total = 0
     for board in range(len(keys)):
         stabilisers, fixed = 0, 0

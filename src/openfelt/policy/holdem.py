@@ -1,4 +1,4 @@
-"""Policies of limit hold'em: one byte for each action of each infoset, small enough to include.
+"""Policies of limit hold'em: one byte for each action of each infoset, small enough to ship.
 
 Weights are whole numbers of 255ths that sum to 255 at every infoset, rounded by largest remainder (an error
 below 1/255 per action; two equal probabilities are 128 and 127). The policy carries the recipe of its
@@ -44,7 +44,7 @@ class HoldemPolicy(Policy):
     Examples
     --------
     >>> felt.load_policy("default").at(1, "AhAd")
-    {'fold': 0.0, 'call': 0.0, 'raise': 1.0}
+    {'fold': 0.0, 'call': 0.094..., 'raise': 0.905...}
     """
 
     tree: BettingTree
@@ -149,7 +149,7 @@ def highest_values(tree: BettingTree, sums: NDArray[Any], visits: NDArray[Any]) 
 
 
 def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
-    """The tree of a saved policy, with the abstraction that it was made with."""
+    """The tree of a saved policy, with its own abstraction."""
     try:
         recipe = {street: np.array(arrays[f"recipe.{street}"]) for street in STREETS}
         return betting_tree(game, Abstraction(parse_spec(game.abstraction), recipe))

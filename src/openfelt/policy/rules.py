@@ -1,4 +1,4 @@
-"""Rule players: they look at the betting and never at their cards."""
+"""Rule players: their actions depend on the betting, never on their cards."""
 
 from __future__ import annotations
 
