@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import parse_cards
@@ -90,7 +91,7 @@ def by_pokerkit(history) -> pokerkit.State:
     return state
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, slow(3)])
 def test_pokerkit_reads_what_we_write_and_finds_the_same_winnings(hands, players, tmp_path):
     path, unit, fractions, showdowns = tmp_path / "hands.phhs", UNITS[players], 0, 0
     assert write_phh(path, hands[players], event="a match") == len(hands[players])

@@ -191,6 +191,7 @@ def test_the_likeliest_action_is_preferred(features):
     assert len(answers) == 5  # each of two and of three actions was the best somewhere
 
 
+@pytest.mark.slow
 def test_a_search_tries_first_what_the_network_prefers(features):
     generator, seen = np.random.default_rng(4), set()
     for seed in range(40):

@@ -49,6 +49,7 @@ def quick(monkeypatch, strengths):
     return rows
 
 
+@pytest.mark.slow
 def test_the_table_is_played_and_written(quick, tmp_path):
     study = dataclasses.replace(TABLE_2, quick_games=60, findings=lambda results: [])
     study.check()
@@ -102,6 +103,7 @@ def test_the_observed_opponent(tmp_path, strengths):
     assert alone.restriction is None
 
 
+@pytest.mark.slow
 def test_policies_do_not_depend_on_threads(tmp_path, strengths):
     """And the response to always-raise wins a lot from it."""
     tree = compile_any("holdem(buckets='ehs:2')")
@@ -141,6 +143,7 @@ def test_findings_of_the_table():
     assert sum("not significantly worse" in text for text in texts) >= 2 * len(ABSTRACTIONS)
 
 
+@pytest.mark.slow
 def test_the_curve_is_played_and_written(quick, tmp_path, monkeypatch):
     curves = {label: config._replace(iterations=400) for label, config in pjl11_figure_8.CURVES.items()}
     monkeypatch.setattr(pjl11_figure_8, "CURVES", curves)

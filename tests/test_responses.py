@@ -12,6 +12,7 @@ import pytest
 from bound_game import bound_game
 from bridge import as_profile, open_spiel_twin
 from habits import Habit, moments, play
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
@@ -96,7 +97,9 @@ def _rows_in_order(policy):
     return [named[tree.row_player(row), tree.row_name(row)] for row in range(tree.num_rows)]
 
 
-@pytest.mark.parametrize("solver", ["outcome-mccfr", "external-mccfr", "chance-cfr", "smooth-uct"])
+@pytest.mark.parametrize(
+    "solver", ["outcome-mccfr", slow("external-mccfr"), slow("chance-cfr"), slow("smooth-uct")]
+)
 @pytest.mark.parametrize("toss", [ONCE, EACH])
 def test_learners_find_the_equilibrium_of_the_bound_game(solver, toss):
     for free in (0, 1):
@@ -479,7 +482,7 @@ def test_bad_commands_get_one_sentence(words, sentence, at, capsys):
 # The studies
 
 
-@pytest.mark.parametrize(("name", "amount"), [("pjl11-figure-6", 3_000), ("pjl11-figure-7", 1)])
+@pytest.mark.parametrize(("name", "amount"), [("pjl11-figure-6", 3_000), slow("pjl11-figure-7", 1)])
 def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     for module in (pjl11_responses, pjl11_convergence):
         monkeypatch.setattr(module, "QUICK_GAMES", ("kuhn", "bluff(1,1,2)"))

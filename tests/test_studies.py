@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
@@ -28,7 +29,10 @@ CURVES = [name for name, study in STUDIES.items() if isinstance(study, LearningS
 TABLES = [name for name, study in STUDIES.items() if isinstance(study, MatchTable)]
 
 
-@pytest.mark.parametrize("name", CURVES)
+FAST = ("hs14-figure-2", "mm19-heinrich")
+
+
+@pytest.mark.parametrize("name", [name if name in FAST else slow(name) for name in CURVES])
 def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     study = STUDIES[name]
     for module in (gpu_equals_cpu, holdem_curve, pjl11_holdem):
@@ -207,6 +211,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert "pip install 'openfelt[plots]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_is_played_and_writes_its_page(name, tmp_path):
     """With simple players in place of the policies, which take a GPU to train."""

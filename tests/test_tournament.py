@@ -143,6 +143,7 @@ def test_a_folder_is_of_one_tournament(tmp_path):
         tournament("random", "always-call", **few, folder="cup")
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(cup):
     same(tournament(*RULES, **LEDUC, processes=2), cup)
     few = {"game": "kuhn", "hands": 1_200, "compiled": False}  # this way in processes of their own
