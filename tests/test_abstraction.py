@@ -24,7 +24,7 @@ from openfelt.cards.abstraction.kmeans import (
 )
 from openfelt.cards.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
 from openfelt.cards.abstraction.spec import KINDS, Spec, parse_spec
-from openfelt.cards.boards import PAIR_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, pair_class, pair_number
 from openfelt.cards.strength import RIVER_SCALE, hand_strength, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables
@@ -50,7 +50,7 @@ def bucket_in(tables, hole, board):
     """What the tables say."""
     number, permutation = find_board(board)
     street = BOARD_CARDS.index(len(board))
-    return int(tables[street][number, PAIR_AS[permutation, pair_number(hole)]])
+    return int(tables[street][number, PERMUTED_PAIR[permutation, pair_number(hole)]])
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_shares_count_every_hand(strengths):
     abstraction, tables = made("ehs:10")
     total = np.zeros(10)
     possible = strengths.flop.hs != NO_HAND
-    for board, ways in enumerate(board_set(3).ways):
+    for board, ways in enumerate(board_set(3).multiplicity):
         total += ways * np.bincount(tables.flop[board][possible[board]], minlength=10)
     np.testing.assert_allclose(abstraction.occupancy(tables)[1], total / total.sum(), rtol=0, atol=1e-12)
     assert total.sum() == 22_100 * 1_176

@@ -18,10 +18,10 @@ from phevaluator import evaluate_cards
 import openfelt as felt
 from openfelt.cards.abstraction import abstraction
 from openfelt.cards.boards import (
-    CARD_AS,
-    PAIR_AS,
+    COMPOSED,
     PERMUTATIONS,
-    THEN,
+    PERMUTED_CARD,
+    PERMUTED_PAIR,
     board_set,
     count_hands,
     find_board,
@@ -215,7 +215,7 @@ def test_hands_in_order():
 def test_boards_up_to_suits(size, boards):
     found = board_set(size)
     assert len(found.key) == len(found.cards()) == boards
-    assert found.ways.sum() == math.comb(52, size)
+    assert found.multiplicity.sum() == math.comb(52, size)
     assert len(np.unique(found.cards(), axis=0)) == boards
 
 
@@ -235,14 +235,14 @@ def test_a_board_is_found_whatever_its_suits_and_order(size):
             other = [4 * (card // 4) + suits[card % 4] for card in generator.permutation(cards).tolist()]
             found, permutation = find_board(other)
             assert found == number
-            seen = sorted(CARD_AS[permutation, other].tolist())
+            seen = sorted(PERMUTED_CARD[permutation, other].tolist())
             assert seen == canonical[number].tolist()
 
 
 def test_every_flop_is_found():
     flops = itertools.combinations(range(52), 3)
     found = np.bincount([find_board(flop)[0] for flop in flops], minlength=1_755)
-    np.testing.assert_array_equal(found, board_set(3).ways)
+    np.testing.assert_array_equal(found, board_set(3).multiplicity)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5])
@@ -251,17 +251,19 @@ def test_canonical_boards_find_themselves(size):
     for number in range(0, len(cards), max(1, len(cards) // 500)):
         found, permutation = find_board(cards[number].tolist())
         assert found == number
-        assert sorted(CARD_AS[permutation, cards[number]].tolist()) == cards[number].tolist()
+        assert sorted(PERMUTED_CARD[permutation, cards[number]].tolist()) == cards[number].tolist()
 
 
 def test_permutations_of_suits():
     """One after the other, of cards and of pairs."""
     assert len({tuple(order) for order in PERMUTATIONS.tolist()}) == 24
     for first, after in itertools.product(range(24), repeat=2):
-        np.testing.assert_array_equal(CARD_AS[THEN[first, after]], CARD_AS[after][CARD_AS[first]])
+        np.testing.assert_array_equal(
+            PERMUTED_CARD[COMPOSED[first, after]], PERMUTED_CARD[after][PERMUTED_CARD[first]]
+        )
     for order in range(24):
-        seen = CARD_AS[order][PAIR_CARDS]
-        np.testing.assert_array_equal(PAIR_AS[order], PAIR[seen[:, 0], seen[:, 1]])
+        seen = PERMUTED_CARD[order][PAIR_CARDS]
+        np.testing.assert_array_equal(PERMUTED_PAIR[order], PAIR[seen[:, 0], seen[:, 1]])
 
 
 def slow_strength(hole, board):
@@ -407,7 +409,7 @@ def test_sums_before_the_flop_are_those_of_all_flops(hole, strengths):
     ehs = ehs2 = 0
     for flop in itertools.combinations([card for card in range(52) if card not in own], 3):
         board, permutation = find_board(flop)
-        seen_as = PAIR_AS[permutation, pair_number(own)]
+        seen_as = PERMUTED_PAIR[permutation, pair_number(own)]
         ehs += int(strengths.flop.ehs[board, seen_as])
         ehs2 += int(strengths.flop.ehs2[board, seen_as])
     pair = pair_number(own)

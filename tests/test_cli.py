@@ -66,7 +66,7 @@ def test_games(capsys):
     assert main(["games", "kuhn", "--check", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"][0]["checked"]
     assert main(["games", "kuhn", "--check"]) == 0
-    assert "nobody forgets" in " ".join(capsys.readouterr().out.split())
+    assert "recall is perfect" in " ".join(capsys.readouterr().out.split())
     assert main(["games"]) == 0
     assert "princess_monster(rows, columns, horizon)" in capsys.readouterr().out
 
@@ -217,7 +217,7 @@ def test_a_run_is_never_overwritten(capsys):
     assert main(["train", "kuhn", "--solver", "dcfr", "--iterations", "20", "--out", "run"]) == 0
     before = {path: path.read_bytes() for path in sorted(os_walk("run"))}
     for words, says in (
-        (["kuhn", "--solver", "dcfr"], "holds a run already"),
+        (["kuhn", "--solver", "dcfr"], "already holds a run"),
         (["leduc", "--solver", "dcfr", "--resume"], "game kuhn, not leduc"),
         (["kuhn", "--solver", "cfr+", "--resume"], "solver dcfr, not cfr+"),
         (["kuhn", "--solver", "dcfr", "--alpha", "2", "--resume"], "with alpha 1.5, not 2.0"),
@@ -279,7 +279,7 @@ def test_nothing_to_decide(capsys, tmp_path):
         ["train", "none.efg", "--solver", "lp"],
     ):
         assert main(words) == 2
-        assert "nothing to decide" in capsys.readouterr().err
+        assert "has no decisions" in capsys.readouterr().err
 
 
 def test_a_run_that_has_met_its_target_learns_no_more(capsys):
@@ -600,8 +600,8 @@ def test_a_run_of_which_only_the_policy_is_kept(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["iterations"] == 500
     before = {path: path.read_bytes() for path in os_walk("run")}
     for more, says in (
-        ([], "run holds a run already; name another folder"),
-        (["--resume"], "no checkpoint to go on from"),
+        ([], "run already holds a run; name another folder"),
+        (["--resume"], "no checkpoint to resume from"),
         (["--resume", "--policy-only"], "--resume goes on from a checkpoint"),
     ):
         assert main([*train, *more]) == 2

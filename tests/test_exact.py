@@ -11,7 +11,7 @@ import pytest
 from phevaluator import evaluate_cards
 from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
 
-from openfelt.cards.boards import CARD_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_CARD, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
@@ -186,7 +186,7 @@ def test_flops_of_the_full_deck():
 
 def seen_through(cards, orders):
     """What a set of cards becomes by each permutation."""
-    return [tuple(sorted(CARD_AS[order, list(cards)].tolist())) for order in orders]
+    return [tuple(sorted(PERMUTED_CARD[order, list(cards)].tolist())) for order in orders]
 
 
 def test_smaller_decks_hold_the_highest_cards():
@@ -237,7 +237,7 @@ def test_orbits_cover_every_turn_and_river_once(cards):
     plan, turns = plan_flop(deck, Flop(flop, np.zeros(1, np.int64))), []
     for turn in range(plan.turns):
         card, orders = plan.turn[turn], plan.turn_as[plan.turn_first[turn] : plan.turn_first[turn + 1]]
-        turns += CARD_AS[orders, card].tolist()
+        turns += PERMUTED_CARD[orders, card].tolist()
         assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
         check_board(plan, 1 + turn, (*flop, card))
         rivers = []
@@ -246,9 +246,9 @@ def test_orbits_cover_every_turn_and_river_once(cards):
                 plan.river[river],
                 plan.river_as[plan.river_first[river] : plan.river_first[river + 1]],
             )
-            rivers += CARD_AS[orders, last].tolist()
+            rivers += PERMUTED_CARD[orders, last].tolist()
             assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
-            assert set(CARD_AS[orders, card]) == {card}
+            assert set(PERMUTED_CARD[orders, card]) == {card}
             check_board(plan, 1 + plan.turns + river, (*flop, card, last))
         assert sorted(rivers) == sorted({*range(52)} - {*flop, card})
     assert sorted(turns) == sorted({*range(52)} - {*flop})

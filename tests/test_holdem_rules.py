@@ -334,8 +334,8 @@ def test_sizes_of_betting_trees(name, decisions, rows):
     assert tree.decisions() == decisions
     assert tree.num_rows == rows
     assert tree.layout.nodes.sum(axis=1).tolist() == decisions
-    assert tree.node_ways.sum() == tree.num_spots
-    assert len(tree.node_ways) == sum(decisions)
+    assert tree.node_actions.sum() == tree.num_edges
+    assert len(tree.node_actions) == sum(decisions)
     assert tree.payoff_range == (-48.0, 48.0 * (tree.players - 1))
 
 
@@ -368,7 +368,7 @@ def test_every_node_of_two_players_is_as_the_rules_say():
         stack += compare(tree, node, betting)
     assert sorted(met) == list(range(tree.num_nodes))
     spots = [spot + way for node, spot in places.items() for way in range(len(tree.actions(node)))]
-    assert sorted(spots) == list(range(tree.num_spots))
+    assert sorted(spots) == list(range(tree.num_edges))
 
 
 def test_paths_of_three_players_are_as_the_rules_say():

@@ -22,8 +22,9 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.table.lobby import lobby, strength as strengths
-from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game, title
+from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game
 from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
+from openfelt.table.presentation.registry import presentation_of
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
@@ -286,7 +287,7 @@ def test_other_games_are_refused_in_one_sentence(name, says, monkeypatch):
     ],
 )
 def test_titles(name, says):
-    assert title(table_game(name)) == says
+    assert presentation_of(table_game(name)).title == says
 
 
 # Bots that are learned on the spot

@@ -43,7 +43,7 @@ def test_who_is_always_bound_plays_the_fixed_policy(tree, toss):
     layout = tree.layout
     for street in range(4):
         first = layout.slot_base[street, 1]
-        assert not met[first : first + layout.spots[street, 1] * layout.buckets[street, 1]].any()
+        assert not met[first : first + layout.edges[street, 1] * layout.buckets[street, 1]].any()
     table = holdem_value(free, fixed, deals=100_000)
     spread = np.hypot(error_of(found), table.won.interval(0.95) / 1.96 * np.sqrt(2))
     assert abs(found.mean() - table.seats[0]) < 4 * spread

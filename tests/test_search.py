@@ -13,7 +13,7 @@ from slow_search import SlowSearch, SlowTree
 import openfelt as felt
 from openfelt.bots.bot import Clock
 from openfelt.bots.registry import load_bot
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import BOARDS, PERMUTATIONS, PLACED, lazy_deal
 from openfelt.bots.search.mcts import BY_VISITS, UNIFORM, Mcts, MctsSettings, TableModel
 from openfelt.bots.search.position import OTHERS, OWN, begin_at, holdem_position
 from openfelt.bots.search.search_tree import FULL, USED, find, forget, new_memory, take
@@ -30,9 +30,29 @@ from openfelt.measure.exploitability import best_response, exploitability
 from openfelt.policy.rules import rule_policy, rule_table
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.sampling.uct import Selection
+from openfelt.solve.traverse.holdem import (
+    BOARD,
+    BOUND,
+    DRAWN,
+    DRAWS,
+    OUT,
+    PERMUTATION,
+    SHOWN,
+    STREET,
+    new_deal,
+)
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck
+
+
+def test_no_two_facts_of_a_deal_share_a_place():
+    """Also in a game that is restricted and searched, where both add places of their own."""
+    by_street = [BOARDS + street for street in range(4)] + [PERMUTATIONS + street for street in range(4)]
+    common = [STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN, BOUND]
+    places = [*common, *by_street, PLACED]
+    assert sorted(places) == list(range(len(lazy_deal(2).at)))
+    assert sorted(common) == list(range(len(new_deal(2).at)))
 
 
 # The tree of the search
@@ -170,7 +190,7 @@ def test_deals_go_on_from_what_is_known(searcher):
     seen = {OWN: [], OTHERS: []}
     for number in range(3_000):
         for view, found in seen.items():
-            deal, stream = late_deal(2), np.array([number * 7919 + view], np.uint64)
+            deal, stream = lazy_deal(2), np.array([number * 7919 + view], np.uint64)
             assert begun(position, view, deal, stream) == node
             found.append(deal.cards.tolist())
     own = np.array(seen[OWN])

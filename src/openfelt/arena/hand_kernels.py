@@ -17,13 +17,13 @@ from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.core.memory import scratch
 from openfelt.core.random import Stream, go_to, starts, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     BettingTree,
     Leaves,
 )
@@ -200,7 +200,7 @@ def _play_holdem(
                 go_to(stream, plan.streams.actions, decisions)
                 decisions += 1
                 slot = node[here, PLACE] + offsets[bot, number, street * players + player]
-                ways = kind & WAYS_BITS
+                ways = kind & ACTIONS_MASK
                 action = choose(tables[bot], slot, ways, uniform(stream))
                 _count_action(outcomes.style, bot, street, kind >> FACING_SHIFT & 1, action)
                 here = node[here, CHILD] + action

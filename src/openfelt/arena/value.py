@@ -64,9 +64,9 @@ def value(
     Examples
     --------
     >>> print(felt.value(felt.rule_policy("leduc", "always-raise"), felt.uniform_policy("leduc")))
-    leduc against leduc, in leduc
-      +0.5... chips per game, exact
-      ...
+    policy against opponent, in leduc
+      +1.899306 chips per game, exact
+      by seat: +1.222222 as player 0, +2.576389 as player 1
     """
     effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
     return (
@@ -99,8 +99,8 @@ def _duplicate_value(policy: HoldemPolicy, opponent: Measurable, deals: int, eff
         policy, opponent, deals=deals, seed=effort.seed, threads=effort.threads, progress=report
     )
     return Value(
-        policy.game,
-        opponent.game,
+        "policy",
+        "opponent",
         policy.tree.game,
         policy.rules.winnings_unit.name,
         SEAT_NAMES[policy.tree.players],

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import PAIR_AS, SAME, board_set, find_board
+from openfelt.cards.boards import IDENTITY, PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -79,17 +79,17 @@ def make_matchups(threads: int = 2) -> NDArray[np.uint32]:
     rivers = board_set(BOARD_CARDS[RIVER])
     values = np.full((len(rivers.key), PAIRS), np.nan, np.float32)
     cards, lead = rivers.cards(), np.zeros((PAIRS, PAIRS), np.int32)
-    ways = rivers.ways.astype(np.int32)
+    ways = rivers.multiplicity.astype(np.int32)
     with ThreadPoolExecutor(threads) as pool:
         edges = np.linspace(0, len(values), 65).astype(int)
         list(pool.map(lambda span: _value_hands(cards, values, *span), pairwise(edges)))
         list(pool.map(lambda first: _compare(values, ways, lead, first), range(0, PAIRS, TILE)))
     total = np.zeros((PAIRS, PAIRS), np.int64)
-    for seen_as in PAIR_AS:
+    for seen_as in PERMUTED_PAIR:
         total += lead[np.ix_(seen_as, seen_as)]
-    score = total // len(PAIR_AS) + RUNOUTS
+    score = total // len(PERMUTED_PAIR) + RUNOUTS
     score[_clash()] = 0
-    canonical = [pair for pair in range(PAIRS) if find_board(PAIR_CARDS[pair].tolist())[1] == SAME]
+    canonical = [pair for pair in range(PAIRS) if find_board(PAIR_CARDS[pair].tolist())[1] == IDENTITY]
     kinds = [find_board(PAIR_CARDS[pair].tolist())[0] for pair in canonical]
     table = np.zeros((max(kinds) + 1, PAIRS), np.uint32)
     table[kinds] = score[canonical]
@@ -147,7 +147,7 @@ def _deal_equities(cards: Ints, before: Matchups, found: Floats) -> None:
 
 @part
 def _before_flop(before: Matchups, own: int, his: int) -> float:
-    return float(before.score[before.kind[own], PAIR_AS[before.seen_as[own], his]]) / (2.0 * RUNOUTS)
+    return float(before.score[before.kind[own], PERMUTED_PAIR[before.seen_as[own], his]]) / (2.0 * RUNOUTS)
 
 
 @episode_kernel

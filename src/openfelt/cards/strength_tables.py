@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards import boards, deck, evaluator, strength
-from openfelt.cards.boards import PAIR_AS, PERMUTATION_BITS, SAME, board_set, find_board, step
+from openfelt.cards.boards import IDENTITY, PERMUTATION_BITS, PERMUTED_PAIR, board_set, find_board, step
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -41,14 +41,14 @@ from openfelt.core.jit import Ints, Longs, kernel
 NO_HAND = 65535  # in a table of HS where a hole card is on the board; sums are 0 there
 STEP = 128  # boards between two signs of progress
 
-Halves = NDArray[np.uint16]
+Shorts = NDArray[np.uint16]
 Progress = Callable[[float], object]  # told which share of the work was done since it was last told
 
 
 class StreetStrength(NamedTuple):
     """One street's tables. On the river the sums are left out: they are HS and its square."""
 
-    hs: Halves  # [boards, 1326] twice the opponents beaten plus those tied
+    hs: Shorts  # [boards, 1326] twice the opponents beaten plus those tied
     ehs: NDArray[Any]  # [boards, 1326] sum of the river's HS over all boards to come
     ehs2: NDArray[Any]  # [boards, 1326] and of its square
 
@@ -66,7 +66,7 @@ class StrengthTables(NamedTuple):
         own, table = parse_hand(hole, board)
         street = BOARD_CARDS.index(len(table))
         number, permutation = find_board(table)
-        place = number, PAIR_AS[permutation, pair_number(own)]
+        place = number, PERMUTED_PAIR[permutation, pair_number(own)]
         tables, runouts = self[street], RUNOUTS[street]
         if street == RIVER:
             hs = int(tables.hs[place]) / RIVER_SCALE
@@ -155,7 +155,7 @@ def preflop_lines(tables: StrengthTables) -> list[str]:
 
 
 @kernel
-def _rank_hands(cards: Longs, hs: Halves, first: int, last: int) -> None:
+def _rank_hands(cards: Longs, hs: Shorts, first: int, last: int) -> None:
     """HS of all hands on the boards from `first` up to `last`."""
     keys = np.empty(PAIRS, np.int64)
     beaten, level = np.zeros(CARDS, np.int64), np.zeros(CARDS, np.int64)  # by card: weaker hands, equal ones
@@ -210,12 +210,12 @@ def _sum_next(
             after, permutation = entry >> PERMUTATION_BITS, entry & 31
             if len(squares):
                 for pair in range(PAIRS):  # a hand that cannot be has sums of zero
-                    seen_as = PAIR_AS[permutation, pair]
+                    seen_as = PERMUTED_PAIR[permutation, pair]
                     ehs[board, pair] += below[after, seen_as]
                     ehs2[board, pair] += squares[after, seen_as]
             else:
                 for pair in range(PAIRS):
-                    found = np.uint64(below[after, PAIR_AS[permutation, pair]])
+                    found = np.uint64(below[after, PERMUTED_PAIR[permutation, pair]])
                     found = found if found < NO_HAND else np.uint64(0)
                     ehs[board, pair] += found
                     ehs2[board, pair] += found * found
@@ -235,10 +235,10 @@ def _sum_flops(
     for first in range(CARDS):
         for second in range(first):
             for third in range(second):
-                board, permutation = step(to_1, 0, SAME, first)
+                board, permutation = step(to_1, 0, IDENTITY, first)
                 board, permutation = step(to_2, board, permutation, second)
                 board, permutation = step(to_3, board, permutation, third)
                 for pair in range(PAIRS):
-                    seen_as = PAIR_AS[permutation, pair]
+                    seen_as = PERMUTED_PAIR[permutation, pair]
                     ehs[0, pair] += flop_ehs[board, seen_as]
                     ehs2[0, pair] += flop_ehs2[board, seen_as]

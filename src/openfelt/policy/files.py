@@ -1,4 +1,4 @@
-"""Making, saving and loading policies of any game."""
+"""Creating, saving and loading policies of any game."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:
     policy : Policy
         The profile.
     folder : str or Path
-        Made if it does not exist; a policy that it holds is replaced.
+        Created if it does not exist; a policy in it is replaced.
     **more_facts
         Further entries of the manifest.
 
@@ -93,14 +93,14 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
     >>> felt.load_policy("default").game
     "holdem(buckets='kmeans:169/1000/500/219')"
     """
-    told, folder = str(folder), _policy_folder(folder)
+    name, folder = str(folder), _policy_folder(folder)
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
     arrays, facts = load_folder(folder, "policy")
     if not {"probabilities", "weights"} & arrays.keys() or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")
     rules = load_game(str(facts["game"]) if game is None else game)
-    tree = _tree_of(rules, arrays, str(facts["game"]), told)
+    tree = _tree_of(rules, arrays, str(facts["game"]), name)
     if facts.get("fingerprint") != tree.fingerprint:
         raise FileError(f"{folder} holds a policy of {facts['game']}, which does not match {tree.game}.")
     try:

@@ -1,4 +1,4 @@
-"""Rule players: they look at the betting and never at their cards."""
+"""Rule players: their actions depend on the betting, never on their cards."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
-    WAYS_BITS,
     BettingTree,
 )
 from openfelt.games.compile.compiler import compile_any
@@ -62,7 +62,7 @@ def rule_policy(game: AnyGame | Tree, rule: str) -> Policy:
     require_rule(rule)
     tree = compile_any(game)
     if isinstance(tree, BettingTree):
-        return HoldemPolicy(tree, in_every_bucket(tree, _weights_by_spot(tree, rule)))
+        return HoldemPolicy(tree, in_every_bucket(tree, _weights_by_edge(tree, rule)))
     return TabularPolicy(_enumerated(tree), rule_table(tree, rule))
 
 
@@ -73,9 +73,9 @@ def require_rule(rule: str) -> None:
 
 
 def rule_table(tree: Tree, rule: str) -> NDArray[Any]:
-    """A rule's policy for kernels: [spots] in 255ths for hold'em, as if with one bucket; else [slots]."""
+    """A rule's policy for kernels: [edges] in 255ths for hold'em, as if with one bucket; else [slots]."""
     if isinstance(tree, BettingTree):
-        return _weights_by_spot(tree, rule)
+        return _weights_by_edge(tree, rule)
     return _probabilities_by_slot(_enumerated(tree), rule)
 
 
@@ -110,14 +110,14 @@ def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _weights_by_spot(tree: BettingTree, rule: str) -> Bytes:
+def _weights_by_edge(tree: BettingTree, rule: str) -> Bytes:
     require_rule(rule)
-    spots = np.zeros(tree.num_spots, np.uint8)
+    weights = np.zeros(tree.num_edges, np.uint8)
     decisions = tree.node[tree.node[:, PLAYER] >= 0]
     kinds = decisions[:, KIND] & (2 << FACING_SHIFT) - 1
     for kind in np.unique(kinds):
-        actions, passive = int(kind) & WAYS_BITS, int(kind) >> FACING_SHIFT & 1
+        actions, passive = int(kind) & ACTIONS_MASK, int(kind) >> FACING_SHIFT & 1
         first = decisions[kinds == kind, PLACE]
         for place, weight in enumerate(rule_weights(rule, actions, passive)):
-            spots[first + place] = weight
-    return spots
+            weights[first + place] = weight
+    return weights

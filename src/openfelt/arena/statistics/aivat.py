@@ -25,13 +25,13 @@ from openfelt.cards.deck import Bytes
 from openfelt.cards.equity import deal_equities
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, kernel
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     BettingTree,
 )
 from openfelt.games.compile.game_tree import GameTree
@@ -122,7 +122,7 @@ def parents(tree: BettingTree) -> Ints:
 def _find_parents(node: Ints, found: Ints) -> None:
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
-            for way in range(node[here, KIND] & WAYS_BITS):
+            for way in range(node[here, KIND] & ACTIONS_MASK):
                 found[node[here, CHILD] + way] = here
 
 
@@ -160,7 +160,7 @@ def _adjust(
                     continue
                 slot = node[here, PLACE] + policies.offsets[bot, deal, street * 2 + player]
                 mean, came = 0.0, 0.0
-                for way in range(kind & WAYS_BITS):
+                for way in range(kind & ACTIONS_MASK):
                     after = node[here, CHILD] + way
                     if kind >> FACING_SHIFT & 1 and way == 0:  # a fold
                         value = -paid[here, 0] if player == 0 else paid[here, 1]

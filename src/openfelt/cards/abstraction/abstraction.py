@@ -144,7 +144,7 @@ class Abstraction:
     def _street_occupancy(self, table: NDArray[Any], street: int) -> Floats:
         found = board_set(BOARD_CARDS[street])
         total = np.zeros(self.counts[street])
-        _count_hands(table, found.cards(), found.ways, total)
+        _count_hands(table, found.cards(), found.multiplicity, total)
         return np.asarray(total / total.sum())
 
     def _make_tables(

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import CARD_AS, PAIR_AS, PERMUTATION_BITS, SAME, THEN, board_set, boards
+from openfelt.cards.boards import (
+    COMPOSED,
+    IDENTITY,
+    PERMUTATION_BITS,
+    PERMUTED_CARD,
+    PERMUTED_PAIR,
+    board_set,
+    boards,
+)
 from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
 from openfelt.cards.strength import RIVER_SCALE
 from openfelt.cards.strength_tables import NO_HAND, StrengthTables
@@ -38,7 +46,7 @@ class SortedCentres(NamedTuple):
 def centres(street: int, tables: StrengthTables, count: int) -> Floats:
     """The centres [count, BINS] for the flop or the turn, fitted to a sample of all hands."""
     generator = np.random.default_rng(SEED)
-    ways = board_set(BOARD_CARDS[street]).ways
+    ways = board_set(BOARD_CARDS[street]).multiplicity
     found = np.empty((SAMPLE, BINS))
     chosen = generator.choice(len(ways), SAMPLE, p=ways / ways.sum())
     order = np.sort(chosen)
@@ -87,7 +95,7 @@ def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: L
     if street == FLOP:
         _count_two(steps.to_4, steps.to_5, river_hs, board, counts)
     else:
-        _count_one(steps.to_5, river_hs, board, SAME, 0, counts)
+        _count_one(steps.to_5, river_hs, board, IDENTITY, 0, counts)
 
 
 @kernel
@@ -96,12 +104,15 @@ def _count_one(
 ) -> None:
     """Add what the cards from `first` on bring."""
     for card in range(first, CARDS):
-        entry = to_5[board, CARD_AS[permutation, card]]
+        entry = to_5[board, PERMUTED_CARD[permutation, card]]
         if entry < 0:
             continue
-        strength, seen_as = river_hs[entry >> PERMUTATION_BITS], PAIR_AS[THEN[permutation, entry & 31]]
+        strength, permuted = (
+            river_hs[entry >> PERMUTATION_BITS],
+            PERMUTED_PAIR[COMPOSED[permutation, entry & 31]],
+        )
         for pair in range(PAIRS):
-            found = strength[seen_as[pair]]
+            found = strength[permuted[pair]]
             if found != NO_HAND:
                 counts[pair, STEP_OF[found]] += 1
 

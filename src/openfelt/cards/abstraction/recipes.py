@@ -76,7 +76,7 @@ def percentile_cuts(values: Longs, weights: Longs, count: int) -> Longs:
 
 def weighted_values(tables: StrengthTables, street: int) -> tuple[Longs, Longs]:
     """The different values of E[HS^2] that hands have, ascending, and how many hands have each."""
-    ways = board_set(BOARD_CARDS[street]).ways
+    ways = board_set(BOARD_CARDS[street]).multiplicity
     part = tables[street]
     if street == RIVER:
         counts = np.zeros(NO_HAND + 1, np.int64)
