@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from speed import fast_only, slow
 
 import openfelt as felt
 from openfelt.cards.abstraction import kmeans
@@ -109,14 +110,14 @@ def test_bad_names(name, says):
 
 
 @pytest.mark.parametrize("street", range(4))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", fast_only(("ehs:10",), NAMES))
 def test_the_table_and_a_single_hand_give_the_same_bucket(name, street, strengths):
     abstraction, tables = made(name)
     for hole, board in random_hands(street, (200, 60, 200, 400)[street], 1):
         assert bucket_in(tables, hole, board) == abstraction.bucket(hole, board)
 
 
-@pytest.mark.parametrize("name", ["ehs2:169/100/100/100", "ehs:10", "ehs2:3/7/1000/60000"])
+@pytest.mark.parametrize("name", ["ehs2:169/100/100/100", slow("ehs:10"), slow("ehs2:3/7/1000/60000")])
 def test_a_grid_cuts_strength_evenly(name):
     """Bucket b of B holds strengths from b/B up to (b + 1)/B; the last one also those that always win."""
     abstraction = load_abstraction(name)
@@ -207,7 +208,7 @@ def test_many_buckets_need_two_bytes(strengths):
         assert tables.river.max() == count - 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", fast_only(("ehs:10",), NAMES))
 def test_shares_of_buckets_sum_to_one(name, strengths):
     abstraction, tables = made(name)
     shares = abstraction.occupancy(tables)
@@ -215,6 +216,7 @@ def test_shares_of_buckets_sum_to_one(name, strengths):
     assert [share.sum() for share in shares] == pytest.approx([1.0] * 4, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_shares_count_every_hand(strengths):
     """Those of the flop again, board by board and hand by hand."""
     abstraction, tables = made("ehs:10")
@@ -226,6 +228,7 @@ def test_shares_count_every_hand(strengths):
     assert total.sum() == 22_100 * 1_176
 
 
+@pytest.mark.slow
 def test_percentiles_hold_nearly_equal_shares(strengths):
     """As equal as hands of one strength, which must stay together, allow."""
     abstraction, tables = made("percentile:169/20/20/20")

@@ -9,6 +9,7 @@ import pytest
 from bridge import as_profile
 from phevaluator import evaluate_cards
 from slow_twin import SlowGame
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.hand_kernels import HandOutcomes, deal_block, random_streams
@@ -132,7 +133,7 @@ def slow_values(name, policy, player):
 
 
 @pytest.mark.parametrize("greedy", [False, True])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
 def test_action_values_are_those_of_a_slow_twin(name, greedy):
     policy = felt.random_policy(name, 5)
     policy = policy.greedy() if greedy else policy  # leaves rows that are never reached
@@ -303,6 +304,7 @@ def test_three_who_only_call_are_left_with_their_hole_cards():
         assert luck_adjusted(hand, seat, bots) == pytest.approx(6 * share - 2 + 3 * (1 / 3 - share), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_three_players_without_luck_win_as_much_in_the_mean():
     game = Holdem(3)
     bots = {0: load_bot("random", game), 2: load_bot("probe", game)}

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from arena_bots import LIMIT
 from slow_match import SlowMatch, by_holdem_policy, by_rule, by_table, line_of, seen_by
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena import holdem_table, table
@@ -95,8 +96,8 @@ CASES = [
     (TWO, (1, "probe"), FRESH, 100, 20),
     (TWO, ("always-raise", "random"), DUPLICATE, 100, 30),
     (TWO, ("always-fold", "always-call"), DUPLICATE, 30, 10),
-    (THREE, (1, "random", "random"), DUPLICATE, 30, 8),
-    (THREE, (1, "always-raise", "probe"), FRESH, 60, 12),
+    slow(THREE, (1, "random", "random"), DUPLICATE, 30, 8),
+    slow(THREE, (1, "always-raise", "probe"), FRESH, 60, 12),
     ("leduc", (1, 2), DUPLICATE, 200, 30),
     ("leduc", (1, "always-raise"), FRESH, 100, 30),
     ("leduc(players=3)", (1, 2, 2), DUPLICATE, 60, 20),
@@ -107,8 +108,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("game", "words", "dealing", "count", "slow"), CASES, ids=str)
-def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, slow, strengths):
+@pytest.mark.parametrize(("game", "words", "dealing", "count", "few"), CASES, ids=str)
+def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, few, strengths):
     fast = contest_of(game, words, dealing=dealing, compiled=True)
     asked = contest_of(game, words, dealing=dealing, compiled=False)
     played, plain = fast.play_hands(0, count)[0], asked.play_hands(0, count)[0]
@@ -121,7 +122,7 @@ def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing
     assert np.array_equal(later.won, played.won[count // 3 : count // 3 + 5])
 
     twin = twin_of(game, words, dealing=dealing)
-    for number, hands in enumerate(twin.deals(slow)):
+    for number, hands in enumerate(twin.deals(few)):
         for place, one in enumerate(hands):
             assert leaf_of(fast.tree, one.hand) == played.leaf[number, place]
             assert one.hand.payoffs == pytest.approx(played.won[number, place], abs=1e-12)
@@ -147,7 +148,7 @@ def leaf_of(tree, hand) -> int:
 
 @pytest.mark.parametrize(
     ("game", "words", "dealing"),
-    [(TWO, (1, 2), DUPLICATE), (TWO, (2, "random"), FRESH), (THREE, ("random", "probe", "probe"), FRESH)],
+    [(TWO, (1, 2), DUPLICATE), (TWO, (2, "random"), FRESH), slow(THREE, ("random", "probe", "probe"), FRESH)],
     ids=str,
 )
 @pytest.mark.parametrize("compiled", [True, False])
@@ -225,7 +226,7 @@ def test_copies_of_one_bot_win_nothing(game, bot, dealing):
     [
         (TWO, (1, 2), DUPLICATE),
         (TWO, (1, "random"), FRESH),
-        (THREE, (1, 2, "random"), FRESH),
+        slow(THREE, (1, 2, "random"), FRESH),
         ("leduc(players=3)", (1, 2, 3), DUPLICATE),
     ],
 )
@@ -285,6 +286,7 @@ def test_the_number_of_threads_does_not_matter():
     assert len(told) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_matter():
     """For one that draws, one that learns and one that fails."""
     bots = [f"{OWN}:{name}" for name in ("Even", "Novice", "Failing")]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, main
@@ -400,7 +401,7 @@ def test_a_damaged_run_says_so(capsys, tmp_path):
     assert "damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
 def test_a_stop_in_the_middle_saves_what_was_learned(number, tmp_path):
     process = subprocess.Popen(
         command("train", "leduc", "--solver", "cfr+", "--iterations", "1e9", "--out", "run"),
@@ -443,7 +444,7 @@ def test_sigkill_leaves_the_last_checkpoint(tmp_path):
         )
 
 
-@pytest.mark.parametrize("solver", ["smooth-uct", "outcome-mccfr", "external-mccfr"])
+@pytest.mark.parametrize("solver", ["smooth-uct", slow("outcome-mccfr"), slow("external-mccfr")])
 def test_killed_and_resumed_is_the_same_to_the_bit(solver, tmp_path):
     """A training is killed in the midst of it; resumed, it ends with the tables of one that was not."""
     command = [sys.executable, "-m", "openfelt", "train", "leduc", "--solver", solver, "--seed", "5"]
@@ -510,6 +511,7 @@ def test_import_brings_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_second_command_does_not_compile_again(tmp_path):
     """The compiled kernels are kept: a second process finds all of them."""
     words = ["train", "kuhn", "--solver", "pcfr+", "--iterations", "50"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.games.compile.sequence_form import sequence_form
@@ -71,7 +72,14 @@ def test_closest_equilibrium_is_the_closest():
 
 @pytest.mark.parametrize(
     "game",
-    ["kuhn(pot=8)", "kuhn(pot=3)", "kuhn(pot=1)", "one_card(4)", "goofspiel(3)", "princess_monster(2,2,3)"],
+    [
+        "kuhn(pot=8)",
+        "kuhn(pot=3)",
+        "kuhn(pot=1)",
+        "one_card(4)",
+        slow("goofspiel(3)"),
+        slow("princess_monster(2,2,3)"),
+    ],
 )
 def test_closest_equilibrium_in_other_games(game):
     """It is an equilibrium; an equilibrium is its own closest one; and no sampled equilibrium is closer."""

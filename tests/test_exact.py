@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from phevaluator import evaluate_cards
 from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
+from speed import slow
 
 from openfelt.cards.boards import PERMUTED_CARD, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
@@ -45,6 +46,7 @@ def all_flops(deck: Deck) -> list[Flop]:
     return [Flop(cards, np.zeros(1, np.int64)) for cards in combinations(live_cards(deck), 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", range(4))
 def test_best_responses_are_those_of_the_enumerated_game(which):
     _, players, policies = nine_cards()
@@ -52,6 +54,7 @@ def test_best_responses_are_those_of_the_enumerated_game(which):
     assert [solve(Task(players[which], seat), NINE) for seat in BOTH] == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "other"), [(0, 1), (1, 0), (2, 3), (3, 0), (1, 1)])
 def test_expected_values_are_those_of_the_enumerated_game(ours, other):
     _, players, policies = nine_cards()
@@ -59,6 +62,7 @@ def test_expected_values_are_those_of_the_enumerated_game(ours, other):
     assert found == pytest.approx(against(policies[ours], policies[other]), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bets", [1, 4])
 @pytest.mark.parametrize("pure", [0.0, 0.6])
 def test_single_precision_is_close_to_double(bets, pure):
@@ -70,6 +74,7 @@ def test_single_precision_is_close_to_double(bets, pure):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parts", "weights"), [((0, 1), (1, 3)), ((3, 1, 2), (0.2, 0.5, 0.3))])
 def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
     _, players, policies = nine_cards()
@@ -103,14 +108,14 @@ def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
 
 
 FLOPS = [
-    (NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
-    (NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
+    slow(NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
+    slow(NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
     (TEN, "AcKcTc", 2, 0.5),  # flushes and straights
-    (TEN, "KcKdJd", 3, 0.0),
-    (TEN, "QcJcTd", 3, 0.7),
+    slow(TEN, "KcKdJd", 3, 0.0),
+    slow(TEN, "QcJcTd", 3, 0.7),
     (NINE, "AcKcQd", 2, 0.5),
-    (TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
-    (TWELVE, "AsKsQs", 2, 0.5),
+    slow(TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
+    slow(TWELVE, "AsKsQs", 2, 0.5),
     (TWELVE, "KdQdQs", 1, 0.0),
 ]
 
@@ -134,7 +139,7 @@ def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
             assert not values[:, rest].any()
 
 
-@pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), (TWELVE, 1)])
+@pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), slow(TWELVE, 1)])
 def test_one_flop_counts_for_all_that_are_like_it(deck, bets):
     other, ours = random_player(deck, bets, seed=9), random_player(deck, bets, seed=10)
     for task in (Task(other, 0), Task(other, 1, ours)):
@@ -164,7 +169,7 @@ def test_always_fold_loses_750_mbb_a_game(bets):
     assert [solve(Task(player, seat, raises), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["always-call", "always-raise"])
+@pytest.mark.parametrize("name", ["always-call", slow("always-raise")])
 def test_blind_players_break_even(name):
     """All hands are shown, for the same pot whatever they are: by symmetry nobody wins."""
     for seat in BOTH:

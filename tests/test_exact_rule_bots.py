@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from speed import slow
 
 from openfelt.bots.bot import Clock
 from openfelt.bots.formula import strategy
@@ -103,7 +104,7 @@ def on_one_board(request):
     return SomeBoards(request.param, [BOARD[:size] for size in BOARD_CARDS])
 
 
-@pytest.mark.parametrize("name", STRATEGY_FEATURES)
+@pytest.mark.parametrize("name", [slow(name) if name == "chen" else name for name in STRATEGY_FEATURES])
 def test_he_does_what_the_bot_does_in_random_hands(name):
     generator = np.random.default_rng(5)
     met = [decision for _ in range(30) for decision in random_hand(generator)]

@@ -273,6 +273,7 @@ def test_a_game_depends_on_the_seed_and_its_number_alone(straight):
     assert len({stacks for _, _, stacks in straight}) > 2
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(straight):
     assert outcome(freeze_out(*BOTS, games=8, processes=2, **SMALL)) == straight
 

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pyspiel
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cards.abstraction.abstraction import load_abstraction
@@ -96,7 +97,7 @@ def lines_to_all(players):
                 bettings.append(following)
 
 
-@pytest.mark.parametrize(("players", "each"), [(2, 100), (3, 4)])
+@pytest.mark.parametrize(("players", "each"), [(2, 20), slow(2, 100), slow(3, 4)])
 def test_hands_go_as_in_open_spiel(players, each):
     """Whose turn it is, what can be done, and who wins what: through each action at each betting, then on."""
     game, theirs = Holdem(players), pyspiel.load_game(OPEN_SPIEL[players])
@@ -480,7 +481,7 @@ class Episodes:
         return HoldemState(tuple(self.deal.cards[: self.deal.at[DRAWN]].tolist()), betting)
 
 
-@pytest.fixture(params=[2, 3])
+@pytest.fixture(params=[2, slow(3)])
 def episodes(request, strengths):
     return Episodes(request.param)
 

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from slow_search import SlowSearch, SlowTree
+from speed import slow
 
 import openfelt as felt
 from openfelt.bots.bot import Clock
@@ -122,7 +123,7 @@ def check_rows(found, searcher, twin, row):
     assert searcher.rows == len(twin.counts)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_kernel_is_the_plain_twin(name, known, way):
@@ -137,7 +138,9 @@ def test_the_kernel_is_the_plain_twin(name, known, way):
         check_rows(found, searcher, twin.run(400), row)
 
 
-@pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), ("leduc", "random"), ("leduc", "probe")])
+@pytest.mark.parametrize(
+    ("name", "rule"), [("kuhn", "random"), slow("leduc", "random"), slow("leduc", "probe")]
+)
 def test_it_converges_to_the_best_response(name, rule):
     tree = compile_game(name)
     opponent = TabularPolicy(tree, rule_table(tree, rule))

@@ -207,6 +207,7 @@ def test_intervals_of_holdem_with_luck_taken_out_cover_the_truth(bots):
     assert_honest(plain, 0.0)
 
 
+@pytest.mark.slow
 def test_intervals_of_three_players_cover_the_truth():
     contest = Contest(Setup(THREE, ("always-call", "probe", "always-raise"), 1, FRESH))
     controls = contest.columns["controls"]
@@ -215,6 +216,7 @@ def test_intervals_of_three_players_cover_the_truth():
         assert_honest([estimate(block, participant, controls) for block in blocks], 0.0)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_of_a_very_long_match():
     """`random` folds, so nothing is known beforehand; a match of a million hands says what is true."""
     contest = Contest(Setup(TWO, ("random", "always-raise"), 2, FRESH))
