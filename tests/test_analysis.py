@@ -9,10 +9,11 @@ import pytest
 from bridge import as_profile
 from phevaluator import evaluate_cards
 from slow_twin import SlowGame
+from speed import slow
 
 import openfelt as felt
-from openfelt.arena.hand_kernels import Played, deal_block, luck
-from openfelt.arena.statistics.aivat import holdem_aivat, parents
+from openfelt.arena.hand_kernels import HandOutcomes, deal_block, random_streams
+from openfelt.arena.statistics.aivat import KnownPolicies, betting_history, holdem_aivat
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
@@ -132,7 +133,7 @@ def slow_values(name, policy, player):
 
 
 @pytest.mark.parametrize("greedy", [False, True])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
 def test_action_values_are_those_of_a_slow_twin(name, greedy):
     policy = felt.random_policy(name, 5)
     policy = policy.greedy() if greedy else policy  # leaves rows that are never reached
@@ -227,7 +228,7 @@ def test_holdem_without_luck_is_that_of_the_arena():
     game, hands = Holdem(), 24
     bot, person = load_bot("default", game), load_bot("probe", game)
     tree = bot.policy.tree
-    deals = deal_block(2, luck(8), 0, hands)
+    deals = deal_block(2, random_streams(8), 0, hands)
     leaf, won = np.zeros((hands, 1), np.int32), np.zeros((hands, 1, 2))
     who, shifts = np.zeros((hands, 1, 2), np.int64), np.zeros((2, hands, 8), np.int64)
     found = []
@@ -250,9 +251,10 @@ def test_holdem_without_luck_is_that_of_the_arena():
         leaf[number], won[number], who[number, 0, seat] = tree.find_node(line), hand.payoffs, 1
         found.append(luck_adjusted(hand, seat, {1 - seat: bot}))
     weights = (bot.policy.weights, np.zeros(0, np.uint8))
-    hands_played = Played(leaf, won, np.zeros((2, 5), np.int64))
+    hands_played = HandOutcomes(leaf, won, np.zeros((2, 5), np.int64))
     known = np.array([True, False])
-    adjusted = holdem_aivat(tree, parents(tree), deals, hands_played, who, weights, shifts, known)
+    policies = KnownPolicies(weights, shifts, known)
+    adjusted = holdem_aivat(tree, betting_history(tree), deals, hands_played, who, policies)
     expected = [adjusted[number, 0, number % 2] for number in range(hands)]
     assert found == pytest.approx(expected, abs=1e-9)
     assert np.abs(np.array(expected) - won[np.arange(hands), 0, np.arange(hands) % 2]).max() > 1
@@ -302,6 +304,7 @@ def test_three_who_only_call_are_left_with_their_hole_cards():
         assert luck_adjusted(hand, seat, bots) == pytest.approx(6 * share - 2 + 3 * (1 / 3 - share), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_three_players_without_luck_win_as_much_in_the_mean():
     game = Holdem(3)
     bots = {0: load_bot("random", game), 2: load_bot("probe", game)}

@@ -10,7 +10,7 @@ from phevaluator import evaluate_cards
 
 import openfelt as felt
 from openfelt.arena.contest import FRESH, Contest, Setup
-from openfelt.arena.hand_kernels import deal_block, luck
+from openfelt.arena.hand_kernels import deal_block, random_streams
 from openfelt.arena.match import match
 from openfelt.arena.statistics.aivat import tree_aivat
 from openfelt.bots.policy_bot import TreeBot
@@ -76,7 +76,7 @@ def test_the_mean_equity_of_a_hand_is_its_strength():
 
 
 def test_equities_of_deals():
-    deals = deal_block(2, luck(3), 0, 4)
+    deals = deal_block(2, random_streams(3), 0, 4)
     found = deal_equities(deals.cards)
     for cards, row in zip(deals.cards.tolist(), found, strict=True):
         for street, size in enumerate((0, 3, 4, 5)):
@@ -150,9 +150,9 @@ def test_in_holdem_the_correction_is_that_of_a_slow_twin():
     """Hand by hand, from the definition: moves of chance and of who is known, by the value of the pot."""
     contest = Contest(Setup("holdem", ("probe", "random"), seed=4, dealing=FRESH, aivat=True, history=True))
     block = contest.play(0, 30)
-    deals = deal_block(2, contest.luck, 0, 30)
+    deals = deal_block(2, contest.streams, 0, 30)
     equities = deal_equities(deals.cards)
-    won = contest.pay(deals, block.leaf)[:, 0, 0]
+    won = np.array([hand.won[0] for hand in contest.engine.hands(0, block.leaf)])
     leaves = block.leaf[:, 0].tolist()
     slow = [slow_adjusted(contest, number, leaf, equities[number]) for number, leaf in enumerate(leaves)]
     seat = np.array([0 if number % 2 == 0 else 1 for number in range(30)])  # where the first participant sat
@@ -199,7 +199,7 @@ def slow_adjusted(contest: Contest, number: int, leaf: int, equities: np.ndarray
 
 
 def test_three_players_have_no_aivat_in_holdem():
-    with pytest.raises(felt.FeltError, match="for two players, not for three"):
+    with pytest.raises(felt.FeltError, match="needs two players, not three"):
         match("random", "random", "probe", aivat=True)
 
 

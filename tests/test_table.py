@@ -19,6 +19,7 @@ import phevaluator
 import pokerkit
 import pytest
 import scipy.stats
+from speed import fast_only, slow
 from table_player import (
     HIDDEN,
     fair_cards,
@@ -434,7 +435,7 @@ def test_who_has_too_little_for_a_hand_buys_in_again(tables):
 
 
 @pytest.mark.usefixtures("strengths")
-@pytest.mark.parametrize("name", list(TABLE_GAMES))
+@pytest.mark.parametrize("name", fast_only(("kuhn", "leduc"), TABLE_GAMES))
 def test_the_same_seed_and_actions_give_the_same_hand(name):
     """Whatever the bots played before, and whether it is the first time or the replay."""
     game = table_game(name)
@@ -1042,9 +1043,9 @@ def test_the_chart_is_thinned_out_evenly(hands):
     [
         ("kuhn", ["random"], 3_000),
         ("leduc", ["random"], 1_500),
-        ("leduc(players=3)", ["random", "always-call"], 600),
+        slow("leduc(players=3)", ["random", "always-call"], 600),
         ("holdem", ["random"], 400),
-        ("holdem(players=3)", ["always-call", "random"], 80),
+        slow("holdem(players=3)", ["always-call", "random"], 80),
     ],
 )
 def test_without_luck_one_wins_the_same_in_the_mean(name, bots, hands):

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from speed import slow
 from table_player import (
     HIDDEN,
     PATIENCE,
@@ -135,8 +136,8 @@ def everything(server: Server, key: str, link: str) -> list[tuple[int, bytes]]:
     return [(status, body + repr({**head, "date": ""}).encode()) for status, head, body in answers]
 
 
-@pytest.mark.parametrize("bot", ["always-call", "random"])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", "holdem(players=3)"])
+@pytest.mark.parametrize("bot", ["always-call", slow("random")])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", slow("holdem(players=3)")])
 def test_two_worlds_that_differ_in_hidden_cards_are_alike(name, bot, tmp_path, monkeypatch):
     """One person at two servers whose decks differ only in hidden cards: the same bytes, until the end."""
     players, hole = (3 if "3" in name else 2), (2 if "holdem" in name else 1)
@@ -694,6 +695,7 @@ def prepared(database: Path, sittings: list[tuple[str, list[str]]]) -> list[str]
     return keys
 
 
+@pytest.mark.slow
 def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
     """Several games at once; the server is killed, comes back, and every hand goes on with the same cards."""
     database, dice = tmp_path / "table.db", random.Random(9)
@@ -867,7 +869,7 @@ def damaged(path: Path, how: str) -> str:
         path.write_bytes(data[:4096] + random.Random(1).randbytes(3 * 4096) + data[4 * 4096 :])
     elif how == "no database":
         path.write_bytes(b"Some text that somebody wrote." * 300)
-        says = "is no store of hands"
+        says = "is not a store of hands"
     return says
 
 
@@ -922,6 +924,7 @@ def test_ctrl_c_closes_the_table_without_a_word(tmp_path):
 # Many tables at once
 
 
+@pytest.mark.slow
 def test_twenty_tables_at_once_lose_no_chip_and_show_no_card(monkeypatch):
     """The short form of `felt bench table`."""
     monkeypatch.syspath_prepend(BENCHMARKS)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, ViewType
-from openfelt.cards.boards import CARD_AS, find_board
+from openfelt.cards.boards import PERMUTED_CARD, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
@@ -131,7 +131,7 @@ class HoldemBot(PolicyBot[HoldemView]):
 
         def look_up(hole: Sequence[int], board: Sequence[int]) -> int:
             number, permutation = find_board(board)
-            first, second = (CARD_AS[permutation, card] for card in hole)
+            first, second = (PERMUTED_CARD[permutation, card] for card in hole)
             return int(tables[BOARD_CARDS.index(len(board))][number, PAIR[first, second]])
 
         self._bucket_of = look_up

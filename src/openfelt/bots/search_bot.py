@@ -79,6 +79,10 @@ class MctsBot(Bot):
         if not isinstance(game, Holdem):
             compile_game(game)
 
+    @property
+    def fingerprint(self) -> str:
+        return "" if self.policy is None else self.policy.fingerprint[:12]
+
     @cached_property
     def _holdem(self) -> HoldemSearcher:
         policy = self.policy if isinstance(self.policy, HoldemPolicy) else None
@@ -159,6 +163,10 @@ class ModelBot(MctsBot):
         self.learns = learn
         if isinstance(game, Holdem):  # now, and not while a clock runs
             self._model = self.model.for_search()
+
+    @property
+    def fingerprint(self) -> str:
+        return self.model.fingerprint
 
     def beliefs(self, view: HoldemView) -> Floats:
         """[players, 1326] what each of the others may hold; of the bot itself all pairs alike."""

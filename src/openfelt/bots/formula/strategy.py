@@ -18,7 +18,7 @@ from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, PREFLOP, STREETS
-from openfelt.cards.strength_tables import NO_HAND, Halves, strength_tables
+from openfelt.cards.strength_tables import NO_HAND, Shorts, strength_tables
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
@@ -36,7 +36,7 @@ _PAIR_BITS = _CARD[PAIR_CARDS].sum(axis=1)
 class Asked(NamedTuple):
     """What a bot does on a street."""
 
-    buckets: Halves  # [boards, 1326]; where a card is on the board, 0
+    buckets: Shorts  # [boards, 1326]; where a card is on the board, 0
     answers: Floats  # [buckets, actions of all states]
 
 
@@ -48,7 +48,7 @@ class Street(NamedTuple):
     nodes: list[list[int]]  # all that are in a state
 
 
-def kinds(street: int, boards: Longs) -> Halves:
+def kinds(street: int, boards: Longs) -> Shorts:
     """[boards, 1326] which of the 169 kinds of hole cards it is; NO_HAND with a card of the board."""
     taken = _CARD[board_set(BOARD_CARDS[street]).cards()[boards]].sum(axis=1)
     found = np.empty((len(boards), PAIRS), np.uint16)
@@ -58,13 +58,13 @@ def kinds(street: int, boards: Longs) -> Halves:
     return found
 
 
-def strengths(street: int, boards: Longs) -> Halves:
+def strengths(street: int, boards: Longs) -> Shorts:
     """[boards, 1326] twice the opponents beaten plus those tied; before the flop the kind of hole cards."""
     return kinds(street, boards) if street == PREFLOP else strength_tables()[street].hs[boards]
 
 
 # By bot: what it goes by.
-STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
+STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Shorts]] = {"ace1": kinds, "chen": strengths}
 NOT_ASKED = (
     "Bots that can be asked what they do with every hand are {known}, which go by a number of it and the "
     "state of the betting alone; {name} is not among them."
@@ -89,13 +89,13 @@ def player_on(name: str, boards: Sequence[Longs]) -> Player:
         for street, some in enumerate(boards)
     ]
     layout = _with_buckets(one_bucket(betting), [len(each.answers) for each in asked])
-    probabilities = np.zeros(int((layout.spots * layout.buckets).sum()))
+    probabilities = np.zeros(int((layout.edges * layout.buckets).sum()))
     for street, (_, answers) in enumerate(asked):
         first = 0
         for state, nodes in zip(streets[street].states, streets[street].nodes, strict=True):
             place, ways = (street, state.turn), len(betting_actions(state))
-            rows = layout.slot_base[place] + layout.spots[place] * np.arange(len(answers))
-            spots = betting.node[nodes, PLACE] - layout.first_spot[place]
+            rows = layout.slot_base[place] + layout.edges[place] * np.arange(len(answers))
+            spots = betting.node[nodes, PLACE] - layout.first_edge[place]
             slots = rows[:, None, None] + spots[:, None] + np.arange(ways)  # [buckets, nodes, actions]
             probabilities[slots] = answers[:, None, first : first + ways]
             first += ways
@@ -124,7 +124,7 @@ def _streets(game: Holdem) -> list[Street]:
     return streets
 
 
-def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Halves) -> Asked:
+def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Shorts) -> Asked:
     """Ask it with a hand for each number; the table of numbers becomes that of buckets."""
     hands, flat = np.full(NUMBERS, -1), numbers.reshape(-1)
     for first in range(0, len(flat), STEP):
@@ -162,6 +162,6 @@ def _answers(bot: Bot, betting: Street, hands: list[tuple[list[int], list[int]]]
 
 def _with_buckets(layout: Layout, counts: Sequence[int]) -> Layout:
     """A layout of one bucket, with so many on each street."""
-    buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.spots.shape[1], axis=1)
-    slots = layout.spots * buckets
+    buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.edges.shape[1], axis=1)
+    slots = layout.edges * buckets
     return layout._replace(slot_base=(np.cumsum(slots) - slots.ravel()).reshape(slots.shape), buckets=buckets)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.bots.search.clock import Habits, Pace
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.search_tree import USED, forget, new_memory
 from openfelt.bots.search.simulate import Desk, Guides, How, find_all, look_up, search_on
 from openfelt.cards.deck import Bytes
@@ -145,7 +145,7 @@ class Mcts:
             np.zeros(1, np.int8) if passive is None else passive,
         )
         notes = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = Desk(late_deal(players), notes, scratch(players), scratch(1, np.uint64))
+        self._desk = Desk(lazy_deal(players), notes, scratch(players), scratch(1, np.uint64))
         self.seed(0)
 
     def seed(self, seed: int) -> None:

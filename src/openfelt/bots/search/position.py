@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.bots.search.lazy_tree import LateTree, place_boards
+from openfelt.bots.search.lazy_tree import LazyTree, place_boards
 from openfelt.cards.boards import find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.errors import FeltError
@@ -30,7 +30,7 @@ TRIES = 100  # to find hands that share no card; then beliefs contradict each ot
 class HoldemPosition(NamedTuple):
     """Of hold'em."""
 
-    tree: LateTree
+    tree: LazyTree
     root: int  # the node
     seat: int  # of the searcher, whose turn it is
     share: Floats  # [views, players, 1326] how likely each pair is, by Walker's alias method: the share of a
@@ -109,7 +109,7 @@ def _begin_tree(position: TreePosition, view: int, deal: Deal, stream: Stream) -
 
 
 def holdem_position(
-    tree: LateTree,
+    tree: LazyTree,
     root: int,
     seat: int,
     hole: Sequence[int],

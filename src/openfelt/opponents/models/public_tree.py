@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from openfelt.cards.deck import Bytes
 from openfelt.core.jit import Ints, Longs, kernel, part
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     betting_nodes,
 )
 from openfelt.games.game import CHANCE, TERMINAL, Game
@@ -112,7 +112,7 @@ def _street(game: Game, state: object) -> int:
 @part
 def classes(kind: int) -> tuple[int, int]:
     """The first class of action that a decision has, and how many."""
-    return 1 - (kind >> FACING_SHIFT & 1), kind & WAYS_BITS
+    return 1 - (kind >> FACING_SHIFT & 1), kind & ACTIONS_MASK
 
 
 @part

@@ -28,9 +28,29 @@ def fixed_policy(
     seed: int = 0,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Policy:
-    """A policy of `game`: one as it is, the folder of a run, policy or model, or a player of RULES.
+    """The policy of an opponent, for which counter-strategies are computed.
 
-    In hold'em a model becomes the policy of the game's buckets that it has in the mean of `deals`.
+    Parameters
+    ----------
+    source : str, Path or Policy
+        A rule such as "always-raise", the folder of a run, policy or model, or a policy.
+    game : Game, str or Path
+        A two-player game.
+    deals : int
+        Hold'em: a model becomes a policy of the game's buckets by averaging over this many sampled deals.
+    seed : int
+        Of the sampled deals.
+    progress : callable
+        Called with the share of all work done since its last call.
+
+    Returns
+    -------
+    Policy
+
+    Examples
+    --------
+    >>> felt.fixed_policy("always-raise", "leduc").at(0, "J")
+    {'check': 0.0, 'bet': 1.0}
     """
     rules = load_game(game)
     require_two_players(rules)

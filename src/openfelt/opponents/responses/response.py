@@ -172,9 +172,9 @@ def joined(seats: Sequence[HoldemPolicy]) -> HoldemPolicy:
     """In hold'em: the policy that plays each seat as the one of that seat."""
     tree = seats[0].tree
     weights = np.empty_like(seats[0].weights)
-    for place in np.ndindex(*tree.layout.spots.shape):
+    for place in np.ndindex(*tree.layout.edges.shape):
         first = int(tree.layout.slot_base[place])
-        own = slice(first, first + int(tree.layout.spots[place] * tree.layout.buckets[place]))
+        own = slice(first, first + int(tree.layout.edges[place] * tree.layout.buckets[place]))
         require_game(seats[place[1]], tree)
         weights[own] = seats[place[1]].weights[own]
     return HoldemPolicy(tree, weights)

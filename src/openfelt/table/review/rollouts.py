@@ -14,22 +14,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from openfelt.arena.hand_kernels import Deals, Luck, luck, place_block
+from openfelt.arena.hand_kernels import Deals, RandomStreams, random_streams, slot_offsets
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView
-from openfelt.cards.boards import SAME, Boards, boards, step
+from openfelt.cards.boards import IDENTITY, Boards, boards, step
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel
 from openfelt.core.memory import scratch
 from openfelt.core.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     Leaves,
 )
 from openfelt.games.game import TERMINAL
@@ -49,7 +49,7 @@ from openfelt.table.review.bot_policies import kernel_policy
 from openfelt.table.review.ranges import DecisionPoint
 
 
-def draw_deals(at: DecisionPoint, count: int, luck: Luck) -> Deals:
+def draw_deals(at: DecisionPoint, count: int, streams: RandomStreams) -> Deals:
     """Hands of the bots from their ranges, and the rest of the board."""
     players = at.game.players
     deals = Deals(
@@ -61,13 +61,13 @@ def draw_deals(at: DecisionPoint, count: int, luck: Luck) -> Deals:
     summed = np.cumsum(at.ranges, axis=1)
     summed /= summed[:, -1:]
     known = np.array(at.board, np.int32)
-    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), luck.cards)
+    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), streams.cards)
     return deals
 
 
 def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
     """[hands, actions] winnings of the person; `seats` continue in kernels, one of them for the person."""
-    chance = luck(seed)
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
     policies = [kernel_policy(bot) for bot in seats]
     tree = next((policy.tree for policy in policies if policy), None)
@@ -80,7 +80,7 @@ def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: i
     for bot, policy in zip(seats, policies, strict=True):
         if policy:
             weights.append(policy.weights)
-            shifts.append(place_block(holdem_tree(policy.tree), deals))
+            shifts.append(slot_offsets(holdem_tree(policy.tree), deals))
         else:
             assert bot.rule is not None  # kernels play by a policy or by a rule, which has no buckets
             weights.append(_graph_weights(node, bot.rule) if tree is None else rule_table(tree, bot.rule))
@@ -93,7 +93,7 @@ def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: i
 
 def bot_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
     """The same with any bots, which are called for each decision."""
-    chance = luck(seed)
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
     begun = HoldemView(at.game, at.seat, (), (), (), at.line).betting
     won = np.empty((count, len(at.actions)))
@@ -156,7 +156,7 @@ def _graph_weights(node: Ints, rule: str) -> Bytes:
     weights = np.zeros(len(node), np.uint8)
     for player, kind, _, place in node.tolist():
         if player >= 0:
-            ways = kind & WAYS_BITS
+            ways = kind & ACTIONS_MASK
             weights[place : place + ways] = rule_weights(rule, ways, kind >> FACING_SHIFT & 1)
     return weights
 
@@ -181,7 +181,7 @@ def _draw(
             deals.cards[number, place] = deal.cards[place]
         for player in range(players):
             deals.value[number, player] = deal.value[player]
-        board, permutation = 0, SAME
+        board, permutation = 0, IDENTITY
         deals.board[number, 0], deals.permutation[number, 0] = board, permutation
         cards = deal.cards[2 * players :]
         board, permutation = step(canonical.to_1, board, permutation, cards[0])
@@ -216,6 +216,6 @@ def _play_out(
                 player, kind = node[here, PLAYER], node[here, KIND]
                 street = kind >> STREET_SHIFT & 3
                 slot = node[here, PLACE] + shifts[player, number, street * players + player]
-                action = choose(weights[player], slot, kind & WAYS_BITS, uniform(stream))
+                action = choose(weights[player], slot, kind & ACTIONS_MASK, uniform(stream))
                 here = node[here, CHILD] + action
             won[number, way] = share_pot(leaves, node[here, PLACE], value[number], seat)

@@ -91,7 +91,7 @@ class SessionStore(HandStore):
     def begin(self, game: str, bots: Sequence[str], seed: str) -> SessionRow:
         """Start a session. Anyone who has its id can play it."""
         row = SessionRow(secrets.token_urlsafe(16), game, tuple(bots), time.time(), seed)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
                 (row.id, row.game, json.dumps(row.bots), row.begun, row.seed),
@@ -100,7 +100,7 @@ class SessionStore(HandStore):
 
     def session(self, key: str) -> SessionRow:
         """The session with this id."""
-        with self._told():
+        with self._as_file_errors():
             found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
         if found is None:
             raise MissingError("This session does not exist.")
@@ -112,7 +112,7 @@ class SessionStore(HandStore):
 
     def begin_hand(self, row: HandRow) -> None:
         """Save a hand that was dealt."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO table_hands VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 0, NULL)",
                 (row.session, row.number, row.seat, row.seed, row.nonce, row.link, ON, _joined(row.actions)),
@@ -120,7 +120,7 @@ class SessionStore(HandStore):
 
     def act(self, session: str, number: int, actions: Sequence[str]) -> None:
         """Save the actions of a hand in progress."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._update(session, number, "actions = ?", _joined(actions))
 
     def finish(
@@ -128,7 +128,7 @@ class SessionStore(HandStore):
     ) -> None:
         """Move a finished hand to the store of hand histories, and save the seed of the next one."""
         sitting = new_sitting(session, record.game, record.names)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._insert([(sitting, pack(sitting, record))])
             key = self._one("SELECT max(id) FROM hands")
             self._update(
@@ -141,7 +141,7 @@ class SessionStore(HandStore):
 
     def cancel_hand(self, session: str, number: int, next_seed: str) -> None:
         """Mark a hand that cannot be restored; it does not count."""
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._update(session, number, "status = ?", CANCELLED)
             self._set_next_seed(session, next_seed)
 
@@ -177,7 +177,7 @@ class SessionStore(HandStore):
             yield from self.hands(match=session)
 
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
-        with self._told():
+        with self._as_file_errors():
             found = self._base.execute(query, values).fetchall()
         return [_hand_row(*self._of_types(HAND_TYPES, row)) for row in found]
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import load_folder
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT, WAYS_BITS
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, STREET_SHIFT
 from openfelt.games.game import AnyGame
 from openfelt.opponents.models.files import FOLDER, new_model
 from openfelt.opponents.models.ground import UNKNOWN, HoldemGround
@@ -313,7 +313,7 @@ class RelationalModel(OpponentModel):
         if self.prior is not None:
             return self.prior.shares(nodes, ranks, holdings)
         kind = self.ground.public.node[nodes, KIND]
-        ways, first = kind & WAYS_BITS, 1 - (kind >> FACING_SHIFT & 1)
+        ways, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
         klass = np.arange(len(CLASSES))
         can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
         return np.asarray(can / ways[:, None])

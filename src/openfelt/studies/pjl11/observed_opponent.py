@@ -1,6 +1,6 @@
-"""An opponent of hold'em who is watched, and responses to what was seen of him (PJL11, section 4.3.2).
+"""A hold'em opponent observed in games, and restricted responses to its model (PJL11, section 4.3.2).
 
-All that is made is kept in a folder, so that a study that was stopped goes on.
+Everything is stored in a folder, so that a stopped study can be resumed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from openfelt.arena.match import match
 from openfelt.core.errors import MissingError
 from openfelt.core.files import MANIFEST
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
@@ -29,63 +28,67 @@ from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
 from openfelt.opponents.responses.response import restricted_solver
 from openfelt.policy.files import POLICY, load_policy, save_policy
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy
 from openfelt.policy.policy import Policy, join_seats
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.solver import Solver
-from openfelt.studies.match_table import PER_UNIT, Measured
+from openfelt.studies.match_table import Winnings
 
-GAMES = 20_000  # that are watched
+GAMES = 20_000  # in which an opponent is observed
 QUICK_GAMES, QUICK_DEALS = 300, 300
-WATCHING_SEED = 1_000_000  # away from that of the matches: what was learned from is not played again
+OBSERVATION_SEED = 1_000_000  # added to the seed: observed games and matches have different deals
 TREES, RELATIONAL = "trees", "relational"  # kinds of model
 P = 0.75
 UNIT = "sb/h"
 EPSILON = 0.6  # of outcome sampling
 
 
-class Way(NamedTuple):
-    """How a response is learned."""
+class ResponseConfig(NamedTuple):
+    """How a response is trained."""
 
     buckets: int
     iterations: int  # of each seat
     solver: str = ExternalMCCFR.name
-    p: float = P  # 0: an equilibrium, whoever the opponent is
+    p: float = P  # 0: an equilibrium, independent of the opponent
     toss: str = EACH
-    trust: str = CONSTANT  # or how p follows from the observations of a row
+    trust: str = CONSTANT  # or the function that gives p from the observations of an infoset
     model: str = TREES
 
     @property
+    def abstraction(self) -> str:
+        return f"ehs:{self.buckets}"
+
+    @property
     def game(self) -> str:
-        return f"holdem(buckets='ehs:{self.buckets}')"
+        return f"holdem(buckets='{self.abstraction}')"
 
 
 @dataclass(frozen=True)
-class Scouted:
-    """An opponent, with what follows from the games that he was watched in."""
+class ObservedOpponent:
+    """An opponent, the games it was observed in, and what is derived from them."""
 
     opponent: str
     folder: Path
-    deals: int = DEALS  # over which the model becomes a policy of buckets
+    deals: int = DEALS  # over which the model is averaged into a policy of buckets
 
     @property
     def history(self) -> Path:
         return self.folder / f"{self.opponent}.db"
 
-    def watch(
+    def observe(
         self, against: str, games: int, seed: int, processes: int, progress: Callable[[int], object]
     ) -> None:
-        """Play the games, all cards known."""
-        self.history.unlink(missing_ok=True)  # it may have been cut off; what was played is kept
+        """Play the games; all cards are recorded."""
+        self.history.unlink(missing_ok=True)  # it may be incomplete; stored games are written again
         self.folder.mkdir(parents=True, exist_ok=True)
         match(
             against,
             self.opponent,
             hands=games,
-            seed=seed + WATCHING_SEED,
+            seed=seed + OBSERVATION_SEED,
             dealing=FRESH,
             processes=processes,
             history=self.history,
@@ -99,6 +102,7 @@ class Scouted:
             return seen_hands(store.hands(self.opponent), self.opponent, Holdem.key)
 
     def model(self, kind: str) -> OpponentModel:
+        """The model of that kind, fitted unless it is stored."""
         folder = self.folder / f"{self.opponent}-{kind}"
         if not (folder / MANIFEST).exists():
             model = new_model(kind, Holdem.key)
@@ -106,44 +110,43 @@ class Scouted:
             save_model(model, folder, player=self.opponent)
         return load_model(folder)
 
-    def fixed(self, way: Way) -> HoldemPolicy:
+    def fixed_policy(self, config: ResponseConfig) -> HoldemPolicy:
         """The model as a policy of the buckets."""
-        folder = self.folder / f"{self.opponent}-{way.model}-{way.buckets}"
+        folder = self.folder / f"{self.opponent}-{config.model}-{config.buckets}"
         if not (folder / MANIFEST).exists():
-            tree = compile_any(way.game)
-            assert isinstance(tree, BettingTree)
-            save_policy(bucketed(self.model(way.model), tree, deals=self.deals), folder)
-        return _holdem_policy(folder)
+            tree = compile_holdem(Holdem(buckets=config.abstraction))
+            save_policy(bucketed(self.model(config.model), tree, deals=self.deals), folder)
+        return require_holdem_policy(load_policy(folder))
 
-    def solvers(self, way: Way, seed: int) -> list[Solver]:
-        """One for each seat; or one for both where no opponent counts."""
-        how: dict[str, Any] = {"epsilon": EPSILON} if way.solver == OutcomeMCCFR.name else {}
-        if not way.p:
-            return [solver_type(way.solver)(way.game, seed=seed, **how)]
-        fixed = self.fixed(way)
-        bound: float | Floats = way.p
-        if way.trust != CONSTANT:
-            bound = confidence(way.trust, observations(fixed.tree, self.hands), way.p)
+    def solvers(self, config: ResponseConfig, seed: int) -> list[Solver]:
+        """One for each seat; only one if p is 0."""
+        settings: dict[str, Any] = {"epsilon": EPSILON} if config.solver == OutcomeMCCFR.name else {}
+        if not config.p:
+            return [solver_type(config.solver)(config.game, seed=seed, **settings)]
+        fixed = self.fixed_policy(config)
+        p: float | Floats = config.p
+        if config.trust != CONSTANT:
+            p = confidence(config.trust, observations(fixed.tree, self.hands), config.p)
         return [
-            restricted_solver(way.game, fixed, bound, free, way.toss, way.solver, seed=seed, **how)
+            restricted_solver(config.game, fixed, p, free, config.toss, config.solver, seed=seed, **settings)
             for free in range(2)
         ]
 
-    def respond(self, way: Way, folder: Path, seed: int, threads: int) -> None:
-        """Leave a response in the folder, unless it is there."""
+    def train_response(self, config: ResponseConfig, folder: Path, seed: int, threads: int) -> None:
+        """Train a response and save it in the folder, unless it is there."""
         if not (folder / POLICY / MANIFEST).exists():
-            save_policy(learn(self.solvers(way, seed), way.iterations, threads), folder / POLICY)
+            save_policy(train(self.solvers(config, seed), config.iterations, threads), folder / POLICY)
 
 
-def learn(solvers: Sequence[Solver], iterations: int, threads: int) -> Policy:
-    """Run the solvers of the seats, so many at a time; each with one thread, so that the seed tells all."""
+def train(solvers: Sequence[Solver], iterations: int, threads: int) -> Policy:
+    """Train the solvers of the seats, `threads` at a time; each has one thread, so results are seeded."""
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda solver: solver.run(iterations) if iterations else None, solvers))
     policies = [solver.policy for solver in solvers]
     return join_seats(policies * (2 // len(policies)))
 
 
-def sb_per_hand(
+def play_match(
     bot: str,
     opponent: str,
     hands: int,
@@ -151,8 +154,8 @@ def sb_per_hand(
     processes: int,
     folder: Path,
     progress: Callable[[int], object],
-) -> Measured:
-    """What the bot wins, each deal played in both seats, with luck taken out by AIVAT; kept in the folder."""
+) -> Winnings:
+    """Winnings of the bot in sb/h: duplicate deals, luck-adjusted by AIVAT; stored in the folder."""
     result = match(
         bot,
         opponent,
@@ -163,17 +166,10 @@ def sb_per_hand(
         folder=folder,
         progress=progress,
     )
-    won = result.amount(result.scores[0].won).scaled(PER_UNIT[UNIT])
-    return Measured(won.mean, won.interval(0.68), won.interval(), result.hands)
+    return Winnings.of_first_bot(result, UNIT)
 
 
-def require_trees() -> None:
-    """Say that scikit-learn is missing before minutes of work."""
+def require_scikit_learn() -> None:
+    """Raise before minutes of work if scikit-learn is missing."""
     if importlib.util.find_spec("sklearn") is None:
-        raise MissingError("Models of trees need scikit-learn: pip install 'openfelt[models]'.")
-
-
-def _holdem_policy(folder: Path) -> HoldemPolicy:
-    policy = load_policy(folder)
-    assert isinstance(policy, HoldemPolicy)
-    return policy
+        raise MissingError("Tree models need scikit-learn: pip install 'openfelt[models]'.")
