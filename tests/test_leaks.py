@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from speed import slow
 from small_holdem import SlowFlop, live_pairs, random_player
+from speed import slow
 
 from openfelt.cards.deck import FLOP, RIVER, STREETS, TURN, pair_class, parse_cards
 from openfelt.cli.app import main

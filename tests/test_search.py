@@ -8,8 +8,8 @@ from itertools import combinations
 import numba
 import numpy as np
 import pytest
-from speed import slow
 from slow_search import SlowSearch, SlowTree
+from speed import slow
 
 import openfelt as felt
 from openfelt.bots.bot import Clock
@@ -138,7 +138,9 @@ def test_the_kernel_is_the_plain_twin(name, known, way):
         check_rows(found, searcher, twin.run(400), row)
 
 
-@pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), slow("leduc", "random"), slow("leduc", "probe")])
+@pytest.mark.parametrize(
+    ("name", "rule"), [("kuhn", "random"), slow("leduc", "random"), slow("leduc", "probe")]
+)
 def test_it_converges_to_the_best_response(name, rule):
     tree = compile_game(name)
     opponent = TabularPolicy(tree, rule_table(tree, rule))

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from speed import slow
 import scipy.stats
 
 import openfelt as felt
