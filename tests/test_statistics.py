@@ -231,7 +231,7 @@ def test_intervals_cover_the_truth_of_a_very_long_match():
 
 
 def test_the_bounds_are_walds():
-    """Stop for the better at odds of 90 to 1, for the worse at 10 to 99; of equal errors of 5%, at 19 to 1."""
+    """Odds of 90 to 1 for better and 10 to 99 for worse; with equal errors of 5%, 19 to 1."""
     test = SequentialTest(margin=1.0, false_better=0.01, false_worse=0.1)
     assert test.bounds == pytest.approx((-2.292535, 4.499810), abs=1e-6)
     equal = SequentialTest(margin=1.0, false_better=0.05, false_worse=0.05)
