@@ -21,7 +21,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.hands.store import HandStore
 from openfelt.measure.exploitability import values_against
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
 from openfelt.opponents.responses.fixed import fixed_policy
 from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
@@ -306,7 +306,7 @@ def test_observations_are_counted_by_row():
             if record.names[moment.me] == "he":
                 want[tree.slots(tree.find_row(moment.me, " ".join(moment.seen)))] += 1
     assert want.sum() > 300
-    assert observations(tree, seen_hands(records, "he", "leduc")).tolist() == want.tolist()
+    assert observations(tree, observed_hands(records, "he", "leduc")).tolist() == want.tolist()
 
 
 def test_confidence_that_is_nowhere_is_the_equilibrium():
@@ -326,7 +326,7 @@ def test_where_fixed_policies_come_from(tmp_path):
     again = fixed_policy(tmp_path / "policy", "leduc")
     assert again.probabilities.tolist() == player("leduc").probabilities.tolist()
     model = new_model("trees", "leduc")
-    model.fit(seen_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
+    model.fit(observed_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
     save_model(model, tmp_path / "model", player="he")
     read = fixed_policy(str(tmp_path / "model"), "leduc")
     assert read.probabilities.tolist() == model.policy().probabilities.tolist()
@@ -430,7 +430,7 @@ def test_confidence_by_hands(at, capsys):
     records = play("leduc", (HE, HE), 300, 1)
     with HandStore(at / "hands.db") as store:
         store.append(records, match="m")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     model = new_model("trees", "leduc")
     model.fit(hands)
     save_model(model, at / "he", player="he")

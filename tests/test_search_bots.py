@@ -20,7 +20,7 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.hands.record import HIDDEN
 from openfelt.opponents.models.files import load_model, new_model, save_model
-from openfelt.opponents.models.seen import SeenHand, decisions_in
+from openfelt.opponents.models.observed import ObservedHand, decisions_in
 
 LEDUC = felt.load_game("leduc")
 FEW = {"iterations": 20}
@@ -45,17 +45,17 @@ def anything(actions, generator):
     return int(generator.integers(len(actions)))
 
 
-def leduc_hands(count, seed, ground, *, shown=True):
+def leduc_hands(count, seed, domain, *, shown=True):
     """Hands of a player in seat 0 who calls, seen from seat 1, who does anything."""
     generator = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         hand = played(LEDUC, generator, (passive, anything))
         dealt = [step.action for step in hand.steps if step.mover == CHANCE]
-        holdings, cards, board = ground.read(dealt)
-        line = ground.line([step.action for step in hand.steps if step.mover != CHANCE])
+        holdings, cards, board = domain.read(dealt)
+        line = domain.line([step.action for step in hand.steps if step.mover != CHANCE])
         holding = holdings[0] if shown or LEDUC.shown(hand.state) else -1
-        found.append(SeenHand(0, line, board, holding, cards[1]))
+        found.append(ObservedHand(0, line, board, holding, cards[1]))
     return found
 
 
@@ -79,12 +79,12 @@ def test_a_bot_learns_from_hands_unless_told_not_to(kind, learn):
 def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
     """One who always calls: after a few hands of another who folds at times, it still calls mostly."""
     model = new_model(kind, LEDUC)
-    ground = model.ground
-    model.fit(leduc_hands(600, 1, ground))
+    domain = model.domain
+    model.fit(leduc_hands(600, 1, domain))
     save_model(model, tmp_path / "model")
     loaded, fresh = load_model(tmp_path / "model", LEDUC), new_model(kind, LEDUC)
     before = loaded.policy().probabilities
-    for hand in leduc_hands(40, 2, ground):
+    for hand in leduc_hands(40, 2, domain):
         loaded.learn(hand)
         fresh.learn(hand)
     after = np.abs(loaded.policy().probabilities - before).max()
@@ -93,27 +93,27 @@ def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
     save_model(loaded, tmp_path / "again")
     again = load_model(tmp_path / "again", LEDUC)
     assert again.before.hands == 640
-    assert again.before.habits.sum() == sum(len(list(_his(hand, ground))) for hand in _all(ground))
-    for hand in leduc_hands(200, 3, ground):  # far enough to be fitted anew
+    assert again.before.habits.sum() == sum(len(list(_his(hand, domain))) for hand in _all(domain))
+    for hand in leduc_hands(200, 3, domain):  # far enough to be fitted anew
         again.learn(hand)
     assert np.abs(again.policy().probabilities - before).max() < 0.05
 
 
-def _all(ground):
-    return [*leduc_hands(600, 1, ground), *leduc_hands(40, 2, ground)]
+def _all(domain):
+    return [*leduc_hands(600, 1, domain), *leduc_hands(40, 2, domain)]
 
 
-def _his(hand, ground):
-    return decisions_in(ground.public, hand)
+def _his(hand, domain):
+    return decisions_in(domain.public, hand)
 
 
 @pytest.mark.parametrize("kind", ["trees", "relational"])
 def test_one_more_hand_does_not_undo_the_rounds_of_em(kind):
     model = new_model(kind, LEDUC)
-    hands = leduc_hands(400, 4, model.ground, shown=False)
+    hands = leduc_hands(400, 4, model.domain, shown=False)
     model.fit(hands)
     before = model.policy().probabilities
-    for hand in leduc_hands(110, 5, model.ground, shown=False):
+    for hand in leduc_hands(110, 5, model.domain, shown=False):
         model.learn(hand)
     assert np.abs(model.policy().probabilities - before).mean() < 0.02
 
@@ -226,7 +226,7 @@ def test_bad_parameters_are_told_in_a_sentence(name, sentence):
 
 def test_a_model_must_be_of_the_bots_kind_and_game(tmp_path):
     model = new_model("tally", LEDUC)
-    model.fit(leduc_hands(30, 1, model.ground))
+    model.fit(leduc_hands(30, 1, model.domain))
     save_model(model, tmp_path / "model")
     with pytest.raises(FeltError, match="a model of a player of leduc"):
         load_bot(f"mcts-tally(model='{tmp_path / 'model'}')", felt.load_game("kuhn"))

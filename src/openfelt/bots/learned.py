@@ -45,7 +45,7 @@ CONSTANTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-class Learned(NamedTuple):
+class LearnedPolicies(NamedTuple):
     """What was learned of a game."""
 
     policy: TabularPolicy
@@ -77,7 +77,7 @@ def learned_bot(name: str, game: Game, *, greedy: bool = False) -> TreeBot:
     return TreeBot(learned.greedy if greedy else learned.policy, game)
 
 
-def learn(name: str, game: Game) -> Learned:
+def learn(name: str, game: Game) -> LearnedPolicies:
     """Its policies, learned once a game and then remembered."""
     require_small(name, game)
     with _LEARNING:
@@ -95,6 +95,6 @@ _LEARNING = Lock()  # so that two threads do not learn the same
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _learn(name: str, game: Game) -> Learned:
+def _learn(name: str, game: Game) -> LearnedPolicies:
     solver = LEARNERS[name](game)
-    return Learned(require_tabular(solver.policy), require_tabular(solver.greedy))
+    return LearnedPolicies(require_tabular(solver.policy), require_tabular(solver.greedy))

@@ -71,7 +71,7 @@ def _searching(name: str, summary: str) -> BotKind:
 
     def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
         mcts = importlib.import_module("openfelt.bots.search_bot")
-        found: Bot = mcts.searching_bot(getattr(mcts, name), game, given or {})
+        found: Bot = mcts.make_search_bot(getattr(mcts, name), game, given or {})
         return found
 
     def require(game: Game) -> None:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from openfelt.bots.bot import Bot, Clock
-from openfelt.bots.search.mcts import BY_AVERAGE, POLICY, SMOOTH, Found, MctsSettings
+from openfelt.bots.search.mcts import BY_AVERAGE, POLICY, SMOOTH, MctsSettings, SearchResult
 from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.bots.view import HoldemView, TreeView, View
 from openfelt.cards.deck import BOARD_CARDS, PAIRS, pair_number
@@ -28,10 +28,10 @@ from openfelt.core.random import Dice
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
+from openfelt.opponents.models.domain import UNKNOWN, model_domain
 from openfelt.opponents.models.files import load_model, new_model
-from openfelt.opponents.models.ground import UNKNOWN, ground_of
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import SeenHand
+from openfelt.opponents.models.observed import ObservedHand
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
@@ -92,7 +92,7 @@ class MctsBot(Bot):
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
         return view.actions[self.search(view, int(dice.uniform() * SEEDS), clock).picked]
 
-    def search(self, view: View, seed: int = 0, clock: Clock | None = None) -> Found:
+    def search(self, view: View, seed: int = 0, clock: Clock | None = None) -> SearchResult:
         """What it finds: for so many iterations, or for so long as the clock still allows."""
         if isinstance(view, HoldemView):
             searcher, model, beliefs = self._holdem, self._model, self.beliefs(view)
@@ -140,7 +140,7 @@ class ModelBot(MctsBot):
 
     @classmethod
     def require(cls, game: Game) -> None:
-        ground_of(game)
+        model_domain(game)
 
     def __init__(
         self,
@@ -162,10 +162,12 @@ class ModelBot(MctsBot):
 
     def beliefs(self, view: HoldemView) -> Floats:
         """[players, 1326] what each of the others may hold; of the bot itself all pairs alike."""
-        line = self.model.ground.line(view.line)
+        line = self.model.domain.line(view.line)
         found = np.ones((self.game.players, PAIRS))
         for seat in self._others(view):
-            found[seat] = self.model.cards(SeenHand(seat, line, tuple(view.board), UNKNOWN, tuple(view.hole)))
+            found[seat] = self.model.cards(
+                ObservedHand(seat, line, tuple(view.board), UNKNOWN, tuple(view.hole))
+            )
         return found
 
     def _others(self, view: View) -> list[int]:
@@ -185,22 +187,22 @@ class ModelBot(MctsBot):
         else:
             self._tree.play_against(self.model.policy())
 
-    def seen(self, view: View) -> list[SeenHand]:
+    def seen(self, view: View) -> list[ObservedHand]:
         """The hand that is over, as it was seen of each of the others."""
         if isinstance(view, HoldemView):
-            line, board = self.model.ground.line(view.line), tuple(view.board)
+            line, board = self.model.domain.line(view.line), tuple(view.board)
             held = {seat: pair_number(hole) for seat, hole in view.shown.items()}
             cards = [tuple(view.shown.get(seat, ())) for seat in range(self.game.players)]
         else:
             assert isinstance(view, TreeView)
-            holdings, cards, board = self.model.ground.read(view.dealt)
-            line = self.model.ground.line(view.line)
+            holdings, cards, board = self.model.domain.read(view.dealt)
+            line = self.model.domain.line(view.line)
             held = {seat: holding for seat, holding in enumerate(holdings) if holding != UNKNOWN}
         cards[view.seat] = tuple(view.hole) if isinstance(view, HoldemView) else cards[view.seat]
         found = []
         for seat in self._others(view):
             dead = tuple(card for other, hole in enumerate(cards) if other != seat for card in hole)
-            found.append(SeenHand(seat, line, board, held.get(seat, UNKNOWN), dead))
+            found.append(ObservedHand(seat, line, board, held.get(seat, UNKNOWN), dead))
         return found
 
 
@@ -217,7 +219,7 @@ class RelationalBot(ModelBot):
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SearchParameters:
     """What can be written in brackets after the name of such a bot, as in mcts(c=2,iterations=1000)."""
 
     iterations: int = ITERATIONS
@@ -237,7 +239,7 @@ class Parameters:
         return MctsSettings(c=self.c, rollout=rollout, pick=pick, selection=SMOOTH, warmth=self.warmth)
 
 
-def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> MctsBot:
+def make_search_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> MctsBot:
     """A bot with parameters that somebody wrote."""
     chosen = _parameters({"c": kind.c, **given})
     settings = chosen.settings(given)
@@ -254,11 +256,11 @@ def searching_bot(kind: type[MctsBot], game: Game, given: Mapping[str, Any]) -> 
     return kind(game, settings, iterations=chosen.iterations, model=model, learn=chosen.learn)
 
 
-def _parameters(given: Mapping[str, Any]) -> Parameters:
-    kinds = {field.name: type(field.default) for field in dataclasses.fields(Parameters)}
+def _parameters(given: Mapping[str, Any]) -> SearchParameters:
+    kinds = {field.name: type(field.default) for field in dataclasses.fields(SearchParameters)}
     for key, value in given.items():
         if key not in kinds:
             raise FeltError(f"A search has no parameter '{key}' (known: {', '.join(kinds)}).")
         if type(value) is not kinds[key] and (kinds[key], type(value)) != (float, int):
             raise FeltError(f"{key} must be {_WORDS[kinds[key]]}, not {value!r}.")
-    return Parameters(**given)
+    return SearchParameters(**given)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from openfelt.hands.record import HandRecord
     from openfelt.opponents.models.frequencies import FrequencyModel
     from openfelt.opponents.models.model import OpponentModel
-    from openfelt.opponents.models.score import Score
-    from openfelt.opponents.models.seen import SeenHand
+    from openfelt.opponents.models.observed import ObservedHand
+    from openfelt.opponents.models.score import ModelScore
 
 HELP = (
     "Models of players, learned from hands that were played: what a player does with which cards, and so\n"
@@ -85,7 +85,7 @@ def _fit(arguments: argparse.Namespace) -> None:
     _learn(model, hands, arguments)
     save_model(model, arguments.out, player=arguments.player)
     shown = sum(hand.holding >= 0 for hand in hands)
-    facts = {"model": str(arguments.out), "kind": model.kind, "game": model.ground.game.name}
+    facts = {"model": str(arguments.out), "kind": model.kind, "game": model.domain.game.name}
     facts |= {"player": arguments.player}
     if arguments.json:
         print_json({**facts, "hands": len(hands), "with_cards": shown})
@@ -153,7 +153,7 @@ def _score(arguments: argparse.Namespace) -> None:
 
 def _saved_and_hands(
     arguments: argparse.Namespace,
-) -> tuple[OpponentModel, FrequencyModel, str, list[SeenHand]]:
+) -> tuple[OpponentModel, FrequencyModel, str, list[ObservedHand]]:
     from openfelt.opponents.models.files import load_model, open_model
 
     folder, histories = _paths(arguments, "`felt model score` needs a MODEL and HISTORIES, or --kind", 2)
@@ -164,11 +164,13 @@ def _saved_and_hands(
     player = arguments.player or str(saved.about["player"])
     if not player:
         raise FeltError(f"{folder} does not say whose model it is; name the player with --player.")
-    hands = _hands(histories, arguments, player, saved.model.ground.game.name, arguments.cards)
+    hands = _hands(histories, arguments, player, saved.model.domain.game.name, arguments.cards)
     return saved.model, saved.habits, player, hands
 
 
-def _tell(arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[Score]) -> None:
+def _tell(
+    arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[ModelScore]
+) -> None:
     from openfelt.opponents.models.score import table
 
     if arguments.json:
@@ -210,7 +212,7 @@ def _check_folder(folder: Path) -> None:
         raise FileError(f"{folder} holds other files; name an empty or new folder for the model.")
 
 
-def _learn(model: OpponentModel, hands: Sequence[SeenHand], arguments: argparse.Namespace) -> None:
+def _learn(model: OpponentModel, hands: Sequence[ObservedHand], arguments: argparse.Namespace) -> None:
     with busy(f"learning from {len(hands):,} hands"):
         if all(hand.holding < 0 for hand in hands) and model.kind != "frequencies":
             raise FeltError(
@@ -222,9 +224,9 @@ def _learn(model: OpponentModel, hands: Sequence[SeenHand], arguments: argparse.
 
 def _hands(
     histories: Path, arguments: argparse.Namespace, player: str, game: str, cards: str
-) -> list[SeenHand]:
+) -> list[ObservedHand]:
     """The player's hands, as far as they are asked for."""
-    from openfelt.opponents.models.seen import seen_hands
+    from openfelt.opponents.models.observed import observed_hands
 
     names: set[str] = set()
 
@@ -235,7 +237,7 @@ def _hands(
 
     with busy(f"reading {histories}"):
         try:
-            found = seen_hands(noted(), player, game, cards)
+            found = observed_hands(noted(), player, game, cards)
         except FeltError:
             if names and player not in names:
                 raise FeltError(unknown("player", player, names)) from None

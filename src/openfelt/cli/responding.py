@@ -38,13 +38,13 @@ def known_policy(arguments: argparse.Namespace, rules: Game) -> Policy:
 def bound_by(arguments: argparse.Namespace, tree: Tree) -> Callable[[float], float | Floats]:
     """From p to how likely he is bound: that, or by the observations of each row at most that."""
     from openfelt.cli.model import all_records
-    from openfelt.opponents.models.seen import seen_hands
+    from openfelt.opponents.models.observed import observed_hands
     from openfelt.opponents.responses.confidence import HALF, confidence, observations
 
     if not arguments.confidence:
         return lambda p: p
     with busy(f"reading {arguments.hands}"):
-        hands = seen_hands(all_records(arguments.hands), arguments.player, tree.game)
+        hands = observed_hands(all_records(arguments.hands), arguments.player, tree.game)
         seen = observations(tree, hands)
     return lambda p: confidence(arguments.confidence, seen, p, arguments.s or HALF)
 

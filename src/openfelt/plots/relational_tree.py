@@ -11,7 +11,7 @@ from openfelt.core.errors import FeltError
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.relational.language import LanguageBias
 from openfelt.opponents.models.relational.model import ACTION_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Leaf, Speaker, Tree
+from openfelt.opponents.models.relational.tree import PathFormatter, RelationalTree, TreeLeaf
 from openfelt.plots.figure import new_figure, save_figure
 
 PLAYER_COLOUR, PRIOR_COLOUR = "#0b6e99", "#c9c9c9"
@@ -24,7 +24,7 @@ class _Box:
 
     words: str
     row: int
-    leaf: Leaf | None = None
+    leaf: TreeLeaf | None = None
     whole: bool = True  # a leaf of the tree itself, not what lies below the last row
     below: tuple[_Box, ...] = ()
     column: float = 0.0
@@ -34,7 +34,7 @@ class _Box:
 class Picture:
     """A tree to be drawn, down to so many rows of tests; what lies below is drawn as one leaf."""
 
-    tree: Tree
+    tree: RelationalTree
     bias: LanguageBias
     m: float
     title: str
@@ -60,7 +60,7 @@ def picture(
 
 def draw_trees(pictures: Sequence[Picture], path: Path) -> None:
     """Draw trees below each other into a PNG file."""
-    roots = [_boxes(each.tree, Speaker(each.bias), 0, each.rows) for each in pictures]
+    roots = [_boxes(each.tree, PathFormatter(each.bias), 0, each.rows) for each in pictures]
     wide = max(_columns(root, 0) for root in roots)
     deep = [_deepest(root) + 1 for root in roots]
     figure = new_figure(max(5.0, WIDE * wide), HIGH * sum(deep) + 0.6 * len(deep))
@@ -74,17 +74,17 @@ def draw_trees(pictures: Sequence[Picture], path: Path) -> None:
     save_figure(figure, path)
 
 
-def merged(tree: Tree) -> Leaf:
+def merged(tree: RelationalTree) -> TreeLeaf:
     """All leaves of a tree as one."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, TreeLeaf):
         return tree
     yes, no = merged(tree.yes), merged(tree.no)
-    return Leaf(yes.player + no.player, yes.prior + no.prior)
+    return TreeLeaf(yes.player + no.player, yes.prior + no.prior)
 
 
-def _boxes(tree: Tree, speaker: Speaker, row: int, rows: int) -> _Box:
-    if isinstance(tree, Leaf) or row >= rows:
-        return _Box("", row, merged(tree), isinstance(tree, Leaf))
+def _boxes(tree: RelationalTree, speaker: PathFormatter, row: int, rows: int) -> _Box:
+    if isinstance(tree, TreeLeaf) or row >= rows:
+        return _Box("", row, merged(tree), isinstance(tree, TreeLeaf))
     said, below = speaker.say(tree.test)
     words = said.replace("), ", "),\n")
     return _Box(

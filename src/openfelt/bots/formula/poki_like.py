@@ -39,7 +39,13 @@ from functools import cache
 
 import numpy as np
 
-from openfelt.bots.formula.weighted_hands import Fare, board_hands, fare, hole_ranks, reweight
+from openfelt.bots.formula.weighted_hands import (
+    HandPotential,
+    board_hands,
+    hand_potential,
+    hole_ranks,
+    reweight,
+)
 from openfelt.bots.policy_bot import PolicyBot
 from openfelt.bots.view import HoldemView, Move, View
 from openfelt.cards.deck import BOARD_CARDS, PAIRS, PREFLOP, RIVER, Cards, pair_class
@@ -55,7 +61,7 @@ NEVER, ALWAYS = 2.0, -1.0  # thresholds that no rank, and that every rank exceed
 
 
 @dataclass(frozen=True)
-class Habits:
+class GenericOpponent:
     """The generic opponent: how often he acts how, by street and by raises before him (0, 1, 2 or more)."""
 
     folds: tuple[tuple[float, ...], ...] = (
@@ -74,7 +80,7 @@ class Habits:
 
 
 @dataclass(frozen=True)
-class Manner:
+class BettingStrategy:
     """The betting strategy; thresholds are met with certainty only `smooth` above them."""
 
     make1: float = 0.5  # EHS to bet, or to call
@@ -87,17 +93,17 @@ class Manner:
     # By opponents: the income rates to call one bet, to call more, to raise first, to raise on.
     income: tuple[tuple[float, ...], ...] = ((-220, -100, -50, 200), (-120, 20, 60, 260))
     income_smooth: float = 40
-    habits: Habits = field(default_factory=Habits)
+    habits: GenericOpponent = field(default_factory=GenericOpponent)
 
 
 class PokiLike(PolicyBot):
     """Plays hold'em by formulas of hand strength, potential and pot odds."""
 
-    def __init__(self, game: Game, manner: Manner | None = None) -> None:
+    def __init__(self, game: Game, strategy: BettingStrategy | None = None) -> None:
         super().__init__(game)
         if not isinstance(game, Holdem):
             raise FeltError(f"poki-like plays hold'em, not {game.name}.")
-        self.manner = manner or Manner()
+        self.strategy = strategy or BettingStrategy()
         self._tables: dict[tuple[tuple[int, ...], tuple[str, ...]], Floats] = {}
 
     def weights(self, view: View) -> Sequence[float]:
@@ -105,24 +111,24 @@ class PokiLike(PolicyBot):
         if view.street == PREFLOP:
             stay, push = self._before_flop(view)
         else:
-            stay, push = self._after_flop(view, self.fare(view))
+            stay, push = self._after_flop(view, self.potential(view))
         push = push if view.actions[-1] in RAISES else 0.0
         stay = max(stay, push) if "fold" in view.actions else 1.0
         shares = {"fold": 1 - stay, view.passive: stay - push}
         return [shares.get(word, push) for word in view.actions]
 
-    def knew(self, view: View) -> str:
+    def infoset(self, view: View) -> str:
         assert isinstance(view, HoldemView)
         if view.street == PREFLOP:
             return f"{view.infoset} (income rate {income_rate(view.hole):+.0f})"
-        found = self.fare(view)
+        found = self.potential(view)
         return f"{view.infoset} (HS {found.hs:.2f}, PPot {found.ppot:.2f}, EHS {found.optimistic:.2f})"
 
-    def fare(self, view: HoldemView) -> Fare:
+    def potential(self, view: HoldemView) -> HandPotential:
         """How its hand fares against those still in, after all that they did."""
         others = [seat for seat in players_in(view.betting) if seat != view.seat]
         hands = board_hands(tuple(sorted(view.board)))
-        return fare(tuple(view.hole), hands, self.weight_tables(view)[others])
+        return hand_potential(tuple(view.hole), hands, self.weight_tables(view)[others])
 
     def weight_tables(self, view: HoldemView) -> Floats:
         """How likely each seat would have played as it did with each pair [players, 1326].
@@ -145,7 +151,7 @@ class PokiLike(PolicyBot):
 
     def _learn(self, weights: Floats, moves: Sequence[Move], board: tuple[int, ...]) -> None:
         """Change the weights of whoever made the last of these moves."""
-        move, habits = moves[-1], self.manner.habits
+        move, habits = moves[-1], self.strategy.habits
         street, action, bets = move.street, move.action, move.before.bets
         if action == "fold":
             return
@@ -161,38 +167,38 @@ class PokiLike(PolicyBot):
 
     def _before_flop(self, view: HoldemView) -> tuple[float, float]:
         """The chances to stay in and, as part of it, to raise."""
-        call1, call2, make2, make4 = self.manner.income[len(players_in(view.betting)) - 2]
-        income, smooth = income_rate(view.hole), self.manner.income_smooth
+        call1, call2, make2, make4 = self.strategy.income[len(players_in(view.betting)) - 2]
+        income, smooth = income_rate(view.hole), self.strategy.income_smooth
         stay = call2 if view.to_call > BIG_BLIND and not _is_in(view) else call1
         push = make2 if view.betting.bets == 1 else make4
         return rise(income, stay, smooth), rise(income, push, smooth)
 
-    def _after_flop(self, view: HoldemView, found: Fare) -> tuple[float, float]:
+    def _after_flop(self, view: HoldemView, found: HandPotential) -> tuple[float, float]:
         """The same after the flop."""
         if view.betting.bets == 0:
             return 1.0, self._bet(view, found)
-        manner, street = self.manner, view.street
+        strategy, street = self.strategy, view.street
         ehs, pot, to_call = found.optimistic, view.pot, view.to_call
-        push = rise(ehs, manner.make2 if view.betting.bets == 1 else manner.make4, manner.smooth)
+        push = rise(ehs, strategy.make2 if view.betting.bets == 1 else strategy.make4, strategy.smooth)
         cold = to_call > BET[street] and not _is_in(view)
-        by_strength = 0.0 if cold else rise(ehs, manner.make1, manner.smooth)
+        by_strength = 0.0 if cold else rise(ehs, strategy.make1, strategy.smooth)
         odds = to_call / (pot + to_call)
-        by_pot_odds = rise(found.hs if street == RIVER else found.ppot, odds, manner.smooth / 2)
-        later = manner.bets_to_come * sum(BET[street + 1 :])
+        by_pot_odds = rise(found.hs if street == RIVER else found.ppot, odds, strategy.smooth / 2)
+        later = strategy.bets_to_come * sum(BET[street + 1 :])
         odds = (to_call + later) / (pot + to_call + 2 * later)
-        by_showdown_odds = rise(found.expected, odds, manner.smooth / 2)
+        by_showdown_odds = rise(found.expected, odds, strategy.smooth / 2)
         return max(by_strength, by_pot_odds, by_showdown_odds), push
 
-    def _bet(self, view: HoldemView, found: Fare) -> float:
+    def _bet(self, view: HoldemView, found: HandPotential) -> float:
         """The chance to bet where nobody has."""
-        manner, bet = self.manner, BET[view.street]
-        push = rise(found.optimistic, manner.make1, manner.smooth)
+        strategy, bet = self.strategy, BET[view.street]
+        push = rise(found.optimistic, strategy.make1, strategy.smooth)
         if view.betting.waiting > 1:  # somebody may bet if we check
-            push *= 1 - manner.check_raise * rise(found.optimistic, manner.make2, manner.smooth)
+            push *= 1 - strategy.check_raise * rise(found.optimistic, strategy.make2, strategy.smooth)
         if view.street < RIVER and found.ppot >= 2 * bet / (view.pot + 6 * bet):
-            push = max(push, 1 - manner.check_raise)
+            push = max(push, 1 - strategy.check_raise)
         if last_raiser(view.moves, view.street - 1) == view.seat:
-            push = max(push, manner.follow_up)
+            push = max(push, strategy.follow_up)
         return push
 
 

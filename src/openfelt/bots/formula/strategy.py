@@ -33,14 +33,14 @@ _CARD = np.int64(1) << np.arange(52)
 _PAIR_BITS = _CARD[PAIR_CARDS].sum(axis=1)
 
 
-class Asked(NamedTuple):
+class StreetStrategy(NamedTuple):
     """What a bot does on a street."""
 
     buckets: Halves  # [boards, 1326]; where a card is on the board, 0
     answers: Floats  # [buckets, actions of all states]
 
 
-class Street(NamedTuple):
+class StreetBetting(NamedTuple):
     """The betting of a street: histories with the same future are one state."""
 
     lines: list[Sequence[str]]  # of each state, one that leads there
@@ -65,7 +65,7 @@ def strengths(street: int, boards: Longs) -> Halves:
 
 # By bot: what it goes by.
 STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
-NOT_ASKED = (
+NOT_READABLE = (
     "Bots that can be asked what they do with every hand are {known}, which go by a number of it and the "
     "state of the betting alone; {name} is not among them."
 )
@@ -81,7 +81,7 @@ def player_on(name: str, boards: Sequence[Longs]) -> Player:
     if name not in BOTS:
         raise FeltError(unknown("bot", name, STRATEGY_FEATURES))
     if name not in STRATEGY_FEATURES:
-        raise FeltError(NOT_ASKED.format(known=" and ".join(STRATEGY_FEATURES), name=name))
+        raise FeltError(NOT_READABLE.format(known=" and ".join(STRATEGY_FEATURES), name=name))
     game = Holdem()
     bot, betting, streets = load_bot(name, game), betting_lines(game.bets), _streets(game)
     asked = [
@@ -102,11 +102,11 @@ def player_on(name: str, boards: Sequence[Longs]) -> Player:
     return Player(name, betting, layout, probabilities, tuple(each.buckets for each in asked))
 
 
-def _streets(game: Holdem) -> list[Street]:
+def _streets(game: Holdem) -> list[StreetBetting]:
     """All decisions, street by street."""
     node = betting_lines(game.bets).node
     number: dict[Betting, int] = {}
-    streets = [Street([], [], []) for _ in STREETS]
+    streets = [StreetBetting([], [], []) for _ in STREETS]
     walk: list[tuple[int, Betting, tuple[str, ...]]] = [(0, first_betting(game.players, game.bets), ())]
     while walk:
         here, state, line = walk.pop()
@@ -124,7 +124,7 @@ def _streets(game: Holdem) -> list[Street]:
     return streets
 
 
-def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Halves) -> Asked:
+def _ask(bot: Bot, betting: StreetBetting, street: int, boards: Longs, numbers: Halves) -> StreetStrategy:
     """Ask it with a hand for each number; the table of numbers becomes that of buckets."""
     hands, flat = np.full(NUMBERS, -1), numbers.reshape(-1)
     for first in range(0, len(flat), STEP):
@@ -140,10 +140,10 @@ def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Halves)
     bucket_of[there] = bucket.ravel()
     for first in range(0, len(flat), STEP):
         flat[first : first + STEP] = bucket_of[flat[first : first + STEP]]
-    return Asked(numbers, different)
+    return StreetStrategy(numbers, different)
 
 
-def _answers(bot: Bot, betting: Street, hands: list[tuple[list[int], list[int]]]) -> Floats:
+def _answers(bot: Bot, betting: StreetBetting, hands: list[tuple[list[int], list[int]]]) -> Floats:
     """[hands, actions of all states] the probabilities that it draws from."""
     game = bot.game
     assert isinstance(game, Holdem)

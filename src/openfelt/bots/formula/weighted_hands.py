@@ -49,7 +49,7 @@ class BoardHands(NamedTuple):
     rank: Floats  # [1326] the share of pairs with less promise
 
 
-class Fare(NamedTuple):
+class HandPotential(NamedTuple):
     """How a hand fares against opponents: Billings' numbers, potentials with one card to come."""
 
     hs: float  # chance to be ahead of all opponents now
@@ -76,18 +76,18 @@ def board_hands(board: tuple[int, ...]) -> BoardHands:
     return BoardHands(now, later, rank)
 
 
-def fare(hole: tuple[int, ...], hands: BoardHands, weights: Floats) -> Fare:
+def hand_potential(hole: tuple[int, ...], hands: BoardHands, weights: Floats) -> HandPotential:
     """One hand against opponents with weight tables [opponents, 1326].
 
     HS is the product over opponents (Papp 1998, equation 5.4). Potentials are against the mean of their
     tables, each scaled to sum to one, which stands for all of them: the "field array" of Papp 5.3.1.
     """
     counts, hs = np.zeros((3, 3)), np.empty(len(weights))
-    _fare(int(PAIR[hole[0], hole[1]]), hands.now, hands.later, weights, hs, counts)
+    _hand_potential(int(PAIR[hole[0], hole[1]]), hands.now, hands.later, weights, hs, counts)
     behind, tied, ahead = counts.tolist()  # each: the weight of those that end behind, tied, ahead
     passed = _ratio(behind[2] + behind[1] / 2 + tied[2] / 2, sum(behind) + sum(tied) / 2)
     passing = _ratio(ahead[0] + ahead[1] / 2 + tied[0] / 2, sum(ahead) + sum(tied) / 2)
-    return Fare(float(hs.prod()), passed, passing)
+    return HandPotential(float(hs.prod()), passed, passing)
 
 
 @cache
@@ -188,7 +188,9 @@ def _rank(now: Shorts, promise: Longs, rank: Floats) -> None:
 
 
 @kernel
-def _fare(own: int, now: Shorts, later: Shorts, weights: Floats, hs: Floats, counts: Floats) -> None:
+def _hand_potential(
+    own: int, now: Shorts, later: Shorts, weights: Floats, hs: Floats, counts: Floats
+) -> None:
     """HS against each opponent; weights of those behind, tied and ahead now (row) and later (column)."""
     mine, pairs = _PAIR_WORD[own], 0
     others, is_now, field = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64), np.zeros(PAIRS)

@@ -18,7 +18,7 @@ FADING = 0.9  # how much of the longest stall is remembered from one search to t
 
 
 @dataclass
-class Habits:
+class TimingHistory:
     """What a searcher remembers of its earlier searches, in seconds."""
 
     cost: float = 0.0  # of an iteration; 0 where nobody knows
@@ -37,7 +37,7 @@ class Pace:
         now: Callable[[], float],
         seconds: float,
         iterations: int | None,
-        habits: Habits | None = None,
+        habits: TimingHistory | None = None,
         begun: float | None = None,
     ) -> None:
         """Time runs since `begun`, or from now on."""
@@ -50,7 +50,7 @@ class Pace:
         self._now, self._seconds, self._iterations = now, seconds, iterations
         self._begun = now() if begun is None else begun
         self._asked = self._begun
-        self._habits = habits or Habits()
+        self._habits = habits or TimingHistory()
         self._habits.stall *= FADING
         self.done, self._chunk, self._shortest = 0, 0, 0.0
 

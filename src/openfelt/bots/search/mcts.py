@@ -29,10 +29,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.bots.search.clock import Habits, Pace
+from openfelt.bots.search.clock import Pace, TimingHistory
 from openfelt.bots.search.lazy_tree import late_deal
 from openfelt.bots.search.search_tree import USED, forget, new_memory
-from openfelt.bots.search.simulate import Desk, Guides, How, find_all, look_up, search_on
+from openfelt.bots.search.simulate import (
+    SimulationHooks,
+    SimulationSettings,
+    SimulationWorkspace,
+    find_all,
+    look_up,
+    search_on,
+)
 from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
@@ -86,7 +93,7 @@ class MctsSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """What a search found at the decision."""
 
     visits: Floats  # of each action
@@ -132,12 +139,12 @@ class Mcts:
         self.settings = settings or MctsSettings()
         if self.settings.needs_policy and policy is None:
             raise FeltError("Rollouts by policy, and rows warmed by one, need a policy.")
-        self.now, self._habits = now, Habits()
+        self.now, self._habits = now, TimingHistory()
         self._memory, self._room = new_memory(rows, most_actions), rows
         self._ways = most_actions
         self._policy = policy if self.settings.needs_policy else NoModel()
         self._expander = _expander(self.settings.expand, expander)
-        self._how = How(
+        self._how = SimulationSettings(
             self.settings.selection,
             float(self.settings.c),
             ROLLOUTS.index(self.settings.rollout),
@@ -145,7 +152,7 @@ class Mcts:
             np.zeros(1, np.int8) if passive is None else passive,
         )
         notes = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = Desk(late_deal(players), notes, scratch(players), scratch(1, np.uint64))
+        self._desk = SimulationWorkspace(late_deal(players), notes, scratch(players), scratch(1, np.uint64))
         self.seed(0)
 
     def seed(self, seed: int) -> None:
@@ -170,15 +177,15 @@ class Mcts:
         iterations: int | None = None,
         seconds: float = math.inf,
         begun: float | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """Search from a position until either is used up, but at least once; time runs since `begun`."""
         if self.rows > CROWDED * self._room:  # or else there may be no row for the decision itself
             self.forget()
         pace = Pace(self.now, seconds, iterations, self._habits, begun)
-        guides = Guides(NoModel() if model is None else model, self._policy, self._expander)
-        how, memory, desk = self._how, self._memory, self._desk
+        guides = SimulationHooks(NoModel() if model is None else model, self._policy, self._expander)
+        how, memory, workspace = self._how, self._memory, self._desk
         while count := pace.grant():
-            search_on(how, guides, position, memory, desk, self._start, self._done, count)
+            search_on(how, guides, position, memory, workspace, self._start, self._done, count)
             self._done += count
         return self._found(position, pace)
 
@@ -201,11 +208,11 @@ class Mcts:
         values = _means(counts)
         return max(range(len(values)), key=lambda way: -math.inf if math.isnan(values[way]) else values[way])
 
-    def _found(self, position: Any, pace: Pace) -> Found:
+    def _found(self, position: Any, pace: Pace) -> SearchResult:
         first, ways = look_up(position, self._memory, self._desk, self._start)
         counts = self._memory.counts[first : first + ways]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
-        return Found(visits, values, pace.done, pace.used, self._pick(counts))
+        return SearchResult(visits, values, pace.done, pace.used, self._pick(counts))
 
 
 def _means(counts: Floats) -> list[float]:

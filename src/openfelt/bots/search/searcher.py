@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.bots.search.lazy_tree import late_tree
-from openfelt.bots.search.mcts import ROWS, Found, Mcts, MctsSettings, TableModel
+from openfelt.bots.search.mcts import ROWS, Mcts, MctsSettings, SearchResult, TableModel
 from openfelt.bots.search.position import holdem_position, tree_position
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -87,7 +87,7 @@ class HoldemSearcher:
         iterations: int | None = None,
         seconds: float = math.inf,
         seed: int = 0,
-    ) -> Found:
+    ) -> SearchResult:
         """Search for a seat that holds `hole` after a line of actions; `beliefs` as in `holdem_position`."""
         begun, node = self._mcts.now(), self.tree.find_node(line)
         if self.tree.node[node, PLAYER] != seat:
@@ -203,7 +203,7 @@ class TreeSearcher:
 
     def search(
         self, row: int, *, iterations: int | None = None, seconds: float = math.inf, seed: int = 0
-    ) -> Found:
+    ) -> SearchResult:
         """Search for the one whose row it is."""
         begun, seat = self._mcts.now(), self.tree.row_player(row)
         self._mcts.seed(seed)

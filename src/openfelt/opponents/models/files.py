@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError, unknown
 from openfelt.core.files import load_folder, save_folder
 from openfelt.games.game import AnyGame
+from openfelt.opponents.models.domain import model_domain
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.ground import ground_of
-from openfelt.opponents.models.model import Before, OpponentModel
+from openfelt.opponents.models.model import EarlierTraining, OpponentModel
+from openfelt.opponents.models.observed import Decisions
 from openfelt.opponents.models.public_tree import Places
-from openfelt.opponents.models.seen import Decisions
 
 # By kind: the module of this folder, and its class.
 KINDS = {
@@ -44,14 +44,14 @@ def new_model(kind: str, game: AnyGame) -> OpponentModel:
 def save_model(model: OpponentModel, folder: Path, *, player: str = "") -> None:
     """Write what it has learned, and what it needs to go on learning: his decisions, not the hands."""
     arrays, facts = model.to_save()
-    habits = FrequencyModel(model.ground.game)
+    habits = FrequencyModel(model.domain.game)
     if model.before.habits is not None:
         habits.counts += model.before.habits
     for hand in model.hands:
         habits.count(hand)
     about = {
         "kind": model.kind,
-        "game": model.ground.game.name,
+        "game": model.domain.game.name,
         "player": player,
         "learned": model.before.hands + len(model.hands),
     }
@@ -86,15 +86,15 @@ def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
         model = new_model(kind, name)
         model.restore(arrays, facts)
         habits = np.array(arrays[HABITS], np.float64)
-        model.goes_on(Before(int(manifest["learned"]), habits, _saved_decisions(arrays)))
+        model.resume_from(EarlierTraining(int(manifest["learned"]), habits, _saved_decisions(arrays)))
     except (KeyError, TypeError, ValueError, IndexError):
         raise FileError(f"{folder} is damaged: its model cannot be read.") from None
-    if game is not None and ground_of(game) is not model.ground:
-        raise FeltError(f"{folder} is a model of a player of {name}, not of {ground_of(game).game.name}.")
+    if game is not None and model_domain(game) is not model.domain:
+        raise FeltError(f"{folder} is a model of a player of {name}, not of {model_domain(game).game.name}.")
     return model
 
 
-class Saved(NamedTuple):
+class SavedModel(NamedTuple):
     """What a folder holds."""
 
     model: OpponentModel
@@ -102,14 +102,14 @@ class Saved(NamedTuple):
     about: dict[str, Any]  # kind, game, player, learned
 
 
-def open_model(folder: Path) -> Saved:
+def open_model(folder: Path) -> SavedModel:
     """The model with all that was written beside it."""
     model = load_model(folder)
     arrays, manifest = load_folder(folder, FOLDER)
-    habits = FrequencyModel(model.ground.game)
+    habits = FrequencyModel(model.domain.game)
     try:
         habits.restore({"counts": arrays[HABITS]}, {})
         about = {key: manifest[key] for key in ("kind", "game", "player", "learned")}
     except (KeyError, ValueError):
         raise FileError(f"{folder} is damaged: its model cannot be read.") from None
-    return Saved(model, habits, about)
+    return SavedModel(model, habits, about)

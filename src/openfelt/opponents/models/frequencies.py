@@ -16,10 +16,10 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs, part
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.grown import draw_class
-from openfelt.opponents.models.model import Before, OpponentModel
+from openfelt.opponents.models.model import EarlierTraining, OpponentModel
+from openfelt.opponents.models.observed import Decisions, ObservedHand, decisions_in
 from openfelt.opponents.models.public_tree import CLASSES
-from openfelt.opponents.models.seen import Decisions, SeenHand, decisions_in
+from openfelt.opponents.models.tree_arrays import draw_class
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
@@ -27,7 +27,7 @@ from openfelt.solve.traverse.opponent_hooks import answer, is_known
 PRIOR = 1.0  # counts that each action begins with (Laplace)
 
 
-class FrequencyAnswers(NamedTuple):
+class FrequencySearchModel(NamedTuple):
     """For searches in hold'em."""
 
     table: Floats  # [2 * streets, CLASSES]
@@ -41,19 +41,19 @@ class CountingModel(OpponentModel):
         """Forget all."""
 
     @abstractmethod
-    def count(self, hand: SeenHand) -> None:
+    def count(self, hand: ObservedHand) -> None:
         """Add a hand."""
 
-    def fit(self, hands: Sequence[SeenHand], *, seed: int = 0, rounds: int = 1) -> None:
+    def fit(self, hands: Sequence[ObservedHand], *, seed: int = 0, rounds: int = 1) -> None:
         """Count all hands anew; there is nothing to draw, and no rounds."""
         if not hands:
             raise FeltError("There are no hands to learn from.")
         self.reset()
-        self.hands, self.before = [], Before()
+        self.hands, self.before = [], EarlierTraining()
         for hand in hands:
             self.learn(hand)
 
-    def learn(self, hand: SeenHand) -> None:
+    def learn(self, hand: ObservedHand) -> None:
         """Count one more."""
         self.hands.append(hand)
         self.count(hand)
@@ -70,27 +70,27 @@ class FrequencyModel(CountingModel):
         self.reset()
 
     def reset(self) -> None:
-        self.counts = np.zeros((2 * len(self.ground.streets), len(CLASSES)))
+        self.counts = np.zeros((2 * len(self.domain.streets), len(CLASSES)))
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
-        kinds = self.ground.public.node[nodes, KIND]
+        kinds = self.domain.public.node[nodes, KIND]
         return over_possible(self.counts[spot_of(kinds)] + PRIOR, kinds)
 
     def fit_to(self, decisions: Decisions) -> None:
         self.reset()
-        kinds = self.ground.public.node[decisions.node, KIND]
+        kinds = self.domain.public.node[decisions.node, KIND]
         np.add.at(self.counts, (spot_of(kinds), decisions.action), decisions.weight)
 
-    def count(self, hand: SeenHand) -> None:
-        for node, _, _, action in decisions_in(self.ground.public, hand):
-            self.counts[spot_of(int(self.ground.public.node[node, KIND])), action] += 1.0
+    def count(self, hand: ObservedHand) -> None:
+        for node, _, _, action in decisions_in(self.domain.public, hand):
+            self.counts[spot_of(int(self.domain.public.node[node, KIND])), action] += 1.0
 
-    def bayes(self, hand: SeenHand) -> Floats:
+    def bayes(self, hand: ObservedHand) -> Floats:
         """What he does tells nothing of his cards."""
-        return self.ground.possible((*hand.board, *hand.dead))
+        return self.domain.possible((*hand.board, *hand.dead))
 
-    def for_search(self) -> FrequencyAnswers:
-        return FrequencyAnswers(self.counts + PRIOR)
+    def for_search(self) -> FrequencySearchModel:
+        return FrequencySearchModel(self.counts + PRIOR)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         return {"counts": self.counts}, {}
@@ -104,7 +104,7 @@ class FrequencyModel(CountingModel):
     def describe(self) -> str:
         lines = [f"{'':<24}{'decisions':>10}" + "".join(f"{name:>8}" for name in CLASSES)]
         for spot, counts in enumerate(self.counts):
-            street, facing = self.ground.streets[spot // 2], spot % 2
+            street, facing = self.domain.streets[spot // 2], spot % 2
             shown = (counts + PRIOR) * (1.0 if facing else np.array([0.0, 1.0, 1.0]))
             shares = "".join(f"{share:>8.2f}" for share in shown / shown.sum())
             where = f"{street}, {'facing a bet' if facing else 'free'}"
@@ -132,12 +132,12 @@ def _spot(kind: int) -> int:
     return 2 * (kind >> STREET_SHIFT & 3) + (kind >> FACING_SHIFT & 1)
 
 
-@implements(is_known, FrequencyAnswers)
-def _known(model: FrequencyAnswers) -> bool:
+@implements(is_known, FrequencySearchModel)
+def _known(model: FrequencySearchModel) -> bool:
     return True
 
 
-@implements(answer, FrequencyAnswers)
-def _answer(model: FrequencyAnswers, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, FrequencySearchModel)
+def _answer(model: FrequencySearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     kind = tree.node[node, KIND]
     return draw_class(model.table, _spot(kind), kind, place)

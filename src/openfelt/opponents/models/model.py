@@ -22,8 +22,15 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import CHILD
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.ground import UNKNOWN, Ground, SmallGround, ground_of
-from openfelt.opponents.models.seen import Decisions, SeenHand, all_decisions, decisions_in, ending, together
+from openfelt.opponents.models.domain import UNKNOWN, ModelDomain, OneCardDomain, model_domain
+from openfelt.opponents.models.observed import (
+    Decisions,
+    ObservedHand,
+    all_decisions,
+    concatenate,
+    decisions_in,
+    ending,
+)
 from openfelt.policy.tabular import TabularPolicy
 
 FIRST_FIT = 20  # hands
@@ -31,7 +38,7 @@ DRAWS = 4  # holdings that a hand counts for, where the cards were not shown
 ROUNDS = 12  # of fitting and drawing; docs/studies/models-truth.md
 
 
-class Before(NamedTuple):
+class EarlierTraining(NamedTuple):
     """What a model that was loaded had learned from."""
 
     hands: int = 0
@@ -46,9 +53,9 @@ class OpponentModel(ABC):
     summary: ClassVar[str]
 
     def __init__(self, game: AnyGame) -> None:
-        self.ground: Ground = ground_of(game)
-        self.hands: list[SeenHand] = []  # all that it has learned from since it was made or loaded
-        self.before = Before()  # what it had learned from when it was loaded
+        self.domain: ModelDomain = model_domain(game)
+        self.hands: list[ObservedHand] = []  # all that it has learned from since it was made or loaded
+        self.before = EarlierTraining()  # what it had learned from when it was loaded
         self._latest: Decisions | None = None  # what it was last fitted to, of these hands
         self._next_fit = FIRST_FIT
 
@@ -89,18 +96,18 @@ class OpponentModel(ABC):
             digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
         return digest.hexdigest()[:12]
 
-    def fit(self, hands: Sequence[SeenHand], *, seed: int = 0, rounds: int = ROUNDS) -> None:
+    def fit(self, hands: Sequence[ObservedHand], *, seed: int = 0, rounds: int = ROUNDS) -> None:
         """Learn from hands; those without shown cards count for holdings that he may have had."""
         if not hands:
             raise FeltError("There are no hands to learn from.")
-        self.hands, self.before, self._latest = list(hands), Before(), None
+        self.hands, self.before, self._latest = list(hands), EarlierTraining(), None
         self._next_fit = len(hands) * 5 // 4
         generator = np.random.default_rng(seed)
         hidden = any(hand.holding == UNKNOWN for hand in hands)
         for _ in range(rounds if hidden else 1):
             self._fit_again(generator)
 
-    def learn(self, hand: SeenHand) -> None:
+    def learn(self, hand: ObservedHand) -> None:
         """See one more hand. By default it is learned anew whenever there are a quarter more of them.
 
         Cards that were not shown are then drawn anew by what is known by now: a round of EM.
@@ -121,9 +128,9 @@ class OpponentModel(ABC):
     def learned_from(self) -> Decisions | None:
         """All decisions that it was fitted to, those from before it was loaded too; None if it counts."""
         parts = [part for part in (self.before.decisions, self._latest) if part is not None]
-        return together(parts) if parts else None
+        return concatenate(parts) if parts else None
 
-    def goes_on(self, before: Before) -> None:
+    def resume_from(self, before: EarlierTraining) -> None:
         """It was loaded: what it learns now comes on top of that."""
         self.before = before
         self._next_fit = max(FIRST_FIT, before.hands // 4)
@@ -132,62 +139,62 @@ class OpponentModel(ABC):
         """[holdings, actions] P(action | what was seen, cards) at the decision after a line."""
         node = 0
         for way in line:
-            node = int(self.ground.public.node[node, CHILD]) + way
+            node = int(self.domain.public.node[node, CHILD]) + way
         shares = self._all_shares(node, board)
-        first = self.ground.first_class(node)
-        return shares[:, first : first + len(self.ground.actions(node))]
+        first = self.domain.first_class(node)
+        return shares[:, first : first + len(self.domain.actions(node))]
 
-    def cards(self, hand: SeenHand) -> Floats:
+    def cards(self, hand: ObservedHand) -> Floats:
         """[holdings] P(cards | what was seen): the board, his actions so far, and cards that others have."""
         return self.bayes(hand)
 
-    def bayes(self, hand: SeenHand) -> Floats:
+    def bayes(self, hand: ObservedHand) -> Floats:
         """The same, by Bayes' rule from the chances of his actions."""
-        likely = self.ground.possible((*hand.board, *hand.dead))
-        for node, _, street, action in decisions_in(self.ground.public, hand):
-            board = hand.board[: self.ground.board_cards[street]]
+        likely = self.domain.possible((*hand.board, *hand.dead))
+        for node, _, street, action in decisions_in(self.domain.public, hand):
+            board = hand.board[: self.domain.board_cards[street]]
             after = likely * self._all_shares(node, board)[:, action]
             if after.sum() > 0:  # else he did what the model holds for impossible: it says nothing
                 likely = after / after.sum()
         return likely
 
     def _all_shares(self, node: int, board: Sequence[int]) -> Floats:
-        count = self.ground.holdings
-        return self.shares(np.full(count, node), self.ground.ranks(board), np.arange(count))
+        count = self.domain.holdings
+        return self.shares(np.full(count, node), self.domain.ranks(board), np.arange(count))
 
     def policy(self) -> TabularPolicy:
         """For an enumerated game: what it says of every row, whoever's."""
-        ground = self.ground
-        if not isinstance(ground, SmallGround):
-            raise FeltError(f"{ground.game.name} is not enumerated: its models have no table of rows.")
-        rows = ground.row_table
+        domain = self.domain
+        if not isinstance(domain, OneCardDomain):
+            raise FeltError(f"{domain.game.name} is not enumerated: its models have no table of rows.")
+        rows = domain.infoset_table
         shares = self.shares(rows.node, rows.rank, rows.holding)
-        return TabularPolicy(ground.tree, shares[rows.row_of_slot, rows.class_of_slot])
+        return TabularPolicy(domain.tree, shares[rows.row_of_slot, rows.class_of_slot])
 
 
 def imputed(
-    model: OpponentModel, hands: Sequence[SeenHand], generator: np.random.Generator, *, first: bool
+    model: OpponentModel, hands: Sequence[ObservedHand], generator: np.random.Generator, *, first: bool
 ) -> Decisions:
     """All decisions with cards: as they were shown, or several draws of what they may have been."""
-    copies: list[SeenHand] = []
+    copies: list[ObservedHand] = []
     weights: list[float] = []
     for hand in hands:
         if hand.holding != UNKNOWN:
             copies.append(hand)
             weights.append(1.0)
             continue
-        likely = guess(model.ground, hand) if first else model.bayes(hand)
+        likely = guess(model.domain, hand) if first else model.bayes(hand)
         for holding in generator.choice(len(likely), DRAWS, p=likely):
             copies.append(hand._replace(holding=int(holding)))
             weights.append(1.0 / DRAWS)
-    found = all_decisions(model.ground, copies)
+    found = all_decisions(model.domain, copies)
     return found._replace(weight=np.array(weights)[found.hand])
 
 
-def guess(ground: Ground, hand: SeenHand) -> Floats:
+def guess(domain: ModelDomain, hand: ObservedHand) -> Floats:
     """TAU's heuristic: bad cards if he folded, good ones if the others did; by how the board ranks them."""
-    likely = ground.possible((*hand.board, *hand.dead))
-    order = np.argsort(np.argsort(ground.ranks(hand.board), kind="stable")) / max(1, ground.holdings - 1)
-    end = ending(ground.public, hand.line, hand.seat)
+    likely = domain.possible((*hand.board, *hand.dead))
+    order = np.argsort(np.argsort(domain.ranks(hand.board), kind="stable")) / max(1, domain.holdings - 1)
+    end = ending(domain.public, hand.line, hand.seat)
     likely = likely * (1.0 - order if end.folded else order + 1e-9)
     return np.asarray(likely / likely.sum())

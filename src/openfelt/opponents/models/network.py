@@ -141,7 +141,7 @@ def _public(
     return np.concatenate([actions, street, [sum(betting.paid) / largest], opponent.ravel()])
 
 
-def columns_of(names: Sequence[str]) -> Longs:
+def feature_columns(names: Sequence[str]) -> Longs:
     """Where the features of these names stand."""
     if not names:
         raise FeltError("A network needs a feature, at least one.")
@@ -201,7 +201,7 @@ def train(
     make = classifier()
     if len(examples.action) < BATCH:
         raise FeltError(f"A network needs {BATCH} examples or more, not {len(examples.action)}.")
-    seen = examples.features[:, columns_of(names)]
+    seen = examples.features[:, feature_columns(names)]
     model = make(hidden, batch_size=BATCH, random_state=seed)
     for _ in range(epochs):
         model.partial_fit(seen, examples.action, classes=np.arange(len(ACTIONS)))
@@ -210,7 +210,7 @@ def train(
 
 def weights_of(model: Any, names: Sequence[str]) -> Weights:
     """What scikit-learn's classifier has learned from the features of these names."""
-    columns, layers = columns_of(names), len(model.coefs_)
+    columns, layers = feature_columns(names), len(model.coefs_)
     if layers != len(Weights._fields) // 2 or len(model.coefs_[0]) != len(columns):
         raise FeltError(
             f"A network of two hidden layers and {len(columns)} inputs is wanted, not of {layers - 1} and "

@@ -17,18 +17,18 @@ import numpy as np
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
+from openfelt.opponents.models.domain import UNKNOWN
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.ground import UNKNOWN
 from openfelt.opponents.models.model import OpponentModel
+from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in
 from openfelt.opponents.models.public_tree import CLASSES
-from openfelt.opponents.models.seen import SeenHand, all_decisions, decisions_in
 
 BINS = 10  # of calibration
 FLOOR = 1e-9  # of a chance: what a model holds for impossible, and comes, costs 21 nats
 UNIFORM = "uniform"
 
 
-class Measured(NamedTuple):
+class MeanWithError(NamedTuple):
     """A mean and its standard error."""
 
     mean: float
@@ -54,17 +54,17 @@ class Calibration(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Score:
+class ModelScore:
     """Of one model on some hands; None where no cards are known."""
 
     name: str
     hands: int
     decisions: int  # with known cards
-    action_loss: Measured | None  # a decision, given the cards
-    hand_loss: Measured  # a hand, over all cards where they are not known
-    card_gain: Measured | None  # how much likelier the true cards were than among all that were possible
+    action_loss: MeanWithError | None  # a decision, given the cards
+    hand_loss: MeanWithError  # a hand, over all cards where they are not known
+    card_gain: MeanWithError | None  # how much likelier the true cards were than among all that were possible
     calibration: Calibration | None
-    gain: Measured | None = None  # of a decision, over the frequencies: what they lose more
+    gain: MeanWithError | None = None  # of a decision, over the frequencies: what they lose more
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
@@ -87,11 +87,11 @@ def compare(
     name: str,
     model: OpponentModel,
     habits: FrequencyModel,
-    hands: Sequence[SeenHand],
+    hands: Sequence[ObservedHand],
     progress: Callable[[float], object] = lambda _: None,
-) -> list[Score]:
+) -> list[ModelScore]:
     """The model beside the frequencies of the hands that it learned from, and beside all actions alike."""
-    nothing = FrequencyModel(model.ground.game)  # which has seen no hands: Laplace's counts are all alike
+    nothing = FrequencyModel(model.domain.game)  # which has seen no hands: Laplace's counts are all alike
     rivals = [(name, model), (habits.kind, habits), (UNIFORM, nothing)]
     losses = [_losses(each, hands, lambda share: progress(share / 3)) for _, each in rivals]
     scores = [_score(name, each) for (name, _), each in zip(rivals, losses, strict=True)]
@@ -113,9 +113,11 @@ class _Losses(NamedTuple):
     came: Floats  # [decisions, CLASSES] 1 for what he did
 
 
-def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[[float], object]) -> _Losses:
+def _losses(
+    model: OpponentModel, hands: Sequence[ObservedHand], progress: Callable[[float], object]
+) -> _Losses:
     known = [place for place, hand in enumerate(hands) if hand.holding != UNKNOWN]
-    found = all_decisions(model.ground, [hands[place] for place in known])
+    found = all_decisions(model.domain, [hands[place] for place in known])
     shares = model.shares(found.node, found.rank, found.holding)
     taken = -np.log(np.maximum(shares[np.arange(len(shares)), found.action], FLOOR))
     at = np.array(known, np.int64)[found.hand] if known else found.hand
@@ -126,7 +128,7 @@ def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[
         if hand.holding == UNKNOWN:
             whole[place] = -marginal(model, hand)
         else:
-            before = model.ground.possible((*hand.board, *hand.dead))[hand.holding]
+            before = model.domain.possible((*hand.board, *hand.dead))[hand.holding]
             card.append(math.log(max(model.cards(hand)[hand.holding], FLOOR) / before))
         progress(1 / len(hands))
     came = np.zeros(shares.shape)
@@ -134,22 +136,22 @@ def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[
     return _Losses(count, action, whole, np.array(card), shares, came)
 
 
-def marginal(model: OpponentModel, hand: SeenHand) -> float:
+def marginal(model: OpponentModel, hand: ObservedHand) -> float:
     """The log of how likely his actions were, whatever he held."""
-    ground = model.ground
-    likely = ground.possible((*hand.board, *hand.dead))
-    everyone = np.arange(ground.holdings)
-    for node, _, street, action in decisions_in(ground.public, hand):
-        ranks = ground.ranks(hand.board[: ground.board_cards[street]])
-        shares = model.shares(np.full(ground.holdings, node), ranks, everyone)
+    domain = model.domain
+    likely = domain.possible((*hand.board, *hand.dead))
+    everyone = np.arange(domain.holdings)
+    for node, _, street, action in decisions_in(domain.public, hand):
+        ranks = domain.ranks(hand.board[: domain.board_cards[street]])
+        shares = model.shares(np.full(domain.holdings, node), ranks, everyone)
         likely = likely * np.maximum(shares[:, action], FLOOR)
     return math.log(likely.sum())
 
 
-def _score(name: str, losses: _Losses) -> Score:
+def _score(name: str, losses: _Losses) -> ModelScore:
     some = bool(len(losses.shares))
     every_hand = np.ones(len(losses.whole))
-    return Score(
+    return ModelScore(
         name=name,
         hands=len(losses.whole),
         decisions=int(losses.decisions.sum()),
@@ -160,11 +162,11 @@ def _score(name: str, losses: _Losses) -> Score:
     )
 
 
-def _by_hand(total: Floats, count: Floats) -> Measured:
+def _by_hand(total: Floats, count: Floats) -> MeanWithError:
     """The mean of what was counted, with its error as a ratio of two sums over hands."""
     mean, hands = total.sum() / count.sum(), len(total)
     spread = ((total - mean * count) ** 2).sum() * hands / max(1, hands - 1)
-    return Measured(float(mean), float(math.sqrt(spread) / count.sum()))
+    return MeanWithError(float(mean), float(math.sqrt(spread) / count.sum()))
 
 
 def _sums(place: Longs, weights: Floats, length: int) -> Floats:
@@ -184,7 +186,7 @@ def _calibration(shares: Floats, came: Floats) -> Calibration:
     return Calibration(count, given / some, took / some)
 
 
-def split(hands: Sequence[SeenHand], held_out: float) -> tuple[list[SeenHand], list[SeenHand]]:
+def split(hands: Sequence[ObservedHand], held_out: float) -> tuple[list[ObservedHand], list[ObservedHand]]:
     """The first hands to learn from, and that share of them at the end to be scored on."""
     if not 0 < held_out < 1:
         raise FeltError(f"The share of hands that are held out is between 0 and 1, not {held_out:g}.")
@@ -194,7 +196,7 @@ def split(hands: Sequence[SeenHand], held_out: float) -> tuple[list[SeenHand], l
     return list(hands[:first]), list(hands[first:])
 
 
-def table(scores: Sequence[Score]) -> str:
+def table(scores: Sequence[ModelScore]) -> str:
     """For the screen."""
     width = max(len(score.name) for score in scores)
     lines = [f"{'':<{width}}  {'a decision':>17}  {'a hand':>17}  {'cards':>17}  {'calibration':>11}"]

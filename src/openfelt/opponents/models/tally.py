@@ -27,12 +27,12 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLAYER, STREET_SHIFT
 from openfelt.games.game import AnyGame
+from openfelt.opponents.models.domain import HAND_RANKS, UNKNOWN, HoldemDomain, HoldemRanks, ModelDomain
 from openfelt.opponents.models.frequencies import CountingModel, over_possible
-from openfelt.opponents.models.ground import HAND_RANKS, UNKNOWN, Ground, HoldemGround, HoldemRanks
-from openfelt.opponents.models.grown import draw_class, hand_rank
 from openfelt.opponents.models.model import guess
+from openfelt.opponents.models.observed import Decisions, ObservedHand, decisions_in
 from openfelt.opponents.models.public_tree import CLASSES, all_facts
-from openfelt.opponents.models.seen import Decisions, SeenHand, decisions_in
+from openfelt.opponents.models.tree_arrays import draw_class, hand_rank
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
@@ -45,7 +45,7 @@ PRIOR = 2.0
 TALLY, BAYES = "tally", "bayes"  # how cards are read
 
 
-class TallyAnswers(NamedTuple):
+class TallySearchModel(NamedTuple):
     """For searches in hold'em."""
 
     context: Bytes  # [nodes]
@@ -64,7 +64,7 @@ class TallyModel(CountingModel):
         super().__init__(game)
         if reading not in (TALLY, BAYES):
             raise FeltError(unknown("way of reading cards", reading, (TALLY, BAYES)))
-        self.buckets, self.reading = buckets_of(self.ground, buckets), reading
+        self.buckets, self.reading = buckets_of(self.domain, buckets), reading
         self.reset()
 
     def reset(self) -> None:
@@ -74,7 +74,7 @@ class TallyModel(CountingModel):
     @property
     def context(self) -> Bytes:
         """[nodes] of the public tree."""
-        return public_contexts(self.ground).context
+        return public_contexts(self.domain).context
 
     def table(self) -> Floats:
         """[contexts, buckets, CLASSES] the weights of actions, those that cannot be taken among them."""
@@ -92,51 +92,51 @@ class TallyModel(CountingModel):
         where = self.context[decisions.node], decisions.rank * self.buckets // HAND_RANKS, decisions.action
         np.add.at(self.counts, where, decisions.weight)
 
-    def count(self, hand: SeenHand) -> None:
+    def count(self, hand: ObservedHand) -> None:
         """Where his cards are not known, each bucket counts by TAU's guess of how likely it is."""
         self._table = None
-        ground, likely = self.ground, None
+        domain, likely = self.domain, None
         if hand.holding == UNKNOWN:
-            likely = guess(ground, hand)
-        for node, _, street, action in decisions_in(ground.public, hand):
-            board = hand.board[: ground.board_cards[street]]
+            likely = guess(domain, hand)
+        for node, _, street, action in decisions_in(domain.public, hand):
+            board = hand.board[: domain.board_cards[street]]
             context = self.context[node]
             if likely is None:
-                bucket = ground.rank_of(hand.holding, board) * self.buckets // HAND_RANKS
+                bucket = domain.rank_of(hand.holding, board) * self.buckets // HAND_RANKS
                 self.counts[context, bucket, action] += 1.0
             else:
                 self.counts[context, :, action] += self._by_bucket(likely, board)
 
     def _by_bucket(self, weights: Floats, board: tuple[int, ...]) -> Floats:
-        buckets = self.ground.ranks(board) * self.buckets // HAND_RANKS
+        buckets = self.domain.ranks(board) * self.buckets // HAND_RANKS
         return np.asarray(np.bincount(buckets, weights, minlength=self.buckets), np.float64)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         weights = self.table()[self.context[nodes], np.asarray(ranks) * self.buckets // HAND_RANKS]
-        return over_possible(weights, self.ground.public.node[nodes, KIND])
+        return over_possible(weights, self.domain.public.node[nodes, KIND])
 
-    def cards(self, hand: SeenHand) -> Floats:
+    def cards(self, hand: ObservedHand) -> Floats:
         """By the second tally: the bucket from his last action, and all hands of a bucket alike."""
         if self.reading == BAYES:
             return self.bayes(hand)
-        likely = self.ground.possible((*hand.board, *hand.dead))
-        decisions = list(decisions_in(self.ground.public, hand))
+        likely = self.domain.possible((*hand.board, *hand.dead))
+        decisions = list(decisions_in(self.domain.public, hand))
         if not decisions:
             return likely
         last = decisions[-1]
-        board = hand.board[: self.ground.board_cards[last.street]]
-        buckets = self.ground.ranks(board) * self.buckets // HAND_RANKS
+        board = hand.board[: self.domain.board_cards[last.street]]
+        buckets = self.domain.ranks(board) * self.buckets // HAND_RANKS
         before = np.bincount(buckets, likely, minlength=self.buckets)
         counts = self.counts[self.context[last.node], :, last.action]
         after = np.where(before > 0, counts + PRIOR * before, 0.0)
         likely = likely * (after / np.where(before > 0, before, 1.0))[buckets]
         return np.asarray(likely / likely.sum())
 
-    def for_search(self) -> TallyAnswers:
-        if not isinstance(self.ground, HoldemGround):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.ground.game.name}.")
+    def for_search(self) -> TallySearchModel:
+        if not isinstance(self.domain, HoldemDomain):
+            raise FeltError(f"Searches ask models of hold'em, not of {self.domain.game.name}.")
         table = self.table().reshape(-1, len(CLASSES))
-        return TallyAnswers(self.context, table, self.buckets, self.ground.tables)
+        return TallySearchModel(self.context, table, self.buckets, self.domain.tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         return {"counts": self.counts}, {"buckets": self.buckets, "reading": self.reading}
@@ -155,7 +155,7 @@ class TallyModel(CountingModel):
             f"{'the others':<16}{'pot':<10}{'bucket':>6}{'seen':>9}"
             + "".join(f"{name:>8}" for name in CLASSES)
         ]
-        levels, table = public_contexts(self.ground).levels, self.table()
+        levels, table = public_contexts(self.domain).levels, self.table()
         for context in np.flatnonzero(self.counts.sum(axis=(1, 2))):
             last, level, facing = int(context) // 8, int(context) // 2 % LEVELS, int(context) % 2
             pot = f"{levels[level]}-{levels[level + 1] - 1}" if level < LEVELS - 1 else f"{levels[level]} on"
@@ -172,7 +172,7 @@ def _shares(counts: Floats, prior: Floats | float) -> Floats:
     return np.asarray((counts + PRIOR * prior) / (counts.sum(axis=-1, keepdims=True) + PRIOR))
 
 
-class Public(NamedTuple):
+class PublicContexts(NamedTuple):
     """What a tally knows of a game's public tree."""
 
     levels: tuple[int, ...]  # [LEVELS] the least pot of each, in chips
@@ -180,31 +180,31 @@ class Public(NamedTuple):
 
 
 @cache
-def public_contexts(ground: Ground) -> Public:
+def public_contexts(domain: ModelDomain) -> PublicContexts:
     """A byte for each node; made on first need, as it takes seconds with three players."""
-    pot, last = all_facts(ground.public, ("pot", "last_of_others")).T
+    pot, last = all_facts(domain.public, ("pot", "last_of_others")).T
     least, most = int(pot[pot > 0].min()), int(pot.max())
     ratio = (most / least) ** (1 / LEVELS)
     levels = tuple(int(np.ceil(least * ratio**level - 1e-9)) for level in range(LEVELS))
     level = np.searchsorted(np.array(levels[1:], np.uint8), pot, side="right").astype(np.uint8)
-    facing = (ground.public.node[:, KIND] >> FACING_SHIFT & 1).astype(np.uint8)
-    return Public(levels, np.asarray((last * LEVELS + level) * 2 + facing, np.uint8))
+    facing = (domain.public.node[:, KIND] >> FACING_SHIFT & 1).astype(np.uint8)
+    return PublicContexts(levels, np.asarray((last * LEVELS + level) * 2 + facing, np.uint8))
 
 
-def buckets_of(ground: Ground, wanted: int) -> int:
+def buckets_of(domain: ModelDomain, wanted: int) -> int:
     """As many as asked for; in a small game at least as many as tell all hands apart."""
     if not 1 <= wanted <= HAND_RANKS:
         raise FeltError(f"A model has from 1 to {HAND_RANKS} buckets, not {wanted}.")
-    return wanted if isinstance(ground, HoldemGround) else min(max(wanted, 2 * ground.holdings), HAND_RANKS)
+    return wanted if isinstance(domain, HoldemDomain) else min(max(wanted, 2 * domain.holdings), HAND_RANKS)
 
 
-@implements(is_known, TallyAnswers)
-def _known(model: TallyAnswers) -> bool:
+@implements(is_known, TallySearchModel)
+def _known(model: TallySearchModel) -> bool:
     return True
 
 
-@implements(answer, TallyAnswers)
-def _answer(model: TallyAnswers, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, TallySearchModel)
+def _answer(model: TallySearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
     rank = hand_rank(model.ranks, deal, player, kind >> STREET_SHIFT & 3)
     row = model.context[node] * model.buckets + rank * model.buckets // HAND_RANKS

@@ -24,12 +24,22 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, MissingError
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.ground import HAND_RANKS, HoldemGround
-from openfelt.opponents.models.grown import BIT, KIND_OF, LEAF, NO, RANK, YES, Grown, GrownModel, grown_shares
+from openfelt.opponents.models.domain import HAND_RANKS, HoldemDomain
 from openfelt.opponents.models.model import OpponentModel
+from openfelt.opponents.models.observed import Decisions
 from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, all_facts, facts_at
-from openfelt.opponents.models.seen import Decisions
 from openfelt.opponents.models.tally import buckets_of
+from openfelt.opponents.models.tree_arrays import (
+    BIT,
+    KIND_OF,
+    LEAF,
+    NO,
+    RANK,
+    YES,
+    TreeArrays,
+    TreeSearchModel,
+    tree_probabilities,
+)
 
 BUCKETS = 10
 FACTS = ("seat", "bets_in_game", "bets_in_phase", "bets_of_player")  # and the bucket
@@ -46,33 +56,33 @@ class TreesModel(OpponentModel):
 
     def __init__(self, game: AnyGame, *, buckets: int = BUCKETS) -> None:
         super().__init__(game)
-        self.buckets = buckets_of(self.ground, buckets)
+        self.buckets = buckets_of(self.domain, buckets)
         self._set(_Growth())
 
     def _set(self, growth: _Growth) -> None:
         if not growth.root:
-            growth.root = [growth.leaf(np.zeros(len(CLASSES))) for _ in self.ground.streets]
+            growth.root = [growth.leaf(np.zeros(len(CLASSES))) for _ in self.domain.streets]
         self.root, self.step = np.array(growth.root, np.int32), np.array(growth.step, np.int32)
         self.limit, self.leaves = np.array(growth.limit, np.float64), np.array(growth.leaves, np.float64)
         self.tests = np.array(growth.tests, np.int32).reshape(-1, 2)  # a fact, and what it must exceed
         self.__dict__.pop("grown", None)
 
     @cached_property
-    def grown(self) -> Grown:
+    def grown(self) -> TreeArrays:
         """With the tests answered for all of the public tree, on first need."""
-        bits = _answers(self.ground.public, self.tests)
-        return Grown(bits, self.root, self.step, self.limit, self.leaves, self.ground.card_facts)
+        bits = _answers(self.domain.public, self.tests)
+        return TreeArrays(bits, self.root, self.step, self.limit, self.leaves, self.domain.card_facts)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         found = np.zeros((len(nodes), len(CLASSES)))
-        grown_shares(self.ground.public, self.grown, nodes, ranks, holdings, found)
+        tree_probabilities(self.domain.public, self.grown, nodes, ranks, holdings, found)
         return found
 
     def fit_to(self, decisions: Decisions) -> None:
-        table = features(self.ground.public, decisions, self.buckets)
-        streets = facts_at(self.ground.public, decisions.places)[decisions.place, ALL_FACTS.index("phase")]
+        table = features(self.domain.public, decisions, self.buckets)
+        streets = facts_at(self.domain.public, decisions.places)[decisions.place, ALL_FACTS.index("phase")]
         growth = _Growth()
-        for street in range(len(self.ground.streets)):
+        for street in range(len(self.domain.streets)):
             here = streets == street
             action, weight = decisions.action[here], decisions.weight[here]
             if len(np.unique(action)) < 2:  # nothing to tell apart
@@ -82,10 +92,10 @@ class TreesModel(OpponentModel):
                 growth.add(grow(table[here], action, weight), self.buckets)
         self._set(growth)
 
-    def for_search(self) -> GrownModel:
-        if not isinstance(self.ground, HoldemGround):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.ground.game.name}.")
-        return GrownModel(self.grown, self.ground.tables)
+    def for_search(self) -> TreeSearchModel:
+        if not isinstance(self.domain, HoldemDomain):
+            raise FeltError(f"Searches ask models of hold'em, not of {self.domain.game.name}.")
+        return TreeSearchModel(self.grown, self.domain.tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         names = ("root", "step", "limit", "leaves", "tests")
@@ -94,9 +104,9 @@ class TreesModel(OpponentModel):
     def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
         root, step, limit = arrays["root"], arrays["step"], arrays["limit"]
         leaves, tests = arrays["leaves"], arrays["tests"]
-        if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.ground.streets):
+        if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.domain.streets):
             raise ValueError("trees")
-        self.buckets = buckets_of(self.ground, int(facts["buckets"]))
+        self.buckets = buckets_of(self.domain, int(facts["buckets"]))
         self.root, self.step, self.limit = (np.array(each) for each in (root, step, limit))
         self.leaves, self.tests = np.array(leaves), np.array(tests)
         self.__dict__.pop("grown", None)
@@ -104,7 +114,7 @@ class TreesModel(OpponentModel):
     def describe(self) -> str:
         """The rules, street by street; at each leaf the shares of actions, and how many decisions it saw."""
         lines: list[str] = []
-        for street, root in zip(self.ground.streets, self.root, strict=True):
+        for street, root in zip(self.domain.streets, self.root, strict=True):
             lines += [street, *self._rules(int(root), "  ")]
         lines.append("Where there is no bet to call, the share of folds falls to the others.")
         return "\n".join(lines)

@@ -17,7 +17,7 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLAYER, WAYS_BITS, BettingTree
-from openfelt.opponents.models.ground import HoldemGround
+from openfelt.opponents.models.domain import HoldemDomain
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.policy.holdem import HoldemPolicy, quantised
 
@@ -43,10 +43,10 @@ def bucketed(
     progress: Callable[[float], object] = lambda _: None,
 ) -> HoldemPolicy:
     """The policy; `progress` is told what share of the work was done since it was last told."""
-    ground = model.ground
-    if not isinstance(ground, HoldemGround) or ground.players != tree.players:
-        raise FeltError(f"The model is of a player of {ground.game.name}, not of {tree.game}.")
-    sample = _sample(ground, tree, deals, np.random.default_rng(seed))
+    domain = model.domain
+    if not isinstance(domain, HoldemDomain) or domain.players != tree.players:
+        raise FeltError(f"The model is of a player of {domain.game.name}, not of {tree.game}.")
+    sample = _sample(domain, tree, deals, np.random.default_rng(seed))
     weights = np.zeros(tree.num_slots)
     decisions = sum(tree.decisions())
     open_nodes: list[tuple[int, tuple[Floats, ...]]] = [(0, (np.ones(deals),) * tree.players)]
@@ -78,11 +78,11 @@ def _note(tree: BettingTree, node: int, bucket: Longs, shares: Floats, weights: 
         weights[first + action] = np.where(met, summed, share.sum())
 
 
-def _sample(ground: HoldemGround, tree: BettingTree, deals: int, generator: np.random.Generator) -> _Deals:
+def _sample(domain: HoldemDomain, tree: BettingTree, deals: int, generator: np.random.Generator) -> _Deals:
     cards = np.argsort(generator.random((deals, CARDS)), axis=1)[:, : 2 + BOARD_CARDS[-1]]
     holding = PAIR[cards[:, 0], cards[:, 1]].astype(np.int64)
     rank, bucket = np.empty((2, len(STREETS), deals), np.int64)
-    for street, (ranks, buckets) in enumerate(zip(ground.tables, tree.abstraction.tables(), strict=True)):
+    for street, (ranks, buckets) in enumerate(zip(domain.tables, tree.abstraction.tables(), strict=True)):
         number, seen_as = _found(cards[:, 2 : 2 + BOARD_CARDS[street]].tolist(), holding)
         rank[street], bucket[street] = ranks[number, seen_as], buckets[number, seen_as]
     return _Deals(holding, rank, bucket)

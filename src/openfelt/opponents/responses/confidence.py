@@ -18,8 +18,8 @@ from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree
-from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
-from openfelt.opponents.models.seen import SeenHand, decisions_in
+from openfelt.opponents.models.domain import UNKNOWN, OneCardDomain, model_domain
+from openfelt.opponents.models.observed import ObservedHand, decisions_in
 
 CONSTANT, LINEAR, S_CURVE = "constant", "0-10-linear", "s-curve"
 FULL = 10  # observations from which the linear one trusts fully
@@ -46,15 +46,15 @@ def confidence(kind: str, seen: Floats, most: float = 1.0, half: float = HALF) -
     return most * CONFIDENCES[kind](seen, half)
 
 
-def observations(tree: Tree, hands: Sequence[SeenHand]) -> Floats:
+def observations(tree: Tree, hands: Sequence[ObservedHand]) -> Floats:
     """[slots] how often the player was seen to decide in each slot's row, in hands whose cards are known."""
     counts = np.zeros(tree.num_slots)
     slots_of = _holdem_slots(tree) if isinstance(tree, BettingTree) else _small_slots(compile_game(tree))
-    ground = ground_of(tree.game)
+    domain = model_domain(tree.game)
     for hand in hands:
         if hand.holding != UNKNOWN:
-            for node, _, street, _ in decisions_in(ground.public, hand):
-                counts[slots_of(node, hand.holding, hand.board[: ground.board_cards[street]])] += 1.0
+            for node, _, street, _ in decisions_in(domain.public, hand):
+                counts[slots_of(node, hand.holding, hand.board[: domain.board_cards[street]])] += 1.0
     return counts
 
 
@@ -62,9 +62,9 @@ SlotsOf = Callable[[int, int, tuple[int, ...]], slice]  # from a node of the pub
 
 
 def _small_slots(tree: GameTree) -> SlotsOf:
-    ground = ground_of(tree.game)
-    assert isinstance(ground, SmallGround)
-    row = {(place.node, place.holding, place.board): place.row for place in ground.rows()}
+    domain = model_domain(tree.game)
+    assert isinstance(domain, OneCardDomain)
+    row = {(place.node, place.holding, place.board): place.row for place in domain.rows()}
     return lambda node, holding, board: tree.slots(row[node, holding, board])
 
 

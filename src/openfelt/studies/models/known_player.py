@@ -10,9 +10,9 @@ import numpy as np
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE, TERMINAL
-from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
+from openfelt.opponents.models.domain import UNKNOWN, OneCardDomain, model_domain
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import KNOWN, SeenHand, ending
+from openfelt.opponents.models.observed import KNOWN, ObservedHand, ending
 from openfelt.policy.tabular import TabularPolicy, random_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 
@@ -44,8 +44,8 @@ class History(NamedTuple):
 @cache
 def histories(player: str) -> list[History]:
     """All that can come when the policy plays itself."""
-    policy, ground = policy_of(player), _ground()
-    nodes, game, found = compile_game(GAME).nodes, ground.game, list[History]()
+    policy, domain = policy_of(player), _ground()
+    nodes, game, found = compile_game(GAME).nodes, domain.game, list[History]()
     todo: list[tuple[int, Any, History]] = [(0, game.start(), History(1.0, (), (), ()))]
     while todo:
         node, state, here = todo.pop()
@@ -58,7 +58,7 @@ def histories(player: str) -> list[History]:
         for way, (word, chance) in enumerate(zip(game.actions(state), chances, strict=True)):
             after = here._replace(chance=here.chance * float(chance))
             if dealing:
-                after = after._replace(dealt=(*here.dealt, ground.deck.index(word)))
+                after = after._replace(dealt=(*here.dealt, domain.deck.index(word)))
             else:
                 after = after._replace(line=(*here.line, way), rows=(*here.rows, (mover, row)))
             if after.chance > 0:
@@ -66,13 +66,13 @@ def histories(player: str) -> list[History]:
     return found
 
 
-def _ground() -> SmallGround:
-    ground = ground_of(GAME)
-    assert isinstance(ground, SmallGround)
-    return ground
+def _ground() -> OneCardDomain:
+    domain = model_domain(GAME)
+    assert isinstance(domain, OneCardDomain)
+    return domain
 
 
-def hands_of(player: str, cards: str, count: int, generator: np.random.Generator) -> list[SeenHand]:
+def hands_of(player: str, cards: str, count: int, generator: np.random.Generator) -> list[ObservedHand]:
     """Hands of the player against himself; he is watched in both seats by turns."""
     ways = histories(player)
     chances = np.array([way.chance for way in ways])
@@ -82,17 +82,17 @@ def hands_of(player: str, cards: str, count: int, generator: np.random.Generator
         way, seat = ways[place], number % 2
         shown = cards == KNOWN or ending(_ground().public, way.line, seat).showdown
         board, other = way.dealt[2:], way.dealt[1 - seat]
-        found.append(SeenHand(seat, way.line, board, way.dealt[seat] if shown else UNKNOWN, (other,)))
+        found.append(ObservedHand(seat, way.line, board, way.dealt[seat] if shown else UNKNOWN, (other,)))
     return found
 
 
 @cache
-def posteriors(player: str) -> list[tuple[SeenHand, float, Floats]]:
+def posteriors(player: str) -> list[tuple[ObservedHand, float, Floats]]:
     """Each hand that can be seen, how likely it is, and what the player may hold then: from all deals."""
-    found: dict[SeenHand, Floats] = {}
+    found: dict[ObservedHand, Floats] = {}
     for way in histories(player):
         for seat in (0, 1):
-            key = SeenHand(seat, way.line, way.dealt[2:], UNKNOWN, (way.dealt[1 - seat],))
+            key = ObservedHand(seat, way.line, way.dealt[2:], UNKNOWN, (way.dealt[1 - seat],))
             found.setdefault(key, np.zeros(_ground().holdings))[way.dealt[seat]] += way.chance
     total = sum(float(likely.sum()) for likely in found.values())
     return [(hand, float(likely.sum()) / total, likely / likely.sum()) for hand, likely in found.items()]

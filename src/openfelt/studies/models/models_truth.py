@@ -16,7 +16,7 @@ from openfelt.core.files import write_text
 from openfelt.core.jit import Floats
 from openfelt.opponents.models.files import KINDS, new_model
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.seen import KNOWN, SHOWN
+from openfelt.opponents.models.observed import KNOWN, SHOWN
 from openfelt.opponents.models.tally import TallyModel
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.match_study import MatchStudy

@@ -18,11 +18,11 @@ from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY
 from openfelt.cards.deck import FLOP, RIVER, STREETS
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
 from openfelt.hands.store import HandStore
+from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in, observed_hands
 from openfelt.opponents.models.public_tree import CALL, FOLD, IN_GAME, RAISE, THE_PLAYER, holds_at
 from openfelt.opponents.models.relational.language import Query, query_array
 from openfelt.opponents.models.relational.model import CARD_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Split, Tree
-from openfelt.opponents.models.seen import SeenHand, all_decisions, decisions_in, seen_hands
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, RelationalTree, TreeSplit
 from openfelt.plots.relational_tree import draw_trees, picture
 from openfelt.studies.match_study import MatchStudy
 from openfelt.studies.study import Finding
@@ -79,7 +79,7 @@ class TreeStudy(MatchStudy):
                 progress=progress,
             )
             with HandStore(history) as store:
-                seen = seen_hands(store.hands(), PLAYER, GAME)
+                seen = observed_hands(store.hands(), PLAYER, GAME)
         return learned(seen, len(seen) * self.learned // self.hands, seed)
 
     @property
@@ -135,7 +135,7 @@ def _code(text: str) -> list[str]:
     return ["```", *text.splitlines(), "```"]
 
 
-def learned(seen: Sequence[SeenHand], games: int, seed: int) -> Learned:
+def learned(seen: Sequence[ObservedHand], games: int, seed: int) -> Learned:
     """Learn from the first games, foretell the rest."""
     model, own = RelationalModel(GAME), RelationalModel(GAME)
     model.fit(seen[:games], seed=seed)
@@ -145,35 +145,35 @@ def learned(seen: Sequence[SeenHand], games: int, seed: int) -> Learned:
     return Learned(model, games, _paper_rule(model, seen[:games]), _foretold(model, own, rest), len(rest))
 
 
-def _paper_rule(model: RelationalModel, hands: Sequence[SeenHand]) -> dict[int, float]:
+def _paper_rule(model: RelationalModel, hands: Sequence[ObservedHand]) -> dict[int, float]:
     """On the river, after a call and a bet before that: the player's share of examples with high cards.
 
     The prior's are what is to be expected of cards that are possible.
     """
-    decisions = all_decisions(model.ground, hands)
-    street = model.ground.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
-    holds = holds_at(model.ground.public, decisions.places, query_array(CALLED_AFTER_BET))
+    decisions = all_decisions(model.domain, hands)
+    street = model.domain.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
+    holds = holds_at(model.domain.public, decisions.places, query_array(CALLED_AFTER_BET))
     rows = np.flatnonzero((street == RIVER) & (holds[decisions.place] == 1))
-    possible = np.zeros(model.ground.holdings)
+    possible = np.zeros(model.domain.holdings)
     for hand in decisions.hand[rows].tolist():
-        possible += model.ground.possible((*hands[hand].board, *hands[hand].dead))
+        possible += model.domain.possible((*hands[hand].board, *hands[hand].dead))
     shares = {}
     for limit in RULE_LIMITS:
-        high = model.ground.card_facts[0] > limit
+        high = model.domain.card_facts[0] > limit
         player, prior = float(high[decisions.holding[rows]].sum()), float(possible[high].sum())
         shares[limit] = player / max(player + prior, 1e-9)
     return shares
 
 
-def _foretold(model: RelationalModel, own: RelationalModel, hands: Sequence[SeenHand]) -> Likely:
-    decisions = all_decisions(model.ground, hands)
+def _foretold(model: RelationalModel, own: RelationalModel, hands: Sequence[ObservedHand]) -> Likely:
+    decisions = all_decisions(model.domain, hands)
     shares = model.shares(decisions.node, decisions.rank, decisions.holding)
     done = shares[np.arange(len(shares)), decisions.action]
     cards = []
     for hand in hands:
-        if any(True for _ in decisions_in(model.ground.public, hand)):
+        if any(True for _ in decisions_in(model.domain.public, hand)):
             chances = (
-                model.ground.possible((*hand.board, *hand.dead)),
+                model.domain.possible((*hand.board, *hand.dead)),
                 model.cards_by_tree(hand),
                 own.cards_by_tree(hand),
                 model.bayes(hand),
@@ -184,28 +184,28 @@ def _foretold(model: RelationalModel, own: RelationalModel, hands: Sequence[Seen
     return Likely(float(np.log(np.maximum(done, 1e-12)).mean()), right, means)
 
 
-def first_limit(tree: Tree, action: int) -> str:
+def first_limit(tree: RelationalTree, action: int) -> str:
     """The first limit of the sum that a tree of actions asks of one action; empty if it asks for none."""
-    while isinstance(tree, Split) and isinstance(tree.test, Acts):
+    while isinstance(tree, TreeSplit) and isinstance(tree.test, Acts):
         tree = tree.yes if tree.test.action == action else tree.no
     return next((f"{limit:g}" for limit in _limits(tree)), "")
 
 
-def sum_limits(tree: Tree) -> list[float]:
+def sum_limits(tree: RelationalTree) -> list[float]:
     """All limits of the sum that a tree asks for."""
     return sorted(set(_limits(tree)))
 
 
-def _limits(tree: Tree) -> Iterator[float]:
-    if isinstance(tree, Split):
+def _limits(tree: RelationalTree) -> Iterator[float]:
+    if isinstance(tree, TreeSplit):
         if isinstance(tree.test, Exceeds) and tree.test.fact == SUM:
             yield tree.test.limit
         yield from _limits(tree.yes)
         yield from _limits(tree.no)
 
 
-def _has_history(tree: Tree) -> bool:
-    if not isinstance(tree, Split):
+def _has_history(tree: RelationalTree) -> bool:
+    if not isinstance(tree, TreeSplit):
         return False
     return isinstance(tree.test, Did) or _has_history(tree.yes) or _has_history(tree.no)
 
@@ -228,7 +228,7 @@ def _findings(results: Learned) -> list[Finding]:
         share = results.rule[limit]
         found.append(Finding(words, f"the player {100 * share:.0f}%", share > 0.5))
     asked = ", ".join(f"{limit:g}" for limit in sum_limits(cards))
-    root = isinstance(cards, Split) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
+    root = isinstance(cards, TreeSplit) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
     found.append(Finding("the tree of cards asks for the sum first", f"it asks for {asked}", root))
     found.append(
         Finding(

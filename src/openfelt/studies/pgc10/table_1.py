@@ -18,7 +18,7 @@ from openfelt.core.files import MANIFEST
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import KNOWN, SHOWN, seen_hands
+from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.match_study import MatchStudy
 from openfelt.studies.match_table import PER_UNIT, Measured, more
@@ -181,7 +181,7 @@ class ModelMatches(MatchStudy):
             if player.kind and not (folder / MANIFEST).exists():
                 model = new_model(player.kind, Holdem.key)
                 with HandStore(history) as store:
-                    model.fit(seen_hands(store.hands(opponent), opponent, Holdem.key, player.cards))
+                    model.fit(observed_hands(store.hands(opponent), opponent, Holdem.key, player.cards))
                 save_model(model, folder, player=opponent)
 
     def csv(self, results: Results) -> str:

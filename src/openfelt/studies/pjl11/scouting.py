@@ -24,7 +24,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import SeenHand, seen_hands
+from openfelt.opponents.models.observed import ObservedHand, observed_hands
 from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
 from openfelt.opponents.responses.response import restricted_solver
@@ -94,9 +94,9 @@ class Scouted:
         )
 
     @cached_property
-    def hands(self) -> list[SeenHand]:
+    def hands(self) -> list[ObservedHand]:
         with HandStore(self.history) as store:
-            return seen_hands(store.hands(self.opponent), self.opponent, Holdem.key)
+            return observed_hands(store.hands(self.opponent), self.opponent, Holdem.key)
 
     def model(self, kind: str) -> OpponentModel:
         folder = self.folder / f"{self.opponent}-{kind}"

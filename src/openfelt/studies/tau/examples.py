@@ -22,7 +22,7 @@ from openfelt.opponents.models.network import (
     STREET,
     Examples,
     Features,
-    columns_of,
+    feature_columns,
     hand_examples,
 )
 from openfelt.studies.tau.expansion import ExpandBot
@@ -107,7 +107,7 @@ def joined(blocks: Sequence[Examples], some: slice = slice(None)) -> Examples:
 
 def by_public(training: Examples, testing: Examples) -> float:
     """How often the most frequent action of training, given what is public in figures 5 to 7, is right."""
-    columns = columns_of(PUBLIC)
+    columns = feature_columns(PUBLIC)
     keys, place = np.unique(training.features[:, columns], axis=0, return_inverse=True)
     counts = np.zeros((len(keys), len(ACTIONS)), np.int64)
     np.add.at(counts, (place.ravel(), training.action), 1)

@@ -21,7 +21,7 @@ from openfelt.opponents.models.network import (
     POTENTIAL,
     Examples,
     classifier,
-    columns_of,
+    feature_columns,
     train,
     weights_of,
 )
@@ -97,7 +97,7 @@ class NetworkStudy(MatchStudy):
         testing = joined(pieces)
         accuracy, model = {}, None
         for label, names in SETS.items():
-            seen, found = testing.features[:, columns_of(names)], []
+            seen, found = testing.features[:, feature_columns(names)], []
             for model in train(training, names, epochs=EPOCHS, seed=seed):
                 found.append(model.score(seen, testing.action))
             accuracy[label] = np.array(found)
@@ -209,8 +209,8 @@ class NetworkStudy(MatchStudy):
 
 def _at_nodes(model: Any, examples: Examples) -> list[float]:
     """Accuracy at max and at min nodes."""
-    right = model.predict(examples.features[:, columns_of(SETS[FULLEST])]) == examples.action
-    own = examples.features[:, columns_of([MAX_NODE])[0]] == 1.0
+    right = model.predict(examples.features[:, feature_columns(SETS[FULLEST])]) == examples.action
+    own = examples.features[:, feature_columns([MAX_NODE])[0]] == 1.0
     return [float(right[own].mean()), float(right[~own].mean())]
 
 

@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs, kernel
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
-from openfelt.opponents.models.ground import Ground
-from openfelt.opponents.models.grown import BIT, CARD, LEAF, RANK, Grown, grown_shares, leaf_of
+from openfelt.opponents.models.domain import ModelDomain
 from openfelt.opponents.models.public_tree import CLASSES, PublicTree
 from openfelt.opponents.models.relational.language import HAND_RANK, LanguageBias, Query
-from openfelt.opponents.models.relational.public_bits import Asked, all_bits, bits_at
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Leaf, Split, Tree
+from openfelt.opponents.models.relational.public_bits import PublicTest, all_bits, bits_at
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, RelationalTree, TreeLeaf, TreeSplit
+from openfelt.opponents.models.tree_arrays import (
+    BIT,
+    CARD,
+    LEAF,
+    RANK,
+    TreeArrays,
+    leaf_of,
+    tree_probabilities,
+)
 
 MOST_STEPS = 2_000_000
 FEW_NODES = 1_000_000  # of a public tree whose bits are all made at once
@@ -48,10 +56,10 @@ class Steps:
             raise FeltError(f"The trees together have more than {MOST_STEPS:,} steps; allow fewer leaves.")
         return self.steps.setdefault(step, len(self.steps))
 
-    def grown(self, bits: NDArray[np.uint64], roots: Sequence[int], card_facts: Floats) -> Grown:
+    def grown(self, bits: NDArray[np.uint64], roots: Sequence[int], card_facts: Floats) -> TreeArrays:
         """Finished."""
         rows = list(self.steps)
-        return Grown(
+        return TreeArrays(
             bits,
             np.array(roots, np.int32),
             np.array([(kind, yes, no) for kind, _, yes, no in rows], np.int32).reshape(-1, 3),
@@ -61,14 +69,16 @@ class Steps:
         )
 
 
-class Compiled(NamedTuple):
+class CompiledTrees(NamedTuple):
     """Trees for kernels, and what their bits mean."""
 
-    grown: Grown  # without bits
-    asked: tuple[Asked, ...]
+    grown: TreeArrays  # without bits
+    asked: tuple[PublicTest, ...]
 
 
-def compile_trees(trees: Sequence[Tree], bias: LanguageBias, card_facts: Floats, m: float) -> Compiled:
+def compile_trees(
+    trees: Sequence[RelationalTree], bias: LanguageBias, card_facts: Floats, m: float
+) -> CompiledTrees:
     """The action trees of all streets, one for each or one for all."""
     names = [fact.name for fact in bias.cards]
     kinds = {HAND_RANK: RANK, **{name: CARD + place for place, name in enumerate(names)}}
@@ -78,7 +88,7 @@ def compile_trees(trees: Sequence[Tree], bias: LanguageBias, card_facts: Floats,
     # Kernels read any card fact that there is; there is at least one row.
     rows = card_facts if len(card_facts) else np.zeros((1, card_facts.shape[1]))
     grown = made.steps.grown(empty, [roots[id(tree)] for tree in trees], rows)
-    return Compiled(grown, tuple(made.asked))
+    return CompiledTrees(grown, tuple(made.asked))
 
 
 class _Descent:
@@ -87,19 +97,21 @@ class _Descent:
     def __init__(self, kinds: Mapping[str, int], m: float) -> None:
         self.kinds, self.m = kinds, m
         self.steps = Steps()
-        self.asked: dict[Asked, int] = {}
+        self.asked: dict[PublicTest, int] = {}
 
-    def down(self, cursors: list[tuple[Tree, Query]], known: Mapping[object, tuple[float, float]]) -> int:
+    def down(
+        self, cursors: list[tuple[RelationalTree, Query]], known: Mapping[object, tuple[float, float]]
+    ) -> int:
         """`cursors` have where each action is, with its path's query; `known` what is known of facts: more
         than the first number, at most the second.
         """
         cursors = [self._settled(cursor, action, known) for action, cursor in enumerate(cursors)]
-        open_cursor = next((cursor for cursor in cursors if isinstance(cursor[0], Split)), None)
+        open_cursor = next((cursor for cursor in cursors if isinstance(cursor[0], TreeSplit)), None)
         if open_cursor is None:
-            leaves = [tree for tree, _ in cursors if isinstance(tree, Leaf)]
+            leaves = [tree for tree, _ in cursors if isinstance(tree, TreeLeaf)]
             return self.steps.leaf(tuple(leaf.odds(self.m) for leaf in leaves))
         tree, query = open_cursor
-        assert isinstance(tree, Split)
+        assert isinstance(tree, TreeSplit)
         kind, limit, what = self._told(tree, query)
         at = 0.5 if kind == BIT else limit
         low, high = known.get(what, (-np.inf, np.inf))
@@ -108,11 +120,11 @@ class _Descent:
         return self.steps.test(kind, limit, yes, no)
 
     def _settled(
-        self, cursor: tuple[Tree, Query], action: int, known: Mapping[object, tuple[float, float]]
-    ) -> tuple[Tree, Query]:
+        self, cursor: tuple[RelationalTree, Query], action: int, known: Mapping[object, tuple[float, float]]
+    ) -> tuple[RelationalTree, Query]:
         """As far down as the answers are known."""
         tree, query = cursor
-        while isinstance(tree, Split):
+        while isinstance(tree, TreeSplit):
             test = tree.test
             if isinstance(test, Acts):
                 yes = test.action == action
@@ -128,18 +140,18 @@ class _Descent:
             tree = tree.yes if yes else tree.no
         return tree, query
 
-    def _told(self, tree: Split, query: Query) -> tuple[int, float, object]:
+    def _told(self, tree: TreeSplit, query: Query) -> tuple[int, float, object]:
         """The kind of its step and its limit, and what is asked for."""
         test = tree.test
         if isinstance(test, Exceeds) and test.fact in self.kinds:
             return self.kinds[test.fact], test.limit, test.fact
         assert not isinstance(test, Acts)
-        asked: Asked = test if isinstance(test, Exceeds) else query + test.literals
+        asked: PublicTest = test if isinstance(test, Exceeds) else query + test.literals
         bit = self.asked.setdefault(asked, len(self.asked))
         return BIT, float(bit), asked
 
 
-def product(first: Grown, second: Grown) -> Grown:
+def product(first: TreeArrays, second: TreeArrays) -> TreeArrays:
     """The two models' weights multiplied: a prior, and what a player does more or less than it."""
     steps, words = Steps(), first.bits.shape[1]
     facts = len(first.card_facts)
@@ -173,30 +185,30 @@ def product(first: Grown, second: Grown) -> Grown:
     return steps.grown(bits, roots, np.concatenate([first.card_facts, second.card_facts]))
 
 
-class Answers:
+class TreeEvaluator:
     """Compiled trees with their bits, which are made when they are needed."""
 
-    def __init__(self, ground: Ground, bias: LanguageBias, compiled: Compiled) -> None:
-        self.ground, self.bias, self.compiled = ground, bias, compiled
-        self._grown: Grown | None = None
+    def __init__(self, domain: ModelDomain, bias: LanguageBias, compiled: CompiledTrees) -> None:
+        self.domain, self.bias, self.compiled = domain, bias, compiled
+        self._grown: TreeArrays | None = None
         self._rows: dict[int, NDArray[np.uint64]] = {}
 
-    def everywhere(self) -> Grown:
+    def everywhere(self) -> TreeArrays:
         """With the bits of every node."""
         if self._grown is None:
-            bits = all_bits(self.ground, self.bias, self.compiled.asked)
+            bits = all_bits(self.domain, self.bias, self.compiled.asked)
             self._grown = self.compiled.grown._replace(bits=bits)
         return self._grown
 
-    def at(self, nodes: Longs) -> tuple[PublicTree, Grown, Longs]:
+    def at(self, nodes: Longs) -> tuple[PublicTree, TreeArrays, Longs]:
         """For the kernels: a tree that has these nodes, a Grown with their bits, and where they stand."""
-        public = self.ground.public
+        public = self.domain.public
         if self._grown is not None or len(public.node) <= FEW_NODES:
             return public, self.everywhere(), nodes
         once, rows = np.unique(nodes, return_inverse=True)
         new = [node for node in once.tolist() if node not in self._rows]
         if new:
-            found = bits_at(self.ground, self.bias, self.compiled.asked, np.array(new))
+            found = bits_at(self.domain, self.bias, self.compiled.asked, np.array(new))
             self._rows.update(zip(new, found, strict=True))
         bits = np.array([self._rows[node] for node in once.tolist()], np.uint64)
         part = public._replace(node=np.ascontiguousarray(public.node[once]))
@@ -206,7 +218,9 @@ class Answers:
         """[n, CLASSES] the weights of the actions that can be taken, in shares."""
         found = np.zeros((len(nodes), len(CLASSES)))
         tree, grown, rows = self.at(np.asarray(nodes, np.int64))
-        grown_shares(tree, grown, rows, np.asarray(ranks, np.int64), np.asarray(holdings, np.int64), found)
+        tree_probabilities(
+            tree, grown, rows, np.asarray(ranks, np.int64), np.asarray(holdings, np.int64), found
+        )
         return found
 
     def weights(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
@@ -219,7 +233,7 @@ class Answers:
 
 @kernel
 def _weights(
-    tree: PublicTree, grown: Grown, nodes: Longs, ranks: Longs, holdings: Longs, found: Floats
+    tree: PublicTree, grown: TreeArrays, nodes: Longs, ranks: Longs, holdings: Longs, found: Floats
 ) -> None:
     for row in range(len(nodes)):
         street = tree.node[nodes[row], KIND] >> STREET_SHIFT & 3

@@ -27,7 +27,15 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.opponents.models.public_tree import Places, PublicTree, holds_at
 from openfelt.opponents.models.relational.language import LanguageBias, Query, query_array
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Leaf, Split, Test, Tree
+from openfelt.opponents.models.relational.tree import (
+    Acts,
+    Did,
+    Exceeds,
+    RelationalTree,
+    Test,
+    TreeLeaf,
+    TreeSplit,
+)
 
 MOST_LIMITS = 128  # of a fact; if it has more values, quantiles
 
@@ -55,7 +63,7 @@ class Growth:
                 )
 
 
-class Examples(NamedTuple):
+class TreeExamples(NamedTuple):
     """What a tree is grown from."""
 
     place: Longs  # [examples] which of the places
@@ -65,7 +73,7 @@ class Examples(NamedTuple):
     facts: dict[str, Floats]  # [examples] each
 
 
-class Column(NamedTuple):
+class FactColumn(NamedTuple):
     """A fact of all examples, by the number of limits that it exceeds."""
 
     name: str
@@ -73,7 +81,7 @@ class Column(NamedTuple):
     limits: Floats  # rising
 
 
-class Histories:
+class QueryCache:
     """Which queries hold at some places; each is answered once."""
 
     def __init__(self, tree: PublicTree, places: Places, bias: LanguageBias) -> None:
@@ -105,7 +113,7 @@ class Histories:
         return self._tried[query]
 
 
-def columns_of(facts: dict[str, Floats]) -> list[Column]:
+def fact_columns(facts: dict[str, Floats]) -> list[FactColumn]:
     """Limits between all values, or quantiles if these are many."""
     found = []
     for name, numbers in facts.items():
@@ -117,33 +125,33 @@ def columns_of(facts: dict[str, Floats]) -> list[Column]:
             limits = np.unique(np.quantile(numbers, np.linspace(0, 1, MOST_LIMITS + 2)[1:-1]))
         if (values == np.rint(values)).all():
             limits = np.unique(np.floor(limits))
-        found.append(Column(name, np.searchsorted(limits, numbers), limits))
+        found.append(FactColumn(name, np.searchsorted(limits, numbers), limits))
     return found
 
 
 class _Node:
     """A leaf that may still be split."""
 
-    def __init__(self, rows: Longs, query: Query, examples: Examples) -> None:
+    def __init__(self, rows: Longs, query: Query, examples: TreeExamples) -> None:
         self.rows, self.query = rows, query
         self.player = float(examples.player[rows].sum())
         self.prior = float(examples.prior[rows].sum())
         self.test: Test | None = None
         self.below: tuple[_Node, _Node] | None = None
 
-    def frozen(self, m: float, above: float = 0.5) -> Tree:
-        leaf = Leaf(self.player, self.prior, above)
+    def frozen(self, m: float, above: float = 0.5) -> RelationalTree:
+        leaf = TreeLeaf(self.player, self.prior, above)
         if self.below is None or self.test is None:
             return leaf
         yes, no = (part.frozen(m, leaf.chance(m)) for part in self.below)
-        return Split(self.test, yes, no)
+        return TreeSplit(self.test, yes, no)
 
 
 class Grower:
     """Grows trees of one set of examples."""
 
     def __init__(
-        self, examples: Examples, histories: Histories, growth: Growth, *, noise: float = 0.0
+        self, examples: TreeExamples, histories: QueryCache, growth: Growth, *, noise: float = 0.0
     ) -> None:
         """`noise`: the variance of the prior's sums, as a share of that of the player's.
 
@@ -152,10 +160,10 @@ class Grower:
         """
         self.examples, self.histories, self.growth = examples, histories, growth
         self.scale = 4.0 / (1.0 + noise)
-        self.columns = columns_of(examples.facts)
+        self.columns = fact_columns(examples.facts)
         self.public = {fact.name for fact in histories.bias.public}
 
-    def grow_by_action(self) -> Tree:
+    def grow_by_action(self) -> RelationalTree:
         """A tree that asks for the action first.
 
         The prior's examples are the player's with other actions, or other cards. So often nothing tells
@@ -166,12 +174,12 @@ class Grower:
         actions = np.unique(here).tolist()
         gains = {action: self._gain_of(here == action) for action in actions}
         actions.sort(key=lambda action: gains[action])
-        tree: Tree = self.grow(rows[here == actions[0]]) if actions else Leaf(0.0, 0.0)
+        tree: RelationalTree = self.grow(rows[here == actions[0]]) if actions else TreeLeaf(0.0, 0.0)
         for action in actions[1:]:
-            tree = Split(Acts(action), self.grow(rows[here == action]), tree)
+            tree = TreeSplit(Acts(action), self.grow(rows[here == action]), tree)
         return tree
 
-    def grow(self, rows: Longs | None = None) -> Tree:
+    def grow(self, rows: Longs | None = None) -> RelationalTree:
         """A tree of some examples, or all; it does not ask for their actions."""
         if rows is None:
             rows = np.arange(len(self.examples.place))

@@ -16,7 +16,7 @@ import numpy as np
 from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints
-from openfelt.opponents.models.ground import CARD_FACTS, Ground
+from openfelt.opponents.models.domain import CARD_FACTS, ModelDomain
 from openfelt.opponents.models.public_tree import (
     ANOTHER,
     CALL,
@@ -37,7 +37,7 @@ MOST_LOOKAHEAD = 2
 _ACTORS = ((THE_PLAYER, CALL), (THE_PLAYER, RAISE), (ANOTHER, CALL), (ANOTHER, RAISE), (ANOTHER, FOLD))
 
 
-def columns_of(facts: Bytes) -> Columns:
+def columns_by_fact(facts: Bytes) -> Columns:
     """From [decisions, FACTS]."""
     return {name: facts[:, place].astype(np.float64) for place, name in enumerate(FACTS)}
 
@@ -52,10 +52,10 @@ class PublicFact:
 
 @dataclass(frozen=True)
 class CardFact:
-    """A number of a holding, [holdings] for the game's ground; a `flag` is 1 or 0."""
+    """A number of a holding, [holdings] for the game's domain; a `flag` is 1 or 0."""
 
     name: str
-    function: Callable[[Ground], Floats]
+    function: Callable[[ModelDomain], Floats]
     flag: bool = False
 
 
@@ -68,7 +68,7 @@ def _ratio(name: str, column: str) -> PublicFact:
 
 
 def _card(name: str, *, flag: bool) -> CardFact:
-    return CardFact(name, lambda ground: ground.card_facts[CARD_FACTS.index(name)], flag)
+    return CardFact(name, lambda domain: domain.card_facts[CARD_FACTS.index(name)], flag)
 
 
 PUBLIC = (
@@ -109,10 +109,10 @@ class LanguageBias:
         fact = next(each for each in self.public if each.name == name)
         return _numbers(name, fact.function(columns), len(columns[FACTS[0]]))
 
-    def card_numbers(self, ground: Ground) -> Floats:
+    def card_numbers(self, domain: ModelDomain) -> Floats:
         """[card facts, holdings]."""
-        rows = [_numbers(fact.name, fact.function(ground), ground.holdings) for fact in self.cards]
-        return np.array(rows).reshape(-1, ground.holdings)
+        rows = [_numbers(fact.name, fact.function(domain), domain.holdings) for fact in self.cards]
+        return np.array(rows).reshape(-1, domain.holdings)
 
     def is_flag(self, name: str) -> bool:
         """Whether a fact is 1 or 0."""

@@ -41,7 +41,7 @@ Test = Exceeds | Acts | Did
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TreeLeaf:
     """Where a tree ends, or a tree of nothing else."""
 
     player: float  # weight of examples of the player
@@ -58,45 +58,45 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Split:
+class TreeSplit:
     """A test, and a tree for each answer."""
 
     test: Test
-    yes: Tree
-    no: Tree
+    yes: RelationalTree
+    no: RelationalTree
 
 
-Tree = Leaf | Split
+RelationalTree = TreeLeaf | TreeSplit
 
 
-def rules(tree: Tree, bias: LanguageBias, m: float) -> list[str]:
+def rules(tree: RelationalTree, bias: LanguageBias, m: float) -> list[str]:
     """A tree as a Prolog decision list (PGC10): the first rule whose conditions hold is the one."""
     found = list[str]()
 
-    def tell(tree: Tree, words: tuple[str, ...], speaker: Speaker) -> None:
-        if isinstance(tree, Leaf):
+    def tell(tree: RelationalTree, words: tuple[str, ...], speaker: PathFormatter) -> None:
+        if isinstance(tree, TreeLeaf):
             found.append(f"{', '.join((*words, '!.'))} -> {leaf_words(tree, m)}")
             return
         said, below = speaker.say(tree.test)
         tell(tree.yes, (*words, said), below)
         tell(tree.no, words, speaker)
 
-    tell(tree, (), Speaker(bias))
+    tell(tree, (), PathFormatter(bias))
     return found
 
 
-def leaf_words(leaf: Leaf, m: float) -> str:
+def leaf_words(leaf: TreeLeaf, m: float) -> str:
     """In percent."""
     chance = 100 * leaf.chance(m)
     return f"player {chance:.0f}%, prior {100 - chance:.0f}% ({leaf.player + leaf.prior:,.0f} examples)"
 
 
-def indented(tree: Tree, bias: LanguageBias, m: float) -> str:
+def indented(tree: RelationalTree, bias: LanguageBias, m: float) -> str:
     """A tree as lines of text, the branches below their tests."""
     lines = list[str]()
 
-    def tell(tree: Tree, before: str, indent: str, speaker: Speaker) -> None:
-        if isinstance(tree, Leaf):
+    def tell(tree: RelationalTree, before: str, indent: str, speaker: PathFormatter) -> None:
+        if isinstance(tree, TreeLeaf):
             lines.append(f"{before}{leaf_words(tree, m)}")
             return
         said, below = speaker.say(tree.test)
@@ -104,17 +104,17 @@ def indented(tree: Tree, bias: LanguageBias, m: float) -> str:
         tell(tree.yes, f"{indent}  yes: ", f"{indent}  ", below)
         tell(tree.no, f"{indent}  no:  ", f"{indent}  ", speaker)
 
-    tell(tree, "", "", Speaker(bias))
+    tell(tree, "", "", PathFormatter(bias))
     return "\n".join(lines)
 
 
-class Speaker:
+class PathFormatter:
     """Puts the tests of one path into words; letters go on where those of the path above ended."""
 
     def __init__(self, bias: LanguageBias, letters: int = 0, times: tuple[str, ...] = ("E",)) -> None:
         self.bias, self.letters, self.times = bias, letters, times  # times: the letters of actions so far
 
-    def say(self, test: Test) -> tuple[str, Speaker]:
+    def say(self, test: Test) -> tuple[str, PathFormatter]:
         """The words, and who speaks below, where it holds."""
         if isinstance(test, Acts):
             return f"ACTION(E,{CLASSES[test.action].upper()})", self
@@ -124,10 +124,10 @@ class Speaker:
                 return f"{name}(E)", self
             letter = _letter(self.letters)
             words = f"{name}(E,{letter}), {letter}>{test.limit:.4g}"
-            return words, Speaker(self.bias, self.letters + 1, self.times)
+            return words, PathFormatter(self.bias, self.letters + 1, self.times)
         return self._say_did(test)
 
-    def _say_did(self, test: Did) -> tuple[str, Speaker]:
+    def _say_did(self, test: Did) -> tuple[str, PathFormatter]:
         words, letters, times = [], self.letters, list(self.times)
         for parent, who, what, where in test.literals:
             times.append(_letter(letters))
@@ -135,7 +135,7 @@ class Speaker:
             name = "ACTION_IN_PHASE" if where == IN_PHASE else "ACTION_IN_GAME"
             whose = "P" if who == THE_PLAYER else "OTHER"
             words.append(f"{name}({times[parent]},{whose},{times[-1]},{CLASSES[what].upper()})")
-        return ", ".join(words), Speaker(self.bias, letters, tuple(times))
+        return ", ".join(words), PathFormatter(self.bias, letters, tuple(times))
 
 
 def _letter(number: int) -> str:
@@ -143,9 +143,9 @@ def _letter(number: int) -> str:
     return _LETTERS[place] + (str(rounds) if rounds else "")
 
 
-def tree_to_save(tree: Tree) -> list[Any]:
+def tree_to_save(tree: RelationalTree) -> list[Any]:
     """For a JSON file."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, TreeLeaf):
         return [tree.player, tree.prior, tree.above]
     test = tree.test
     if isinstance(test, Exceeds):
@@ -157,10 +157,10 @@ def tree_to_save(tree: Tree) -> list[Any]:
     return [said, tree_to_save(tree.yes), tree_to_save(tree.no)]
 
 
-def tree_from(saved: Any) -> Tree:
+def tree_from(saved: Any) -> RelationalTree:
     """What `tree_to_save` made."""
     if isinstance(saved[0], float):
-        return Leaf(*map(float, saved))
+        return TreeLeaf(*map(float, saved))
     (word, *rest), yes, no = saved
     test: Test
     if word == "exceeds":
@@ -169,4 +169,4 @@ def tree_from(saved: Any) -> Tree:
         test = Acts(int(rest[0]))
     else:
         test = Did(tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in rest[0]))
-    return Split(test, tree_from(yes), tree_from(no))
+    return TreeSplit(test, tree_from(yes), tree_from(no))

@@ -38,7 +38,7 @@ CARD_FACTS = ("sum_hole_cards", "suited", "pair")  # of a holding, whatever the 
 UNKNOWN = -1  # a holding that was not seen
 
 
-class Ground(ABC):
+class ModelDomain(ABC):
     """Of one game, whatever abstraction its name gives."""
 
     game: Game
@@ -102,7 +102,7 @@ class HoldemRanks(NamedTuple):
     river: NDArray[Any]
 
 
-class HoldemGround(Ground):
+class HoldemDomain(ModelDomain):
     """Limit hold'em."""
 
     board_cards, streets, holdings = BOARD_CARDS, STREETS, PAIRS
@@ -155,7 +155,7 @@ def _pairs(dealt: Sequence[str]) -> list[Sequence[str]]:
     return [dealt[place : place + 2] for place in range(0, len(dealt), 2)]
 
 
-class SmallGround(Ground):
+class OneCardDomain(ModelDomain):
     """Kuhn and Leduc poker: one card each, which counts by its rank."""
 
     def __init__(self, game: Kuhn | Leduc) -> None:
@@ -207,9 +207,9 @@ class SmallGround(Ground):
         """The enumerated game."""
         return compile_game(self.game)
 
-    def rows(self) -> list[RowPlace]:
+    def rows(self) -> list[InfosetPlace]:
         """Every row of the game's tree, as a model sees it."""
-        found: dict[int, RowPlace] = {}
+        found: dict[int, InfosetPlace] = {}
         nodes = self.tree.nodes
         todo: list[tuple[int, int, Any, tuple[int, ...]]] = [(0, 0, self.game.start(), ())]
         while todo:
@@ -219,7 +219,7 @@ class SmallGround(Ground):
                 continue
             if mover != CHANCE:
                 row = int(nodes.row[node])
-                found.setdefault(row, RowPlace(row, public, dealt[mover], dealt[self.players :]))
+                found.setdefault(row, InfosetPlace(row, public, dealt[mover], dealt[self.players :]))
             for way, action in enumerate(self.game.actions(state)):
                 chance = mover == CHANCE
                 cards = (*dealt, self.deck.index(action)) if chance else dealt
@@ -229,13 +229,13 @@ class SmallGround(Ground):
         return [found[row] for row in sorted(found)]
 
     @cached_property
-    def row_table(self) -> RowTable:
+    def infoset_table(self) -> InfosetTable:
         """All rows as arrays, and for each slot its row and class of action."""
         places, first_slot = self.rows(), self.tree.rows.first_slot
         counts = np.diff(first_slot)
         first = np.array([self.first_class(place.node) for place in places])
         row_of_slot = np.repeat(np.arange(len(places)), counts)
-        return RowTable(
+        return InfosetTable(
             node=np.array([place.node for place in places]),
             rank=np.array([self.rank_of(place.holding, place.board) for place in places]),
             holding=np.array([place.holding for place in places]),
@@ -244,7 +244,7 @@ class SmallGround(Ground):
         )
 
 
-class RowTable(NamedTuple):
+class InfosetTable(NamedTuple):
     """The rows of an enumerated game."""
 
     node: Longs  # [rows] of the public tree
@@ -254,7 +254,7 @@ class RowTable(NamedTuple):
     class_of_slot: Longs  # [slots]
 
 
-class RowPlace(NamedTuple):
+class InfosetPlace(NamedTuple):
     """A row of an enumerated game."""
 
     row: int
@@ -263,7 +263,7 @@ class RowPlace(NamedTuple):
     board: tuple[int, ...]
 
 
-def ground_of(game: AnyGame) -> Ground:
+def model_domain(game: AnyGame) -> ModelDomain:
     """Of a betting game that models know; the same object for the same rules."""
     rules = load_game(game)
     if isinstance(rules, Holdem):
@@ -273,4 +273,4 @@ def ground_of(game: AnyGame) -> Ground:
     raise FeltError(f"Models of opponents are for hold'em, Leduc and Kuhn poker, not for {rules.name}.")
 
 
-_holdem_ground, _small_ground = cache(HoldemGround), cache(SmallGround)
+_holdem_ground, _small_ground = cache(HoldemDomain), cache(OneCardDomain)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from openfelt.cards.deck import PAIR
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
 from openfelt.games.compile.betting_tree import KIND, PLAYER, STREET_SHIFT
-from openfelt.opponents.models.ground import HoldemRanks
+from openfelt.opponents.models.domain import HoldemRanks
 from openfelt.opponents.models.public_tree import PublicTree, classes
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import BOARD, PERMUTATION, Deal, HoldemTree, pair_on
@@ -24,7 +24,7 @@ LEAF, BIT, RANK, CARD = -1, 0, 1, 2  # kinds of nodes; CARD + k asks for the car
 KIND_OF, YES, NO = range(3)  # columns of Grown.step
 
 
-class Grown(NamedTuple):
+class TreeArrays(NamedTuple):
     """A tree for each street."""
 
     bits: NDArray[np.uint64]  # [public nodes, words] answers of the tests there
@@ -35,15 +35,15 @@ class Grown(NamedTuple):
     card_facts: Floats  # [facts, holdings]
 
 
-class GrownModel(NamedTuple):
+class TreeSearchModel(NamedTuple):
     """For searches in hold'em."""
 
-    grown: Grown
+    grown: TreeArrays
     ranks: HoldemRanks
 
 
 @part
-def leaf_of(grown: Grown, node: int, street: int, rank: int, holding: int) -> int:
+def leaf_of(grown: TreeArrays, node: int, street: int, rank: int, holding: int) -> int:
     """Down the tree."""
     here = grown.root[street]
     while grown.step[here, KIND_OF] != LEAF:
@@ -60,8 +60,8 @@ def leaf_of(grown: Grown, node: int, street: int, rank: int, holding: int) -> in
 
 
 @kernel
-def grown_shares(
-    tree: PublicTree, grown: Grown, nodes: Longs, ranks: Longs, holdings: Longs, shares: Floats
+def tree_probabilities(
+    tree: PublicTree, grown: TreeArrays, nodes: Longs, ranks: Longs, holdings: Longs, shares: Floats
 ) -> None:
     """Fill [n, CLASSES] with the chance of each class of action, over those that can be taken."""
     for row in range(len(nodes)):
@@ -106,13 +106,13 @@ def draw_class(shares: Floats, row: int, kind: int, place: float) -> int:
     return chosen
 
 
-@implements(is_known, GrownModel)
-def _known(model: GrownModel) -> bool:
+@implements(is_known, TreeSearchModel)
+def _known(model: TreeSearchModel) -> bool:
     return True
 
 
-@implements(answer, GrownModel)
-def _answer(model: GrownModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, TreeSearchModel)
+def _answer(model: TreeSearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
     street = kind >> STREET_SHIFT & 3
     holding = PAIR[deal.cards[2 * player], deal.cards[2 * player + 1]]
