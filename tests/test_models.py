@@ -36,16 +36,9 @@ from openfelt.opponents.models.observed import (
     observed_hand,
     observed_hands,
 )
-from openfelt.opponents.models.public_tree import (
-    FACTS,
-    FOLD,
-    RAISE,
-    all_facts,
-    bits_everywhere,
-    facts_at,
-    find_places,
-    holds_at,
-)
+from openfelt.opponents.models.public_queries import holds_at
+from openfelt.opponents.models.public_tree import FACTS, FOLD, RAISE, facts_at, find_places
+from openfelt.opponents.models.public_walk import all_facts, bits_everywhere
 from openfelt.opponents.models.score import compare, marginal, split
 from openfelt.opponents.models.tally import TallyModel, public_contexts
 from openfelt.opponents.models.trees import TreesModel

@@ -20,19 +20,8 @@ from openfelt.opponents.models.domain import (
 )
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.observed import Decisions, ObservedHand, all_decisions
-from openfelt.opponents.models.public_tree import (
-    ANOTHER,
-    CALL,
-    CLASSES,
-    IN_GAME,
-    IN_PHASE,
-    RAISE,
-    THE_PLAYER,
-    Places,
-    facts_at,
-    find_places,
-    holds_at,
-)
+from openfelt.opponents.models.public_queries import ANOTHER, IN_GAME, IN_PHASE, THE_PLAYER, holds_at
+from openfelt.opponents.models.public_tree import CALL, CLASSES, RAISE, Places, facts_at, find_places
 from openfelt.opponents.models.relational import compiled as compiled_trees
 from openfelt.opponents.models.relational.compiled import TreeEvaluator, compile_trees, product
 from openfelt.opponents.models.relational.induction import Grower, Growth, QueryCache, TreeExamples
@@ -429,7 +418,7 @@ def mover(domain: ModelDomain, line: tuple[int, ...]) -> int:
 
 def plain_money(domain: ModelDomain, line: tuple[int, ...]) -> tuple[int, list[int]]:
     """Of hold'em for two."""
-    paid, here, node = domain.public.opening.tolist(), 0, domain.public.node
+    paid, here, node = domain.public.paid[0].tolist(), 0, domain.public.node
     for way in line:
         word, street = domain.actions(here)[way], int(node[here, KIND]) >> STREET_SHIFT & 3
         size = (2, 2, 4, 4)[street]
@@ -525,7 +514,7 @@ def test_in_leduc_it_comes_closer_with_every_hand() -> None:
         far.append(distance(model, table, fresh))
     assert all(later < 0.85 * sooner for sooner, later in pairwise(far))
     policy = model.policy()
-    for place in domain.rows()[::9]:
+    for place in domain.infosets()[::9]:
         rank = int(domain.ranks(place.board)[place.holding])
         share = model.shares(np.array([place.node]), np.array([rank]), np.array([place.holding]))[0]
         np.testing.assert_allclose(policy.probabilities[domain.tree.slots(place.row)], share[share > 0])

@@ -125,7 +125,7 @@ def test_other_buckets_and_games_are_refused(tree, tmp_path):
 
 
 def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("openfelt.cli.respond_holdem.MEASURED_DEALS", 20_000)
+    monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = str(tmp_path / "counter")
     words = ["respond", GAME, "--model", "always-raise", "--iterations", "200000", "--json", "--out", out]
     assert main([*words, "--p", "0.9"]) == 0
@@ -143,7 +143,7 @@ def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monke
 
 
 def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("openfelt.cli.respond_holdem.MEASURED_DEALS", 20_000)
+    monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = tmp_path / "counters"
     words = ["respond", GAME, "--model", "always-raise", "--solver", "external-mccfr"]
     words += ["--sweep", "1,0", "--iterations", "10000"]
@@ -163,7 +163,7 @@ def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["0", "1"]
     for further, sentence in (
-        (["--plot", "x.png"], "too large for --plot"),
+        (["--plot", "x.png"], "--plot needs the equilibrium"),
         (["--p", "1"], "--sweep for several"),
     ):
         assert main([*words, *further]) == 2

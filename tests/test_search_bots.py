@@ -128,7 +128,7 @@ def test_nobody_is_believed_to_hold_a_card_that_is_seen(players):
     hole, board = parse_cards("AhKd"), parse_cards("2c7s9h")
     line = ["call", "check"] if players == 2 else ["call", "call", "check"]
     view = holdem_view(game, 0, hole, board, line)
-    found = bot.beliefs(view)
+    found = bot.view_search.beliefs(view)
     seen = np.isin(PAIR_CARDS, (*hole, *board)).any(axis=1)
     for seat in range(1, players):
         assert (found[seat][seen] == 0).all()
@@ -149,7 +149,7 @@ def test_a_policy_tells_what_others_may_hold_in_small_games():
     policy = felt.TabularPolicy(tree, table)
     bot = MctsBot(LEDUC, MctsSettings(warmth=10.0), policy=policy, **FEW)
     row = tree.find_row(1, "Q bet")
-    nodes, likely = bot._tree._nodes(row), bot._tree.likely(row)
+    nodes, likely = bot.view_search.searcher._nodes(row), bot.view_search.searcher.likely(row)
     assert len(nodes) == len(likely)
     assert likely.max() / likely.sum() > 0.95
 
@@ -197,7 +197,7 @@ def test_they_play_small_games(name, game):
 
 def test_a_search_with_hardly_any_room_names_an_action():
     bot = load_bot("mcts(iterations=50)", felt.load_game("holdem(buckets='ehs2:169/20/20/20')"))
-    bot._holdem._mcts._room = 20
+    bot.view_search.searcher._mcts._room = 20
     view = holdem_view(bot.game, 1, parse_cards("JsTs"), (), [])
     for seed in range(5):
         assert bot.act(view, Dice(seed), Clock()) in view.actions
@@ -209,7 +209,7 @@ def test_a_search_with_hardly_any_room_names_an_action():
         ("mcts(rollout='policy')", "need a policy"),
         ("mcts(warmth=5.0)", "give policy="),
         ("mcts(model='somewhere')", "mcts has no model"),
-        ("mcts-tally(policy='default')", "starts from no policy"),
+        ("mcts-tally(policy='default')", "does not start from a policy"),
         ("mcts(c=0)", "above 0"),
         ("mcts(iterations=0)", "at least one iteration"),
         ("mcts(iterations='many')", "a whole number"),

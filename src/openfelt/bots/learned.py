@@ -21,7 +21,6 @@ from openfelt.bots.policy_bot import TreeBot
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
-from openfelt.games.holdem import Holdem
 from openfelt.policy.tabular import TabularPolicy, require_tabular
 from openfelt.solve.cfr import PCFRPlus
 from openfelt.solve.sampling.smooth_uct import MAX_AVERAGE, SmoothUCT
@@ -86,7 +85,7 @@ def learn(name: str, game: Game) -> LearnedPolicies:
 
 def require_small(name: str, game: Game) -> None:
     """Refuse a game that is too large, before anything is learned."""
-    if isinstance(game, Holdem) or compile_game(game).num_nodes > MOST_NODES:
+    if not game.is_enumerable or compile_game(game).num_nodes > MOST_NODES:
         how = "solved" if name == EQUILIBRIUM else "learned"
         raise FeltError(f"{name} is {how} on the spot, which {game.name} is too large for.")
 

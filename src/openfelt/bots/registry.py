@@ -12,7 +12,7 @@ from typing import Any
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
-from openfelt.bots.policy_bot import HoldemBot, policy_bot
+from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.calls import parse_call
 from openfelt.core.errors import FeltError, unknown
@@ -67,16 +67,17 @@ def _learned(name: str, summary: str) -> BotKind:
 
 
 def _searching(name: str, summary: str) -> BotKind:
-    """A class of `mcts.py`, which has parameters."""
+    """A class of `search_bot.py`, which has parameters; imported when it is needed."""
+
+    def kind() -> Any:
+        return getattr(importlib.import_module("openfelt.bots.search_bot"), name)
 
     def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
-        mcts = importlib.import_module("openfelt.bots.search_bot")
-        found: Bot = mcts.make_search_bot(getattr(mcts, name), game, given or {})
+        found: Bot = kind().from_parameters(game, given or {})
         return found
 
     def require(game: Game) -> None:
-        mcts = importlib.import_module("openfelt.bots.search_bot")
-        getattr(mcts, name).require(game)
+        kind().require(game)
 
     return BotKind(summary, make, require, make)
 
@@ -156,9 +157,10 @@ def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
     if name in LEARNERS:
         return learned_bot(name, game, greedy=greedy)
     bot = BOTS[name].make(game)
-    if not isinstance(bot, HoldemBot):
-        raise FeltError(f"{name} plays by no policy that could be made greedy.")
-    return HoldemBot(bot.policy.greedy(), game) if greedy else bot
+    policy = bot.fixed_policy
+    if policy is None:
+        raise FeltError(f"{name} has no tabular policy that could be made greedy.")
+    return policy_bot(policy.greedy(), game) if greedy else bot
 
 
 def _own_bot(path: Path, name: str, game: Game) -> Bot:

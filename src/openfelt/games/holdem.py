@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.deck import BOARD_CARDS, CARDS, RIVER, card_text, parse_cards
 from openfelt.cards.evaluator import hand_value
+from openfelt.core.errors import FeltError
 from openfelt.games.game import CHANCE, TERMINAL, Game, require
 
 BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
@@ -126,6 +127,13 @@ class Holdem(Game):
     def board(self, state: HoldemState) -> tuple[int, ...]:
         """The cards on the table."""
         return state.cards[2 * self.players :]
+
+
+def require_holdem(game: Game, name: str) -> Holdem:
+    """The game, typed; raises for any other than hold'em, which `name` does not play."""
+    if not isinstance(game, Holdem):
+        raise FeltError(f"{name} plays hold'em, not {game.name}.")
+    return game
 
 
 def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:

@@ -22,33 +22,29 @@ from __future__ import annotations
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.formula.weighted_hands import hole_ranks
-from openfelt.bots.view import HoldemView, View
+from openfelt.bots.view import HoldemView
 from openfelt.cards.deck import PAIR, PREFLOP, Cards, parse_hand
-from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import require_holdem
 
 # What must be exceeded, by street: before the flop a share of all hole cards, then a sum of two cards.
 TO_RAISE = (0.70, 15, 18, 21)
 TO_STAY = (0.30, 11, 15, 19)
 
 
-class Ace1(Bot):
+class Ace1(Bot[HoldemView]):
     """Plays hold'em by the sum of its hole cards, whatever is on the board."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem):
-            raise FeltError(f"ace1 plays hold'em, not {game.name}.")
+        require_holdem(game, "ace1")
 
-    def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        assert isinstance(view, HoldemView)
+    def act(self, view: HoldemView, dice: Dice, clock: Clock) -> str:
         return self._choose(view)
 
-    def think(self, view: View) -> Thought:
-        assert isinstance(view, HoldemView)
+    def think(self, view: HoldemView) -> Thought:
         chosen = self._choose(view)
         return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 

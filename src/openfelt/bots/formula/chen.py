@@ -11,13 +11,12 @@ import math
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.formula.weighted_hands import strength_now
-from openfelt.bots.view import HoldemView, View
+from openfelt.bots.view import HoldemView
 from openfelt.cards.deck import PREFLOP, RANKS, Cards, parse_hand
-from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
-from openfelt.games.holdem import Holdem, players_in
+from openfelt.games.holdem import players_in, require_holdem
 
 HIGH_CARD = {"A": 10.0, "K": 8.0, "Q": 7.0, "J": 6.0}  # others: half their number
 GAP_COST = (0, 1, 2, 4, 5)  # by ranks between the two cards; more cost as much as four
@@ -31,20 +30,17 @@ POINTS_FOR_THREE = 2  # ... and so many more against two
 STRENGTH_TO_RAISE, STRENGTH_TO_STAY = (0.60, 0.80, 0.90, 0.97), (0.0, 0.42, 0.55, 0.65)
 
 
-class Chen(Bot):
+class Chen(Bot[HoldemView]):
     """Plays hold'em by simple thresholds."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem):
-            raise FeltError(f"chen plays hold'em, not {game.name}.")
+        require_holdem(game, "chen")
 
-    def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        assert isinstance(view, HoldemView)
+    def act(self, view: HoldemView, dice: Dice, clock: Clock) -> str:
         return self._choose(view)
 
-    def think(self, view: View) -> Thought:
-        assert isinstance(view, HoldemView)
+    def think(self, view: HoldemView) -> Thought:
         chosen = self._choose(view)
         return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 

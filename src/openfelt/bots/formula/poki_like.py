@@ -47,13 +47,12 @@ from openfelt.bots.formula.weighted_hands import (
     reweight,
 )
 from openfelt.bots.policy_bot import PolicyBot
-from openfelt.bots.view import HoldemView, Move, View
+from openfelt.bots.view import HoldemView, Move
 from openfelt.cards.deck import BOARD_CARDS, PAIRS, PREFLOP, RIVER, Cards, pair_class
 from openfelt.cards.strength import RIVER_SCALE, RUNOUTS, preflop_sums
-from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.game import Game
-from openfelt.games.holdem import BET, BIG_BLIND, Holdem, players_in
+from openfelt.games.holdem import BET, BIG_BLIND, players_in, require_holdem
 
 RAISES = ("bet", "raise")
 TABLES_KEPT = 64  # weight tables that a bot remembers, a few hands' worth
@@ -96,18 +95,16 @@ class BettingStrategy:
     habits: GenericOpponent = field(default_factory=GenericOpponent)
 
 
-class PokiLike(PolicyBot):
+class PokiLike(PolicyBot[HoldemView]):
     """Plays hold'em by formulas of hand strength, potential and pot odds."""
 
     def __init__(self, game: Game, strategy: BettingStrategy | None = None) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem):
-            raise FeltError(f"poki-like plays hold'em, not {game.name}.")
+        require_holdem(game, "poki-like")
         self.strategy = strategy or BettingStrategy()
         self._tables: dict[tuple[tuple[int, ...], tuple[str, ...]], Floats] = {}
 
-    def weights(self, view: View) -> Sequence[float]:
-        assert isinstance(view, HoldemView)
+    def weights(self, view: HoldemView) -> Sequence[float]:
         if view.street == PREFLOP:
             stay, push = self._before_flop(view)
         else:
@@ -117,8 +114,7 @@ class PokiLike(PolicyBot):
         shares = {"fold": 1 - stay, view.passive: stay - push}
         return [shares.get(word, push) for word in view.actions]
 
-    def infoset(self, view: View) -> str:
-        assert isinstance(view, HoldemView)
+    def infoset(self, view: HoldemView) -> str:
         if view.street == PREFLOP:
             return f"{view.infoset} (income rate {income_rate(view.hole):+.0f})"
         found = self.potential(view)

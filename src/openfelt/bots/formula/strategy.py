@@ -23,7 +23,7 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
 from openfelt.games.game import TERMINAL
-from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting
+from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting, require_holdem
 from openfelt.measure.holdem.betting_lines import betting_lines, children
 from openfelt.measure.holdem.player import Player, one_bucket
 
@@ -145,8 +145,7 @@ def _ask(bot: Bot, betting: StreetBetting, street: int, boards: Longs, numbers: 
 
 def _answers(bot: Bot, betting: StreetBetting, hands: list[tuple[list[int], list[int]]]) -> Floats:
     """[hands, actions of all states] the probabilities that it draws from."""
-    game = bot.game
-    assert isinstance(game, Holdem)
+    game = require_holdem(bot.game, "The bot")
     found = []
     for line, state in zip(betting.lines, betting.states, strict=True):
         view = holdem_view(game, state.turn, (), (), line)

@@ -19,7 +19,7 @@ from openfelt.games.compile.betting_tree import PLAYER, BettingTree, compile_hol
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, AnyGame
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import require_game
@@ -43,9 +43,7 @@ class HoldemSearcher:
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
         """`policy`: what rollouts and warm rows follow; `expander` answers `prefer`; where needed."""
-        rules = load_game(game)
-        if not isinstance(rules, Holdem):
-            raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
+        rules = require_holdem(load_game(game), "This searcher")
         self.tree = compile_holdem(rules) if policy is None else _tree_of(policy, rules)
         opened = open_tree(self.tree)
         self.opened = late_tree(opened.tree)

@@ -194,8 +194,8 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
 
 
 @lru_cache(maxsize=2)
-def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
-    """The nodes of the tree, from the rules: the few different states first, then the many histories."""
+def betting_states(players: int, most_bets: int) -> tuple[list[Betting], list[list[int]]]:
+    """All states of the betting, the first one first, and for each the numbers of those that follow it."""
     number: dict[Betting, int] = {first_betting(players, most_bets): 0}
     states = list(number)  # grows while we go through it
     after: list[list[int]] = []
@@ -206,6 +206,13 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
                 number[next_state] = len(states)
                 states.append(next_state)
         after.append([number[next_state] for next_state in following])
+    return states, after
+
+
+@lru_cache(maxsize=2)
+def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
+    """The nodes of the tree, from the rules: the few different states first, then the many histories."""
+    states, after = betting_states(players, most_bets)
     endings: dict[tuple[int, tuple[int, ...]], int] = {}
     known_stakes: dict[tuple[float, float], int] = {}
     facts = np.empty((len(states), 3), np.int32)  # player, kind, place of a leaf

@@ -22,7 +22,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import CHILD
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.domain import UNKNOWN, ModelDomain, OneCardDomain, model_domain
+from openfelt.opponents.models.domain import UNKNOWN, ModelDomain, model_domain
 from openfelt.opponents.models.observed import (
     Decisions,
     ObservedHand,
@@ -164,12 +164,9 @@ class OpponentModel(ABC):
 
     def policy(self) -> TabularPolicy:
         """For an enumerated game: what it says of every row, whoever's."""
-        domain = self.domain
-        if not isinstance(domain, OneCardDomain):
-            raise FeltError(f"{domain.game.name} is not enumerated: its models have no table of rows.")
-        rows = domain.infoset_table
-        shares = self.shares(rows.node, rows.rank, rows.holding)
-        return TabularPolicy(domain.tree, shares[rows.row_of_slot, rows.class_of_slot])
+        infosets = self.domain.infoset_table
+        shares = self.shares(infosets.node, infosets.rank, infosets.holding)
+        return TabularPolicy(infosets.tree, shares[infosets.row_of_slot, infosets.class_of_slot])
 
 
 def imputed(

@@ -106,7 +106,7 @@ def ending(tree: PublicTree, line: Sequence[int], seat: int) -> Ending:
             folded = folded or player == seat
         node = child + way
     over = int(tree.node[node, PLAYER]) < 0
-    return Ending(over and folds < len(tree.opening) - 1, folded)
+    return Ending(over and folds < tree.paid.shape[1] - 1, folded)
 
 
 class Decision(NamedTuple):

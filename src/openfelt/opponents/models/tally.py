@@ -27,11 +27,12 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLAYER, STREET_SHIFT
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.domain import HAND_RANKS, UNKNOWN, HoldemDomain, HoldemRanks, ModelDomain
+from openfelt.opponents.models.domain import HAND_RANKS, UNKNOWN, HoldemRanks, ModelDomain
 from openfelt.opponents.models.frequencies import CountingModel, over_possible
 from openfelt.opponents.models.model import guess
 from openfelt.opponents.models.observed import Decisions, ObservedHand, decisions_in
-from openfelt.opponents.models.public_tree import CLASSES, all_facts
+from openfelt.opponents.models.public_tree import CLASSES
+from openfelt.opponents.models.public_walk import all_facts
 from openfelt.opponents.models.tree_arrays import draw_class, hand_rank
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
@@ -64,7 +65,7 @@ class TallyModel(CountingModel):
         super().__init__(game)
         if reading not in (TALLY, BAYES):
             raise FeltError(unknown("way of reading cards", reading, (TALLY, BAYES)))
-        self.buckets, self.reading = buckets_of(self.domain, buckets), reading
+        self.buckets, self.reading = bucket_count(self.domain, buckets), reading
         self.reset()
 
     def reset(self) -> None:
@@ -133,10 +134,8 @@ class TallyModel(CountingModel):
         return np.asarray(likely / likely.sum())
 
     def for_search(self) -> TallySearchModel:
-        if not isinstance(self.domain, HoldemDomain):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.domain.game.name}.")
         table = self.table().reshape(-1, len(CLASSES))
-        return TallySearchModel(self.context, table, self.buckets, self.domain.tables)
+        return TallySearchModel(self.context, table, self.buckets, self.domain.rank_tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         return {"counts": self.counts}, {"buckets": self.buckets, "reading": self.reading}
@@ -191,11 +190,11 @@ def public_contexts(domain: ModelDomain) -> PublicContexts:
     return PublicContexts(levels, np.asarray((last * LEVELS + level) * 2 + facing, np.uint8))
 
 
-def buckets_of(domain: ModelDomain, wanted: int) -> int:
-    """As many as asked for; in a small game at least as many as tell all hands apart."""
+def bucket_count(domain: ModelDomain, wanted: int) -> int:
+    """The number of buckets, at least so many that a small game's hands can all be told apart."""
     if not 1 <= wanted <= HAND_RANKS:
         raise FeltError(f"A model has from 1 to {HAND_RANKS} buckets, not {wanted}.")
-    return wanted if isinstance(domain, HoldemDomain) else min(max(wanted, 2 * domain.holdings), HAND_RANKS)
+    return max(wanted, domain.least_buckets)
 
 
 @implements(is_known, TallySearchModel)

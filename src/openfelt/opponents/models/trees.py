@@ -21,14 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.errors import FeltError, MissingError
+from openfelt.core.errors import MissingError
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.domain import HAND_RANKS, HoldemDomain
+from openfelt.opponents.models.domain import HAND_RANKS
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.observed import Decisions
-from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, all_facts, facts_at
-from openfelt.opponents.models.tally import buckets_of
+from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, facts_at
+from openfelt.opponents.models.public_walk import all_facts
+from openfelt.opponents.models.tally import bucket_count
 from openfelt.opponents.models.tree_arrays import (
     BIT,
     KIND_OF,
@@ -56,7 +57,7 @@ class TreesModel(OpponentModel):
 
     def __init__(self, game: AnyGame, *, buckets: int = BUCKETS) -> None:
         super().__init__(game)
-        self.buckets = buckets_of(self.domain, buckets)
+        self.buckets = bucket_count(self.domain, buckets)
         self._set(_Growth())
 
     def _set(self, growth: _Growth) -> None:
@@ -93,9 +94,7 @@ class TreesModel(OpponentModel):
         self._set(growth)
 
     def for_search(self) -> TreeSearchModel:
-        if not isinstance(self.domain, HoldemDomain):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.domain.game.name}.")
-        return TreeSearchModel(self.grown, self.domain.tables)
+        return TreeSearchModel(self.grown, self.domain.rank_tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         names = ("root", "step", "limit", "leaves", "tests")
@@ -106,7 +105,7 @@ class TreesModel(OpponentModel):
         leaves, tests = arrays["leaves"], arrays["tests"]
         if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.domain.streets):
             raise ValueError("trees")
-        self.buckets = buckets_of(self.domain, int(facts["buckets"]))
+        self.buckets = bucket_count(self.domain, int(facts["buckets"]))
         self.root, self.step, self.limit = (np.array(each) for each in (root, step, limit))
         self.leaves, self.tests = np.array(leaves), np.array(tests)
         self.__dict__.pop("grown", None)

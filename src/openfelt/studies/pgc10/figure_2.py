@@ -19,7 +19,8 @@ from openfelt.cards.deck import FLOP, RIVER, STREETS
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in, observed_hands
-from openfelt.opponents.models.public_tree import CALL, FOLD, IN_GAME, RAISE, THE_PLAYER, holds_at
+from openfelt.opponents.models.public_queries import IN_GAME, THE_PLAYER, holds_at
+from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.opponents.models.relational.language import Query, query_array
 from openfelt.opponents.models.relational.model import CARD_TREES, RelationalModel
 from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, RelationalTree, TreeSplit

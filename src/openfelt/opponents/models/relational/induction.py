@@ -25,7 +25,8 @@ from scipy.stats import chi2
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
-from openfelt.opponents.models.public_tree import Places, PublicTree, holds_at
+from openfelt.opponents.models.public_queries import holds_at
+from openfelt.opponents.models.public_tree import Places, PublicTree
 from openfelt.opponents.models.relational.language import LanguageBias, Query, query_array
 from openfelt.opponents.models.relational.tree import (
     Acts,
@@ -98,7 +99,7 @@ class QueryCache:
     def extensions(self, query: Query) -> tuple[list[Query], Floats]:
         """What a path's query can be extended by, [tests, places] 1 where it then holds; no two alike."""
         if query not in self._tried:
-            others = len(self.tree.opening) - 1
+            others = self.tree.paid.shape[1] - 1
             base, seen = self.holds(query), set[bytes]()
             found, rows = list[Query](), []
             for more in self.bias.extensions(query, others=others):

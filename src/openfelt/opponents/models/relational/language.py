@@ -17,16 +17,8 @@ from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints
 from openfelt.opponents.models.domain import CARD_FACTS, ModelDomain
-from openfelt.opponents.models.public_tree import (
-    ANOTHER,
-    CALL,
-    FACTS,
-    FOLD,
-    IN_GAME,
-    IN_PHASE,
-    RAISE,
-    THE_PLAYER,
-)
+from openfelt.opponents.models.public_queries import ANOTHER, IN_GAME, IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_tree import CALL, FACTS, FOLD, RAISE
 
 Columns = Mapping[str, Floats]  # by name in FACTS: the numbers of some decisions
 Literal = tuple[int, int, int, int]  # parent, who, what, where; see public_tree

@@ -28,7 +28,7 @@ from openfelt.core.files import load_folder
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT, WAYS_BITS
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.domain import UNKNOWN, HoldemDomain
+from openfelt.opponents.models.domain import UNKNOWN
 from openfelt.opponents.models.files import FOLDER, new_model
 from openfelt.opponents.models.model import ROUNDS, OpponentModel
 from openfelt.opponents.models.observed import Decisions, ObservedHand, all_decisions, decisions_in
@@ -208,8 +208,7 @@ class RelationalModel(OpponentModel):
         return np.asarray(likely / likely.sum())
 
     def for_search(self) -> TreeSearchModel:
-        if not isinstance(self.domain, HoldemDomain):
-            raise FeltError(f"Searches in {self.domain.game.name} ask a model for its policy().")
+        ranks = self.domain.rank_tables
         grown = self._actions.everywhere()
         if self.prior is not None:
             theirs = self.prior.for_search()
@@ -218,7 +217,7 @@ class RelationalModel(OpponentModel):
                     f"A search asks a relational model by trees, which its prior ({self.prior.kind}) has not."
                 )
             grown = product(grown, theirs.grown)
-        return TreeSearchModel(grown, self.domain.tables)
+        return TreeSearchModel(grown, ranks)
 
     # Words
 

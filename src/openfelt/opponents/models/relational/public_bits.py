@@ -12,17 +12,9 @@ from openfelt.cards.deck import Bytes
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
 from openfelt.opponents.models.domain import ModelDomain
-from openfelt.opponents.models.public_tree import (
-    LONGEST,
-    Places,
-    PublicTree,
-    all_facts,
-    bits_everywhere,
-    classes,
-    code,
-    facts_at,
-    holds_at,
-)
+from openfelt.opponents.models.public_queries import holds_at
+from openfelt.opponents.models.public_tree import LONGEST, Places, PublicTree, classes, code, facts_at
+from openfelt.opponents.models.public_walk import all_facts, bits_everywhere
 from openfelt.opponents.models.relational.language import LanguageBias, Query, columns_by_fact, query_array
 from openfelt.opponents.models.relational.tree import Exceeds
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from openfelt.opponents.models.public_tree import CLASSES, IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_queries import IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_tree import CLASSES
 from openfelt.opponents.models.relational.language import LanguageBias, Query
 
 _LETTERS = "FGHIJKLMNQRSTUVWXYZ"  # E is the example, P the player, O looks like zero
