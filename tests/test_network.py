@@ -20,7 +20,8 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import episode_kernel, part
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting, is_over
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network import new_network, score_actions, train, weights_of
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     CHEN,
     COLUMNS,
@@ -34,10 +35,6 @@ from openfelt.opponents.models.network import (
     feature_columns,
     features_of,
     hand_examples,
-    new_network,
-    score_actions,
-    train,
-    weights_of,
 )
 from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.solve.traverse.holdem import holdem_tree, new_deal
@@ -338,7 +335,7 @@ def test_bad_input_gets_a_sentence(features):
     shorter = Holdem(bets=3)
     with pytest.raises(FeltError, match=r"made for another game than holdem\(bets=3\)"):
         ExpandBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
-    with pytest.raises(FeltError, match="two hidden layers and 1 inputs is wanted, not of 2 and 2"):
+    with pytest.raises(FeltError, match="two hidden layers and 1 inputs, not 2 and 2"):
         weights_of(model, (POT,))
 
 

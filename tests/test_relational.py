@@ -24,7 +24,8 @@ from openfelt.opponents.models.public_queries import ANOTHER, IN_GAME, IN_PHASE,
 from openfelt.opponents.models.public_tree import CALL, CLASSES, RAISE, Places, facts_at, find_places
 from openfelt.opponents.models.relational import compiled as compiled_trees
 from openfelt.opponents.models.relational.compiled import TreeEvaluator, compile_trees, product
-from openfelt.opponents.models.relational.induction import Grower, Growth, QueryCache, TreeExamples
+from openfelt.opponents.models.relational.examples import QueryCache, TreeExamples
+from openfelt.opponents.models.relational.induction import Grower, Growth
 from openfelt.opponents.models.relational.language import (
     CARDS,
     HAND_RANK,

@@ -15,7 +15,7 @@ from openfelt.bots.registry import load_bot
 from openfelt.core.disk_cache import Made, keep
 from openfelt.core.errors import FeltError
 from openfelt.games.holdem import Holdem
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     AVAILABLE,
     MAX_NODE,

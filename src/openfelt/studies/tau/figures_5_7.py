@@ -12,7 +12,8 @@ import numpy as np
 
 from openfelt.arena.match import Progress
 from openfelt.core.jit import Floats
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network import classifier, train, weights_of
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     CHEN,
     MAX_NODE,
@@ -20,10 +21,7 @@ from openfelt.opponents.models.network import (
     POT,
     POTENTIAL,
     Examples,
-    classifier,
     feature_columns,
-    train,
-    weights_of,
 )
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 from openfelt.studies.match_study import MatchStudy
