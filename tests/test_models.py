@@ -509,7 +509,7 @@ def test_both_ways_of_reading_remove_cards():
             assert cards.sum() == pytest.approx(1.0)
             gone = [*hand.board, *hand.dead]
             assert all(cards[card] == 0 for card in gone if gone.count(card) == 2)
-    with pytest.raises(FeltError, match="way of reading"):
+    with pytest.raises(FeltError, match="reading of cards"):
         TallyModel("leduc", reading="palms")
     with pytest.raises(FeltError, match="1 to 100 buckets"):
         TallyModel("holdem", buckets=0)

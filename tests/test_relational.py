@@ -608,7 +608,7 @@ def test_bad_input_gets_a_sentence() -> None:
     twice = (*PUBLIC, PUBLIC[0])
     for wrong, said in (
         (lambda: RelationalSettings(cards="guess"), "'bayes' or 'tree', not 'guess'"),
-        (lambda: LanguageBias(public=twice), "must differ in their names"),
+        (lambda: LanguageBias(public=twice), "must be distinct"),
         (lambda: LanguageBias(cards=(CardFact("two words", lambda _: np.zeros(1)),)), "'two words'"),
         (lambda: LanguageBias(lookahead=3), "0 to 2 literals"),
         (lambda: LanguageBias(most_literals=-1), "0 to 8 literals"),

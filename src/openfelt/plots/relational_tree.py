@@ -82,15 +82,15 @@ def merged(tree: RelationalTree) -> TreeLeaf:
     return TreeLeaf(yes.player + no.player, yes.prior + no.prior)
 
 
-def _boxes(tree: RelationalTree, speaker: PathFormatter, row: int, rows: int) -> _Box:
+def _boxes(tree: RelationalTree, formatter: PathFormatter, row: int, rows: int) -> _Box:
     if isinstance(tree, TreeLeaf) or row >= rows:
         return _Box("", row, merged(tree), isinstance(tree, TreeLeaf))
-    said, below = speaker.say(tree.test)
-    words = said.replace("), ", "),\n")
+    text, below = formatter.format(tree.test)
+    words = text.replace("), ", "),\n")
     return _Box(
         words,
         row,
-        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, speaker, row + 1, rows)),
+        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, formatter, row + 1, rows)),
     )
 
 

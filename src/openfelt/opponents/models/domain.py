@@ -126,7 +126,9 @@ class ModelDomain(ABC):
     @property
     def rank_tables(self) -> HoldemRanks:
         """Hand ranks on all boards, for search in hold'em."""
-        raise FeltError(f"{self.game.name} is enumerated: search calls a model's policy() there.")
+        raise FeltError(
+            f"Models for search are for hold'em; in {self.game.name} search uses the model's policy()."
+        )
 
     def infosets(self) -> list[InfosetPlace]:
         """Every infoset of an enumerated game."""

@@ -1,6 +1,6 @@
-"""How often a player folds, calls and bets, by street and whether he faces a bet, whatever his cards.
+"""How often a player folds, calls and bets, by street and whether it faces a bet, whatever its cards.
 
-The baseline of `score`: a model that reads cards must do better than this one.
+The baseline of `score`: a model that takes cards into account should do better.
 """
 
 from __future__ import annotations
@@ -24,46 +24,46 @@ from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
-PRIOR = 1.0  # counts that each action begins with (Laplace)
+PRIOR = 1.0  # initial count of each action (Laplace)
 
 
 class FrequencySearchModel(NamedTuple):
-    """For searches in hold'em."""
+    """The model for search in hold'em."""
 
     table: Floats  # [2 * streets, CLASSES]
 
 
 class CountingModel(OpponentModel):
-    """A model that learns by counting: a hand is done with at once, whether the cards were shown or not."""
+    """A model that learns by counting, each hand at once, whether its cards were shown or not."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget all."""
+        """Set all counts to zero."""
 
     @abstractmethod
     def count(self, hand: ObservedHand) -> None:
-        """Add a hand."""
+        """Count a hand."""
 
     def fit(self, hands: Sequence[ObservedHand], *, seed: int = 0, rounds: int = 1) -> None:
-        """Count all hands anew; there is nothing to draw, and no rounds."""
+        """Count all hands, from zero; `seed` and `rounds` have no effect."""
         if not hands:
             raise FeltError("There are no hands to learn from.")
         self.reset()
-        self.hands, self.before = [], EarlierTraining()
+        self.hands, self.earlier = [], EarlierTraining()
         for hand in hands:
             self.learn(hand)
 
     def learn(self, hand: ObservedHand) -> None:
-        """Count one more."""
+        """Count one more hand."""
         self.hands.append(hand)
         self.count(hand)
 
 
 class FrequencyModel(CountingModel):
-    """Actions by street, free or facing a bet."""
+    """Counts of actions by street, with and without a bet to call."""
 
     kind = "frequencies"
-    summary = "how often each action is taken on a street, whatever the cards"
+    summary = "frequencies of actions by street, whatever the cards"
 
     def __init__(self, game: AnyGame) -> None:
         super().__init__(game)
@@ -86,7 +86,7 @@ class FrequencyModel(CountingModel):
             self.counts[spot_of(int(self.domain.public.node[node, KIND])), action] += 1.0
 
     def bayes(self, hand: ObservedHand) -> Floats:
-        """What he does tells nothing of his cards."""
+        """Uniform: actions do not depend on the cards."""
         return self.domain.possible((*hand.board, *hand.dead))
 
     def for_search(self) -> FrequencySearchModel:
@@ -113,12 +113,12 @@ class FrequencyModel(CountingModel):
 
 
 def spot_of(kinds: Any) -> Any:
-    """A street, free or facing a bet: the row of its counts."""
+    """The row of counts of a street, with or without a bet to call."""
     return 2 * (kinds >> STREET_SHIFT & 3) + (kinds >> FACING_SHIFT & 1)
 
 
 def over_possible(weights: Floats, kinds: NDArray[Any]) -> Floats:
-    """[n, CLASSES] weights of actions as chances of those that can be taken."""
+    """[n, CLASSES] weights of actions as probabilities of the legal ones."""
     first = 1 - (kinds >> FACING_SHIFT & 1)
     klass, ways = np.arange(len(CLASSES)), kinds & 3
     can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])

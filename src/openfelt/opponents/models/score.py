@@ -1,9 +1,9 @@
-"""How well a model predicts hands that it has not seen.
+"""How well a model predicts held-out hands.
 
-Losses are in nats, and less is better: minus the logarithm of the chance that the model gave to what came.
-Where the player's cards are known, each decision is scored with them, and so is what the model thinks of his
-cards; a hand whose cards are not known is scored as a whole, over all cards that he may have had. Standard
-errors are by hand, as the decisions of a hand go together.
+Losses are in nats, lower is better: minus the log-probability of what happened. Where the player's cards are
+known, each decision is scored with them, and so is the model's posterior of the cards; a hand whose cards are
+not known is scored as a whole, over all possible cards. Standard errors are by hand, since the decisions of a
+hand are dependent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from openfelt.opponents.models.observed import ObservedHand, all_decisions, deci
 from openfelt.opponents.models.public_tree import CLASSES
 
 BINS = 10  # of calibration
-FLOOR = 1e-9  # of a chance: what a model holds for impossible, and comes, costs 21 nats
+FLOOR = 1e-9  # of a probability: an event that a model excludes costs 21 nats
 UNIFORM = "uniform"
 
 
@@ -39,15 +39,15 @@ class MeanWithError(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """By class of action, and bins of the chance that was given to it."""
+    """Calibration by class of action and bins of the predicted probability."""
 
-    chances: Floats  # [CLASSES, BINS] how many fell there
+    chances: Floats  # [CLASSES, BINS] number of predictions
     predicted: Floats  # [CLASSES, BINS] their mean
-    observed: Floats  # [CLASSES, BINS] how often the action came
+    observed: Floats  # [CLASSES, BINS] frequency of the action
 
     @property
     def error(self) -> float:
-        """The expected calibration error: how far both are apart, in the mean over all chances."""
+        """Expected calibration error: mean distance of predicted and observed, over all predictions."""
         return float(
             (self.chances * abs(self.predicted - self.observed)).sum() / max(1.0, self.chances.sum())
         )
@@ -55,19 +55,19 @@ class Calibration(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelScore:
-    """Of one model on some hands; None where no cards are known."""
+    """Scores of one model on some hands; None where no cards are known."""
 
     name: str
     hands: int
     decisions: int  # with known cards
-    action_loss: MeanWithError | None  # a decision, given the cards
-    hand_loss: MeanWithError  # a hand, over all cards where they are not known
-    card_gain: MeanWithError | None  # how much likelier the true cards were than among all that were possible
+    action_loss: MeanWithError | None  # per decision, given the cards
+    hand_loss: MeanWithError  # per hand, over all cards where they are not known
+    card_gain: MeanWithError | None  # log-probability of the true cards above that of the prior
     calibration: Calibration | None
-    gain: MeanWithError | None = None  # of a decision, over the frequencies: what they lose more
+    gain: MeanWithError | None = None  # per decision: loss of the frequencies minus its own
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """For JSON."""
         numbers = {
             name: list(found) if (found := getattr(self, name)) else None
             for name in ("action_loss", "hand_loss", "card_gain", "gain")
@@ -90,9 +90,9 @@ def compare(
     hands: Sequence[ObservedHand],
     progress: Callable[[float], object] = lambda _: None,
 ) -> list[ModelScore]:
-    """The model beside the frequencies of the hands that it learned from, and beside all actions alike."""
-    nothing = FrequencyModel(model.domain.game)  # which has seen no hands: Laplace's counts are all alike
-    rivals = [(name, model), (habits.kind, habits), (UNIFORM, nothing)]
+    """The model, the frequencies in the hands that it learned from, and uniform actions."""
+    uniform = FrequencyModel(model.domain.game)  # untrained: all counts are equal
+    rivals = [(name, model), (habits.kind, habits), (UNIFORM, uniform)]
     losses = [_losses(each, hands, lambda share: progress(share / 3)) for _, each in rivals]
     scores = [_score(name, each) for (name, _), each in zip(rivals, losses, strict=True)]
     if len(losses[0].shares):
@@ -103,14 +103,14 @@ def compare(
 
 
 class _Losses(NamedTuple):
-    """What came, hand by hand."""
+    """Losses by hand."""
 
-    decisions: Floats  # [hands] with known cards
-    action: Floats  # [hands] the loss in them
+    decisions: Floats  # [hands] number of those with known cards
+    action: Floats  # [hands] sum of their losses
     whole: Floats  # [hands]
-    card: Floats  # [hands of known cards] log chance of the true cards, over that among all possible
-    shares: Floats  # [decisions, CLASSES] the chances that were given, where the cards are known
-    came: Floats  # [decisions, CLASSES] 1 for what he did
+    card: Floats  # [hands with known cards] log-probability of the cards above the prior
+    shares: Floats  # [decisions, CLASSES] predicted probabilities, with known cards
+    came: Floats  # [decisions, CLASSES] 1 for the action taken
 
 
 def _losses(
@@ -137,7 +137,7 @@ def _losses(
 
 
 def marginal(model: OpponentModel, hand: ObservedHand) -> float:
-    """The log of how likely his actions were, whatever he held."""
+    """Log-probability of the player's actions, over all holdings."""
     domain = model.domain
     likely = domain.possible((*hand.board, *hand.dead))
     everyone = np.arange(domain.holdings)
@@ -163,7 +163,7 @@ def _score(name: str, losses: _Losses) -> ModelScore:
 
 
 def _by_hand(total: Floats, count: Floats) -> MeanWithError:
-    """The mean of what was counted, with its error as a ratio of two sums over hands."""
+    """A ratio of two sums over hands, with its standard error."""
     mean, hands = total.sum() / count.sum(), len(total)
     spread = ((total - mean * count) ** 2).sum() * hands / max(1, hands - 1)
     return MeanWithError(float(mean), float(math.sqrt(spread) / count.sum()))
@@ -187,17 +187,17 @@ def _calibration(shares: Floats, came: Floats) -> Calibration:
 
 
 def split(hands: Sequence[ObservedHand], held_out: float) -> tuple[list[ObservedHand], list[ObservedHand]]:
-    """The first hands to learn from, and that share of them at the end to be scored on."""
+    """The first hands to learn from, and the last `held_out` share of them to score on."""
     if not 0 < held_out < 1:
-        raise FeltError(f"The share of hands that are held out is between 0 and 1, not {held_out:g}.")
+        raise FeltError(f"The held-out share of hands must be between 0 and 1, not {held_out:g}.")
     first = len(hands) - round(held_out * len(hands))
     if not 0 < first < len(hands):
-        raise FeltError(f"{len(hands)} hands are too few to learn from some and score on others.")
+        raise FeltError(f"{len(hands)} hands are too few to be split into training and held-out hands.")
     return list(hands[:first]), list(hands[first:])
 
 
 def table(scores: Sequence[ModelScore]) -> str:
-    """For the screen."""
+    """Scores as a table of text."""
     width = max(len(score.name) for score in scores)
     lines = [f"{'':<{width}}  {'a decision':>17}  {'a hand':>17}  {'cards':>17}  {'calibration':>11}"]
     for score in scores:

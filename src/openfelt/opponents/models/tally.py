@@ -1,16 +1,16 @@
-"""TAU's opponent model (section 3): a tally of what the player did with which cards.
+"""TAU's opponent model (section 3): counts of actions by hand and context.
 
-Actions are counted by the *bucket* of his hand (of its hand rank on the board), by the last action of the
-others before his, and by the pot in four levels; TAU does not say which, here each is as many times the one
-before. Whether there is a bet to call counts too: fold is among the actions then. Read along the actions,
-the counts tell what he does with given cards; read along the buckets, what cards he has when he does it.
+Actions are counted by the *bucket* of the player's hand (of its hand rank on the board), by the last action
+of its opponents, by the pot in four levels (TAU does not give them; ours form a geometric sequence), and by
+whether there is a bet to call, so that fold is legal. Normalised over actions, the counts predict what the
+player does with given cards; over buckets, what cards it has when it does so.
 
-A cell of few hands is filled up from coarser counts: with PRIOR of what he does with that bucket in any
-context, which again has PRIOR of what he does with any cards. With a hundred hands most cells are empty, and
-the coarser counts speak; with a thousand the cells do. In trials with 100 to 5,000 hands of ace1 and of
-poki-like (on whose held-out hands it was chosen), 2 cost at most 0.005 nats a decision more than the best of
-1, 2, 4 and 8; 1 and 4 cost up to 0.022 and 0.024 more. Two counts shared by all actions alike, without
-coarser ones, cost up to 0.05 more than these, and at best 0.002 less.
+Cells are smoothed by coarser counts: each has PRIOR pseudo-counts of the same bucket in any context, which
+again has PRIOR pseudo-counts of any cards. With a hundred hands most cells are empty, and the coarser counts
+decide; with a thousand the cells do. In experiments with 100 to 5,000 hands of ace1 and of poki-like (on
+whose held-out hands it was chosen), 2 cost at most 0.005 nats per decision more than the best of 1, 2, 4 and
+8; 1 and 4 cost up to 0.022 and 0.024 more. Two uniform pseudo-counts, without coarser ones, cost up to 0.05
+more, and at best 0.002 less.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
 BUCKETS = 10
 LEVELS = 4  # of the pot
-LASTS = ("nothing yet", "check or call", "bet or raise")  # what the others did last
+LASTS = ("nothing yet", "check or call", "bet or raise")  # last action of the opponents
 CONTEXTS = 2 * LEVELS * len(LASTS)
 PRIOR = 2.0
-TALLY, BAYES = "tally", "bayes"  # how cards are read
+TALLY, BAYES = "tally", "bayes"  # how the posterior of cards is computed
 
 
 class TallySearchModel(NamedTuple):
-    """For searches in hold'em."""
+    """The model for search in hold'em."""
 
     context: Bytes  # [nodes]
     table: Floats  # [contexts * buckets, CLASSES]
@@ -56,15 +56,15 @@ class TallySearchModel(NamedTuple):
 
 
 class TallyModel(CountingModel):
-    """Counts of actions by bucket, last action of the others and pot."""
+    """Counts of actions by bucket, last action of the opponents and pot."""
 
     kind = "tally"
-    summary = "counts of actions by bucket of the hand, the others' last action and the pot (TAU)"
+    summary = "counts of actions by bucket of the hand, last action of the opponents and pot (TAU)"
 
     def __init__(self, game: AnyGame, *, buckets: int = BUCKETS, reading: str = BAYES) -> None:
         super().__init__(game)
         if reading not in (TALLY, BAYES):
-            raise FeltError(unknown("way of reading cards", reading, (TALLY, BAYES)))
+            raise FeltError(unknown("reading of cards", reading, (TALLY, BAYES)))
         self.buckets, self.reading = bucket_count(self.domain, buckets), reading
         self.reset()
 
@@ -78,7 +78,7 @@ class TallyModel(CountingModel):
         return public_contexts(self.domain).context
 
     def table(self) -> Floats:
-        """[contexts, buckets, CLASSES] the weights of actions, those that cannot be taken among them."""
+        """[contexts, buckets, CLASSES] weights of all actions, also of those that are not legal."""
         if self._table is None:
             facing = np.arange(CONTEXTS) % 2
             any_cards, any_context = np.zeros((2, 1, len(CLASSES))), np.zeros((2, self.buckets, len(CLASSES)))
@@ -94,7 +94,7 @@ class TallyModel(CountingModel):
         np.add.at(self.counts, where, decisions.weight)
 
     def count(self, hand: ObservedHand) -> None:
-        """Where his cards are not known, each bucket counts by TAU's guess of how likely it is."""
+        """Where the cards are not known, each bucket counts by its probability under TAU's heuristic."""
         self._table = None
         domain, likely = self.domain, None
         if hand.holding == UNKNOWN:
@@ -117,7 +117,7 @@ class TallyModel(CountingModel):
         return over_possible(weights, self.domain.public.node[nodes, KIND])
 
     def cards(self, hand: ObservedHand) -> Floats:
-        """By the second tally: the bucket from his last action, and all hands of a bucket alike."""
+        """By the counts over buckets of the last action, uniform within a bucket; or by Bayes' rule."""
         if self.reading == BAYES:
             return self.bayes(hand)
         likely = self.domain.possible((*hand.board, *hand.dead))
@@ -149,9 +149,9 @@ class TallyModel(CountingModel):
         self.counts = counts
 
     def describe(self) -> str:
-        """A line for each bucket of each context that was met."""
+        """A line for each bucket of each context that has counts."""
         lines = [
-            f"{'the others':<16}{'pot':<10}{'bucket':>6}{'seen':>9}"
+            f"{'opponents':<16}{'pot':<10}{'bucket':>6}{'count':>9}"
             + "".join(f"{name:>8}" for name in CLASSES)
         ]
         levels, table = public_contexts(self.domain).levels, self.table()
@@ -161,26 +161,26 @@ class TallyModel(CountingModel):
             for bucket in np.flatnonzero(self.counts[context].sum(axis=1)):
                 shown = table[context, bucket] * (1.0 if facing else np.array([0.0, 1.0, 1.0]))
                 shares = "".join(f"{share:>8.2f}" for share in shown / shown.sum())
-                seen = self.counts[context, bucket].sum()
-                lines.append(f"{LASTS[last]:<16}{pot:<10}{bucket:>6}{seen:>9.1f}{shares}")
+                count = self.counts[context, bucket].sum()
+                lines.append(f"{LASTS[last]:<16}{pot:<10}{bucket:>6}{count:>9.1f}{shares}")
         return "\n".join(lines)
 
 
 def _shares(counts: Floats, prior: Floats | float) -> Floats:
-    """Counts along the last axis as shares, filled up with PRIOR counts of a coarser share."""
+    """Counts along the last axis as frequencies, with PRIOR pseudo-counts of a coarser frequency."""
     return np.asarray((counts + PRIOR * prior) / (counts.sum(axis=-1, keepdims=True) + PRIOR))
 
 
 class PublicContexts(NamedTuple):
-    """What a tally knows of a game's public tree."""
+    """The contexts of a game's public states."""
 
-    levels: tuple[int, ...]  # [LEVELS] the least pot of each, in chips
+    levels: tuple[int, ...]  # [LEVELS] lowest pot of each, in chips
     context: Bytes  # [nodes]
 
 
 @cache
 def public_contexts(domain: ModelDomain) -> PublicContexts:
-    """A byte for each node; made on first need, as it takes seconds with three players."""
+    """Computed on first use; it takes seconds with three players."""
     pot, last = all_facts(domain.public, ("pot", "last_of_others")).T
     least, most = int(pot[pot > 0].min()), int(pot.max())
     ratio = (most / least) ** (1 / LEVELS)

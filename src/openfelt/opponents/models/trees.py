@@ -1,14 +1,14 @@
-"""Decision trees of what a player does, one for each street (PJL11, section 4.3.2).
+"""Decision trees that predict actions, one for each street (PJL11, section 4.3.2).
 
-The paper's J48 learns from five features: the seat relative to the button, the bets and raises of the game,
-of the street and of the player himself, and the bucket of his hand. Here scikit-learn grows the trees by the
-same measure, information gain, and prunes them by what a leaf must save (cost-complexity): at least two nats,
-one for each free chance that it adds (AIC; J48 prunes by bounds on a leaf's errors instead). In trials with
-100 to 5,000 hands of ace1 and of poki-like (on whose held-out hands it was chosen) this predicted better than
-BIC's price in 8 cases of 12 and worse in 2, better than no pruning in 10 and worse in 1. A leaf's chances
-begin with one count for each action (Laplace).
+The paper's J48 learns from five features: the seat relative to the button, the number of bets and raises in
+the game, on the street and by the player, and the bucket of its hand. Here scikit-learn grows the trees by
+the same criterion, information gain, and prunes them by cost-complexity: a leaf must gain at least two nats,
+one for each free probability that it adds (AIC; J48 prunes by bounds on a leaf's errors instead). In
+experiments with 100 to 5,000 hands of ace1 and of poki-like (on whose held-out hands it was chosen) this
+predicted better than the penalty of BIC in 8 cases of 12 and worse in 2, better than no pruning in 10 and
+worse in 1. Leaves start from one count for each action (Laplace).
 
-A grown tree is kept as arrays, so that a model at play, or one that was saved, needs no scikit-learn.
+A grown tree is stored as arrays, so that playing with a model, or loading one, does not need scikit-learn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from openfelt.opponents.models.tree_arrays import (
     NO,
     RANK,
     YES,
-    TreeArrays,
+    DecisionTreeArrays,
     TreeSearchModel,
     tree_probabilities,
 )
@@ -45,12 +45,12 @@ from openfelt.opponents.models.tree_arrays import (
 BUCKETS = 10
 FACTS = ("seat", "bets_in_game", "bets_in_phase", "bets_of_player")  # and the bucket
 LEAST = 5  # decisions at a leaf
-PRICE = 2.0 / math.log(2.0)  # bits that a leaf more must save in all
+PENALTY = 2.0 / math.log(2.0)  # bits that a further leaf must gain in all
 LAPLACE = 1.0
 
 
 class TreesModel(OpponentModel):
-    """A tree for each street."""
+    """A decision tree for each street."""
 
     kind = "trees"
     summary = "a decision tree for each street, of five features (PJL11)"
@@ -65,14 +65,14 @@ class TreesModel(OpponentModel):
             growth.root = [growth.leaf(np.zeros(len(CLASSES))) for _ in self.domain.streets]
         self.root, self.step = np.array(growth.root, np.int32), np.array(growth.step, np.int32)
         self.limit, self.leaves = np.array(growth.limit, np.float64), np.array(growth.leaves, np.float64)
-        self.tests = np.array(growth.tests, np.int32).reshape(-1, 2)  # a fact, and what it must exceed
+        self.tests = np.array(growth.tests, np.int32).reshape(-1, 2)  # a fact, and its limit
         self.__dict__.pop("grown", None)
 
     @cached_property
-    def grown(self) -> TreeArrays:
-        """With the tests answered for all of the public tree, on first need."""
+    def grown(self) -> DecisionTreeArrays:
+        """With the tests evaluated at all public states, on first use."""
         bits = _answers(self.domain.public, self.tests)
-        return TreeArrays(bits, self.root, self.step, self.limit, self.leaves, self.domain.card_facts)
+        return DecisionTreeArrays(bits, self.root, self.step, self.limit, self.leaves, self.domain.card_facts)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         found = np.zeros((len(nodes), len(CLASSES)))
@@ -86,7 +86,7 @@ class TreesModel(OpponentModel):
         for street in range(len(self.domain.streets)):
             here = streets == street
             action, weight = decisions.action[here], decisions.weight[here]
-            if len(np.unique(action)) < 2:  # nothing to tell apart
+            if len(np.unique(action)) < 2:  # nothing to separate
                 counts = np.bincount(action, weight, minlength=len(CLASSES))
                 growth.root.append(growth.leaf(np.asarray(counts, np.float64)))
             else:
@@ -111,11 +111,11 @@ class TreesModel(OpponentModel):
         self.__dict__.pop("grown", None)
 
     def describe(self) -> str:
-        """The rules, street by street; at each leaf the shares of actions, and how many decisions it saw."""
+        """The rules by street; at each leaf the frequencies of actions and the number of decisions."""
         lines: list[str] = []
         for street, root in zip(self.domain.streets, self.root, strict=True):
             lines += [street, *self._rules(int(root), "  ")]
-        lines.append("Where there is no bet to call, the share of folds falls to the others.")
+        lines.append("Without a bet to call, the probability of folding goes to the other actions.")
         return "\n".join(lines)
 
     def _rules(self, here: int, indent: str) -> list[str]:
@@ -134,7 +134,7 @@ class TreesModel(OpponentModel):
 
 
 class _Growth:
-    """Trees as they are put into arrays."""
+    """Trees while they are written to arrays."""
 
     def __init__(self) -> None:
         self.root: list[int] = []
@@ -150,7 +150,7 @@ class _Growth:
         return len(self.step) - 1
 
     def add(self, tree: Any, buckets: int) -> None:
-        """One of scikit-learn."""
+        """Add a tree of scikit-learn."""
         self.root.append(self._below(tree.tree_, tree.classes_, 0, buckets))
 
     def _below(self, tree: Any, classes: NDArray[Any], node: int, buckets: int) -> int:
@@ -176,7 +176,7 @@ class _Growth:
 
 
 def features(tree: PublicTree, decisions: Decisions, buckets: int) -> Longs:
-    """[decisions, 5]."""
+    """[decisions, 5] the features."""
     columns = [ALL_FACTS.index(name) for name in FACTS]
     table = facts_at(tree, decisions.places)[:, columns][decisions.place]
     return np.column_stack([table.astype(np.int64), decisions.rank * buckets // HAND_RANKS])
@@ -187,14 +187,12 @@ def grow(table: Longs, action: NDArray[Any], weight: Floats) -> Any:
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
-        raise MissingError(
-            "Trees are grown by scikit-learn, which is missing: pip install 'openfelt[models]'."
-        ) from None
+        raise MissingError("Decision trees need scikit-learn: pip install 'openfelt[models]'.") from None
     total = float(weight.sum())
     tree = DecisionTreeClassifier(
         criterion="entropy",
         min_weight_fraction_leaf=min(0.5, LEAST / total),
-        ccp_alpha=PRICE / total,
+        ccp_alpha=PENALTY / total,
         random_state=0,
     )
     return tree.fit(table, action, sample_weight=weight)
@@ -214,7 +212,7 @@ def _answers(tree: PublicTree, tests: Ints) -> NDArray[np.uint64]:
 def _is_sound(
     root: NDArray[Any], step: NDArray[Any], limit: NDArray[Any], leaves: NDArray[Any], tests: NDArray[Any]
 ) -> bool:
-    """Whether a search can go down saved trees: each step leads on to a later one, or to a leaf."""
+    """Whether saved trees are valid: each step leads to a later one or to a leaf."""
     count = len(step)
     if step.shape != (count, 3) or limit.shape != (count,) or leaves.shape[1:] != (len(CLASSES),):
         return False

@@ -89,7 +89,7 @@ def evaluation(tree: Tree, game: Game, fixed: Policy, value: ValueFunction | Non
     raise NotImplementedError(type(tree))
 
 
-@evaluation.register
+@evaluation.register(GameTree)
 class EnumeratedEvaluation(Evaluation):
     """All values are exact, and compared with an equilibrium."""
 
@@ -145,7 +145,7 @@ class EnumeratedEvaluation(Evaluation):
         return gains
 
 
-@evaluation.register
+@evaluation.register(BettingTree)
 class HoldemEvaluation(Evaluation):
     """Values are exact unless another way to measure them is given; no equilibrium is known."""
 

@@ -1,8 +1,8 @@
-"""Relational trees as `Grown`: one walk down gives the chances of all actions.
+"""Relational trees as arrays: one descent gives the probabilities of all actions.
 
-An action tree says of each action how much likelier than the prior the player takes it. Here the tree is gone
-down for all actions at once, so that a leaf has a weight for each; what was asked on the way, or follows from
-it, is not asked again. Parts that are alike are one.
+An action tree gives for each action how much likelier than under the prior the player takes it. It is
+compiled for all actions at once, so that a leaf has a weight for each; a test whose result is known from the
+path is not repeated. Equal subtrees are shared.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from openfelt.opponents.models.tree_arrays import (
     CARD,
     LEAF,
     RANK,
-    TreeArrays,
+    DecisionTreeArrays,
     leaf_of,
     tree_probabilities,
 )
 
 MOST_STEPS = 2_000_000
-FEW_NODES = 1_000_000  # of a public tree whose bits are all made at once
+FEW_NODES = 1_000_000  # of a public tree whose bits are all computed at once
 
 
 class Steps:
-    """Steps of a Grown while it is made; equal ones are one."""
+    """Steps of trees while they are written to arrays; equal ones are shared."""
 
     def __init__(self) -> None:
         self.steps: dict[tuple[int, float, int, int], int] = {}
         self.leaves: dict[tuple[float, ...], int] = {}
 
     def leaf(self, weights: tuple[float, ...]) -> int:
-        """Where a leaf stands."""
+        """The number of a leaf's step."""
         place = self.leaves.setdefault(weights, len(self.leaves))
         return self._step((LEAF, 0.0, place, place))
 
     def test(self, kind: int, limit: float, yes: int, no: int) -> int:
-        """Where a test stands, or what follows if both answers lead there."""
+        """The number of a test's step, or of the next one if both results lead there."""
         return yes if yes == no else self._step((kind, limit, yes, no))
 
     def _step(self, step: tuple[int, float, int, int]) -> int:
         if len(self.steps) > MOST_STEPS:
-            raise FeltError(f"The trees together have more than {MOST_STEPS:,} steps; allow fewer leaves.")
+            raise FeltError(f"The trees have more than {MOST_STEPS:,} steps in all; allow fewer leaves.")
         return self.steps.setdefault(step, len(self.steps))
 
-    def grown(self, bits: NDArray[np.uint64], roots: Sequence[int], card_facts: Floats) -> TreeArrays:
-        """Finished."""
+    def grown(self, bits: NDArray[np.uint64], roots: Sequence[int], card_facts: Floats) -> DecisionTreeArrays:
+        """The arrays."""
         rows = list(self.steps)
-        return TreeArrays(
+        return DecisionTreeArrays(
             bits,
             np.array(roots, np.int32),
             np.array([(kind, yes, no) for kind, _, yes, no in rows], np.int32).reshape(-1, 3),
@@ -70,10 +70,10 @@ class Steps:
 
 
 class CompiledTrees(NamedTuple):
-    """Trees for kernels, and what their bits mean."""
+    """Trees for kernels, and the tests of their bits."""
 
-    grown: TreeArrays  # without bits
-    asked: tuple[PublicTest, ...]
+    grown: DecisionTreeArrays  # without bits
+    tests: tuple[PublicTest, ...]
 
 
 def compile_trees(
@@ -84,26 +84,27 @@ def compile_trees(
     kinds = {HAND_RANK: RANK, **{name: CARD + place for place, name in enumerate(names)}}
     made = _Descent(kinds, m)
     roots = {id(tree): made.down([(tree, ())] * len(CLASSES), {}) for tree in trees}
-    empty = np.zeros((0, max(1, -(-len(made.asked) // 64))), np.uint64)
-    # Kernels read any card fact that there is; there is at least one row.
+    empty = np.zeros((0, max(1, -(-len(made.tests) // 64))), np.uint64)
+    # Kernels need at least one row.
     rows = card_facts if len(card_facts) else np.zeros((1, card_facts.shape[1]))
     grown = made.steps.grown(empty, [roots[id(tree)] for tree in trees], rows)
-    return CompiledTrees(grown, tuple(made.asked))
+    return CompiledTrees(grown, tuple(made.tests))
 
 
 class _Descent:
-    """Down the tree for all actions at once."""
+    """Descends a tree for all actions at once."""
 
     def __init__(self, kinds: Mapping[str, int], m: float) -> None:
         self.kinds, self.m = kinds, m
         self.steps = Steps()
-        self.asked: dict[PublicTest, int] = {}
+        self.tests: dict[PublicTest, int] = {}
 
     def down(
         self, cursors: list[tuple[RelationalTree, Query]], known: Mapping[object, tuple[float, float]]
     ) -> int:
-        """`cursors` have where each action is, with its path's query; `known` what is known of facts: more
-        than the first number, at most the second.
+        """The number of the step for `cursors`: the subtree of each action, with its path's query.
+
+        `known` are the bounds of facts on this path: above the first number, at most the second.
         """
         cursors = [self._settled(cursor, action, known) for action, cursor in enumerate(cursors)]
         open_cursor = next((cursor for cursor in cursors if isinstance(cursor[0], TreeSplit)), None)
@@ -112,7 +113,7 @@ class _Descent:
             return self.steps.leaf(tuple(leaf.odds(self.m) for leaf in leaves))
         tree, query = open_cursor
         assert isinstance(tree, TreeSplit)
-        kind, limit, what = self._told(tree, query)
+        kind, limit, what = self._step_of(tree, query)
         at = 0.5 if kind == BIT else limit
         low, high = known.get(what, (-np.inf, np.inf))
         yes = self.down(cursors, {**known, what: (max(low, at), high)})
@@ -122,14 +123,14 @@ class _Descent:
     def _settled(
         self, cursor: tuple[RelationalTree, Query], action: int, known: Mapping[object, tuple[float, float]]
     ) -> tuple[RelationalTree, Query]:
-        """As far down as the answers are known."""
+        """Descend as far as results are known."""
         tree, query = cursor
         while isinstance(tree, TreeSplit):
             test = tree.test
             if isinstance(test, Acts):
                 yes = test.action == action
             else:
-                kind, limit, what = self._told(tree, query)
+                kind, limit, what = self._step_of(tree, query)
                 low, high = known.get(what, (-np.inf, np.inf))
                 limit = 0.5 if kind == BIT else limit
                 if low < limit < high:
@@ -140,19 +141,19 @@ class _Descent:
             tree = tree.yes if yes else tree.no
         return tree, query
 
-    def _told(self, tree: TreeSplit, query: Query) -> tuple[int, float, object]:
-        """The kind of its step and its limit, and what is asked for."""
+    def _step_of(self, tree: TreeSplit, query: Query) -> tuple[int, float, object]:
+        """The kind of a test's step, its limit, and the tested fact or query."""
         test = tree.test
         if isinstance(test, Exceeds) and test.fact in self.kinds:
             return self.kinds[test.fact], test.limit, test.fact
         assert not isinstance(test, Acts)
         asked: PublicTest = test if isinstance(test, Exceeds) else query + test.literals
-        bit = self.asked.setdefault(asked, len(self.asked))
+        bit = self.tests.setdefault(asked, len(self.tests))
         return BIT, float(bit), asked
 
 
-def product(first: TreeArrays, second: TreeArrays) -> TreeArrays:
-    """The two models' weights multiplied: a prior, and what a player does more or less than it."""
+def product(first: DecisionTreeArrays, second: DecisionTreeArrays) -> DecisionTreeArrays:
+    """The product of two models' weights: of a prior, and of a correction to it."""
     steps, words = Steps(), first.bits.shape[1]
     facts = len(first.card_facts)
     done: dict[tuple[int, int], int] = {}
@@ -186,36 +187,36 @@ def product(first: TreeArrays, second: TreeArrays) -> TreeArrays:
 
 
 class TreeEvaluator:
-    """Compiled trees with their bits, which are made when they are needed."""
+    """Evaluates compiled trees; bits are computed on first use."""
 
     def __init__(self, domain: ModelDomain, bias: LanguageBias, compiled: CompiledTrees) -> None:
         self.domain, self.bias, self.compiled = domain, bias, compiled
-        self._grown: TreeArrays | None = None
+        self._grown: DecisionTreeArrays | None = None
         self._rows: dict[int, NDArray[np.uint64]] = {}
 
-    def everywhere(self) -> TreeArrays:
-        """With the bits of every node."""
+    def everywhere(self) -> DecisionTreeArrays:
+        """The arrays with the bits of every node."""
         if self._grown is None:
-            bits = all_bits(self.domain, self.bias, self.compiled.asked)
+            bits = all_bits(self.domain, self.bias, self.compiled.tests)
             self._grown = self.compiled.grown._replace(bits=bits)
         return self._grown
 
-    def at(self, nodes: Longs) -> tuple[PublicTree, TreeArrays, Longs]:
-        """For the kernels: a tree that has these nodes, a Grown with their bits, and where they stand."""
+    def at(self, nodes: Longs) -> tuple[PublicTree, DecisionTreeArrays, Longs]:
+        """For kernels: a public tree of these nodes, the arrays with their bits, and the nodes' rows."""
         public = self.domain.public
         if self._grown is not None or len(public.node) <= FEW_NODES:
             return public, self.everywhere(), nodes
         once, rows = np.unique(nodes, return_inverse=True)
         new = [node for node in once.tolist() if node not in self._rows]
         if new:
-            found = bits_at(self.domain, self.bias, self.compiled.asked, np.array(new))
+            found = bits_at(self.domain, self.bias, self.compiled.tests, np.array(new))
             self._rows.update(zip(new, found, strict=True))
         bits = np.array([self._rows[node] for node in once.tolist()], np.uint64)
         part = public._replace(node=np.ascontiguousarray(public.node[once]))
         return part, self.compiled.grown._replace(bits=bits), rows.astype(np.int64)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
-        """[n, CLASSES] the weights of the actions that can be taken, in shares."""
+        """[n, CLASSES] probabilities of the legal actions."""
         found = np.zeros((len(nodes), len(CLASSES)))
         tree, grown, rows = self.at(np.asarray(nodes, np.int64))
         tree_probabilities(
@@ -224,7 +225,7 @@ class TreeEvaluator:
         return found
 
     def weights(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
-        """[n, CLASSES] the weights themselves."""
+        """[n, CLASSES] weights of all actions."""
         found = np.zeros((len(nodes), len(CLASSES)))
         tree, grown, rows = self.at(np.asarray(nodes, np.int64))
         _weights(tree, grown, rows, np.asarray(ranks, np.int64), np.asarray(holdings, np.int64), found)
@@ -233,7 +234,7 @@ class TreeEvaluator:
 
 @kernel
 def _weights(
-    tree: PublicTree, grown: TreeArrays, nodes: Longs, ranks: Longs, holdings: Longs, found: Floats
+    tree: PublicTree, grown: DecisionTreeArrays, nodes: Longs, ranks: Longs, holdings: Longs, found: Floats
 ) -> None:
     for row in range(len(nodes)):
         street = tree.node[nodes[row], KIND] >> STREET_SHIFT & 3

@@ -1,4 +1,4 @@
-"""The answers to a tree's tests at public nodes, a bit each: at every node, or at some."""
+"""Results of a tree's tests at public nodes, one bit each."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from openfelt.opponents.models.public_walk import all_facts, bits_everywhere
 from openfelt.opponents.models.relational.language import LanguageBias, Query, columns_by_fact, query_array
 from openfelt.opponents.models.relational.tree import Exceeds
 
-PublicTest = Query | Exceeds  # a test at public nodes
-_CHUNK = 1 << 20  # nodes whose facts are looked at together
+PublicTest = Query | Exceeds  # a test of public states
+_CHUNK = 1 << 20  # nodes whose facts are evaluated together
 
 
-def all_bits(domain: ModelDomain, bias: LanguageBias, asked: Sequence[PublicTest]) -> NDArray[np.uint64]:
-    """[public nodes, words] of every node."""
+def all_bits(domain: ModelDomain, bias: LanguageBias, tests: Sequence[PublicTest]) -> NDArray[np.uint64]:
+    """[public nodes, words] the bits of every node."""
     tree = domain.public
-    bits = np.zeros((len(tree.node), max(1, -(-len(asked) // 64))), np.uint64)
-    queries = {number: query_array(each) for number, each in enumerate(asked) if isinstance(each, tuple)}
+    bits = np.zeros((len(tree.node), max(1, -(-len(tests) // 64))), np.uint64)
+    queries = {number: query_array(each) for number, each in enumerate(tests) if isinstance(each, tuple)}
     if queries:
         bits_everywhere(tree, queries, bits)
-    if any(isinstance(each, Exceeds) for each in asked):
+    if any(isinstance(each, Exceeds) for each in tests):
         facts = all_facts(tree)
         for start in range(0, len(facts), _CHUNK):
-            _set_facts(bias, asked, facts[start : start + _CHUNK], bits[start : start + _CHUNK])
+            _set_facts(bias, tests, facts[start : start + _CHUNK], bits[start : start + _CHUNK])
     return bits
 
 
 def bits_at(
-    domain: ModelDomain, bias: LanguageBias, asked: Sequence[PublicTest], nodes: Longs
+    domain: ModelDomain, bias: LanguageBias, tests: Sequence[PublicTest], nodes: Longs
 ) -> NDArray[np.uint64]:
-    """[nodes, words] of some nodes."""
+    """[nodes, words] the bits of some nodes."""
     places = places_at(domain, nodes)
-    bits = np.zeros((len(nodes), max(1, -(-len(asked) // 64))), np.uint64)
-    for number, each in enumerate(asked):
+    bits = np.zeros((len(nodes), max(1, -(-len(tests) // 64))), np.uint64)
+    for number, each in enumerate(tests):
         if isinstance(each, tuple):
             holds = holds_at(domain.public, places, query_array(each)).astype(np.uint64)
             bits[:, number >> 6] |= holds << np.uint64(number & 63)
-    _set_facts(bias, asked, facts_at(domain.public, places), bits)
+    _set_facts(bias, tests, facts_at(domain.public, places), bits)
     return bits
 
 
 def _set_facts(
-    bias: LanguageBias, asked: Sequence[PublicTest], facts: Bytes, bits: NDArray[np.uint64]
+    bias: LanguageBias, tests: Sequence[PublicTest], facts: Bytes, bits: NDArray[np.uint64]
 ) -> None:
     columns, numbers = columns_by_fact(facts), dict[str, Floats]()
-    for number, each in enumerate(asked):
+    for number, each in enumerate(tests):
         if isinstance(each, Exceeds):
             if each.fact not in numbers:
                 numbers[each.fact] = bias.public_numbers(each.fact, columns)
@@ -63,7 +63,7 @@ def _set_facts(
 
 
 def places_at(domain: ModelDomain, nodes: Longs) -> Places:
-    """Decisions with the lines that lead there."""
+    """Nodes with the lines that lead there."""
     lines, lengths = np.zeros((len(nodes), LONGEST), np.uint8), np.zeros(len(nodes), np.int64)
     _climb(domain.public, _parents(domain), np.asarray(nodes, np.int64), lines, lengths)
     return Places(np.asarray(nodes, np.int64), lines, lengths)
@@ -71,7 +71,7 @@ def places_at(domain: ModelDomain, nodes: Longs) -> Places:
 
 @lru_cache(maxsize=8)
 def _parents(domain: ModelDomain) -> Ints:
-    """[nodes] of the public tree; -1 for the first."""
+    """[nodes] parents in the public tree; -1 for the root."""
     node = domain.public.node
     parent = np.full(len(node), -1, np.int32)
     inner = np.flatnonzero(node[:, PLAYER] >= 0).astype(np.int32)

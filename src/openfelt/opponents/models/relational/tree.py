@@ -1,7 +1,7 @@
-"""Relational trees: their tests, how they read and how they are saved.
+"""Relational trees: their tests, text and files.
 
 Tests print as in PGC10's Figure 2: E is the example, P the player; other letters are new variables. OTHER is
-another player than P, not always the same one.
+any player but P, not always the same one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LETTERS = "FGHIJKLMNQRSTUVWXYZ"  # E is the example, P the player, O looks like
 
 @dataclass(frozen=True)
 class Exceeds:
-    """A fact is more than a limit."""
+    """A fact exceeds a limit."""
 
     fact: str
     limit: float
@@ -26,14 +26,14 @@ class Exceeds:
 
 @dataclass(frozen=True)
 class Acts:
-    """The action of the example is this one."""
+    """The example has this action."""
 
     action: int
 
 
 @dataclass(frozen=True)
 class Did:
-    """There are earlier actions for all literals of the path and these."""
+    """Earlier actions satisfy all literals of the path and these."""
 
     literals: Query
 
@@ -43,14 +43,14 @@ Test = Exceeds | Acts | Did
 
 @dataclass(frozen=True)
 class TreeLeaf:
-    """Where a tree ends, or a tree of nothing else."""
+    """A leaf, or a tree of one leaf."""
 
-    player: float  # weight of examples of the player
-    prior: float  # and of the prior
-    above: float = 0.5  # P(D_p | x) of the leaf that was split
+    player: float  # weight of the player's examples
+    prior: float  # weight of the prior's examples
+    above: float = 0.5  # P(D_p | x) of the parent
 
     def chance(self, m: float) -> float:
-        """P(D_p | x): the m-estimate, as if m examples more were here, with the shares of the leaf above."""
+        """P(D_p | x): the m-estimate, with m pseudo-examples in the proportions of the parent."""
         return (self.player + m * self.above) / (self.player + self.prior + m)
 
     def odds(self, m: float) -> float:
@@ -60,7 +60,7 @@ class TreeLeaf:
 
 @dataclass(frozen=True)
 class TreeSplit:
-    """A test, and a tree for each answer."""
+    """A test, and a tree for each result."""
 
     test: Test
     yes: RelationalTree
@@ -71,52 +71,52 @@ RelationalTree = TreeLeaf | TreeSplit
 
 
 def rules(tree: RelationalTree, bias: LanguageBias, m: float) -> list[str]:
-    """A tree as a Prolog decision list (PGC10): the first rule whose conditions hold is the one."""
+    """A tree as a Prolog decision list (PGC10): the first rule whose conditions hold applies."""
     found = list[str]()
 
-    def tell(tree: RelationalTree, words: tuple[str, ...], speaker: PathFormatter) -> None:
+    def add(tree: RelationalTree, words: tuple[str, ...], formatter: PathFormatter) -> None:
         if isinstance(tree, TreeLeaf):
             found.append(f"{', '.join((*words, '!.'))} -> {leaf_words(tree, m)}")
             return
-        said, below = speaker.say(tree.test)
-        tell(tree.yes, (*words, said), below)
-        tell(tree.no, words, speaker)
+        text, below = formatter.format(tree.test)
+        add(tree.yes, (*words, text), below)
+        add(tree.no, words, formatter)
 
-    tell(tree, (), PathFormatter(bias))
+    add(tree, (), PathFormatter(bias))
     return found
 
 
 def leaf_words(leaf: TreeLeaf, m: float) -> str:
-    """In percent."""
+    """Probabilities in percent, and the number of examples."""
     chance = 100 * leaf.chance(m)
     return f"player {chance:.0f}%, prior {100 - chance:.0f}% ({leaf.player + leaf.prior:,.0f} examples)"
 
 
 def indented(tree: RelationalTree, bias: LanguageBias, m: float) -> str:
-    """A tree as lines of text, the branches below their tests."""
+    """A tree as indented text, branches below their tests."""
     lines = list[str]()
 
-    def tell(tree: RelationalTree, before: str, indent: str, speaker: PathFormatter) -> None:
+    def add(tree: RelationalTree, before: str, indent: str, formatter: PathFormatter) -> None:
         if isinstance(tree, TreeLeaf):
             lines.append(f"{before}{leaf_words(tree, m)}")
             return
-        said, below = speaker.say(tree.test)
-        lines.append(f"{before}{said} ?")
-        tell(tree.yes, f"{indent}  yes: ", f"{indent}  ", below)
-        tell(tree.no, f"{indent}  no:  ", f"{indent}  ", speaker)
+        text, below = formatter.format(tree.test)
+        lines.append(f"{before}{text} ?")
+        add(tree.yes, f"{indent}  yes: ", f"{indent}  ", below)
+        add(tree.no, f"{indent}  no:  ", f"{indent}  ", formatter)
 
-    tell(tree, "", "", PathFormatter(bias))
+    add(tree, "", "", PathFormatter(bias))
     return "\n".join(lines)
 
 
 class PathFormatter:
-    """Puts the tests of one path into words; letters go on where those of the path above ended."""
+    """Formats the tests of one path; letters continue after those of the path above."""
 
     def __init__(self, bias: LanguageBias, letters: int = 0, times: tuple[str, ...] = ("E",)) -> None:
-        self.bias, self.letters, self.times = bias, letters, times  # times: the letters of actions so far
+        self.bias, self.letters, self.times = bias, letters, times  # times: letters of the actions so far
 
-    def say(self, test: Test) -> tuple[str, PathFormatter]:
-        """The words, and who speaks below, where it holds."""
+    def format(self, test: Test) -> tuple[str, PathFormatter]:
+        """The text, and the formatter of the branch where the test holds."""
         if isinstance(test, Acts):
             return f"ACTION(E,{CLASSES[test.action].upper()})", self
         if isinstance(test, Exceeds):
@@ -126,9 +126,9 @@ class PathFormatter:
             letter = _letter(self.letters)
             words = f"{name}(E,{letter}), {letter}>{test.limit:.4g}"
             return words, PathFormatter(self.bias, self.letters + 1, self.times)
-        return self._say_did(test)
+        return self._format_did(test)
 
-    def _say_did(self, test: Did) -> tuple[str, PathFormatter]:
+    def _format_did(self, test: Did) -> tuple[str, PathFormatter]:
         words, letters, times = [], self.letters, list(self.times)
         for parent, who, what, where in test.literals:
             times.append(_letter(letters))
@@ -145,21 +145,21 @@ def _letter(number: int) -> str:
 
 
 def tree_to_save(tree: RelationalTree) -> list[Any]:
-    """For a JSON file."""
+    """For JSON."""
     if isinstance(tree, TreeLeaf):
         return [tree.player, tree.prior, tree.above]
     test = tree.test
     if isinstance(test, Exceeds):
-        said: list[Any] = ["exceeds", test.fact, test.limit]
+        saved: list[Any] = ["exceeds", test.fact, test.limit]
     elif isinstance(test, Acts):
-        said = ["acts", test.action]
+        saved = ["acts", test.action]
     else:
-        said = ["did", [list(literal) for literal in test.literals]]
-    return [said, tree_to_save(tree.yes), tree_to_save(tree.no)]
+        saved = ["did", [list(literal) for literal in test.literals]]
+    return [saved, tree_to_save(tree.yes), tree_to_save(tree.no)]
 
 
 def tree_from(saved: Any) -> RelationalTree:
-    """What `tree_to_save` made."""
+    """A tree of `tree_to_save`."""
     if isinstance(saved[0], float):
         return TreeLeaf(*map(float, saved))
     (word, *rest), yes, no = saved
