@@ -57,7 +57,7 @@ def load_player(name: str, *, greedy: bool = False) -> Player:
 
 
 def load_policies(*names: str, greedy: bool = False) -> list[Policy]:
-    """Policies that play each other; a rule plays the game of the others, or hold'em if all are rules."""
+    """Policies of one game; a rule plays the game of the other policies, or hold'em if all are rules."""
     loaded = [None if name in RULES else load_bot_policy(name, greedy=greedy) for name in names]
     tree = next((policy.tree for policy in loaded if policy), None) or compile_any("holdem")
     return [policy or rule_policy(tree, name) for name, policy in zip(names, loaded, strict=True)]

@@ -126,9 +126,7 @@ class ModelDomain(ABC):
     @property
     def rank_tables(self) -> HoldemRanks:
         """Hand ranks on all boards, for search in hold'em."""
-        raise FeltError(
-            f"Models for search are for hold'em; in {self.game.name} search uses the model's policy()."
-        )
+        raise FeltError(f"for_search is for hold'em; in {self.game.name} search uses the model's policy().")
 
     def infosets(self) -> list[InfosetPlace]:
         """Every infoset of an enumerated game."""

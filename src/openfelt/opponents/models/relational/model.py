@@ -68,9 +68,7 @@ class RelationalSettings:
 
     def __post_init__(self) -> None:
         if self.cards not in (BAYES, TREE):
-            raise FeltError(
-                f"Probabilities of cards come from '{BAYES}' or '{TREE}', not from '{self.cards}'."
-            )
+            raise FeltError(f"Probabilities of cards come from '{BAYES}' or '{TREE}', not '{self.cards}'.")
 
 
 class RelationalModel(OpponentModel):
