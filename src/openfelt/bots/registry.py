@@ -132,9 +132,8 @@ def load_bot(name: str, game: Game) -> Bot:
 
     Examples
     --------
-    >>> game = felt.load_game("holdem")
-    >>> felt.load_bot("mcts-tally(iterations=500)", game).learns
-    True
+    >>> felt.load_bot("mcts(iterations=500)", felt.load_game("leduc")).iterations
+    500
     """
     if name in BOTS:
         return BOTS[name].make(game)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 HELP = (
     "Opponent models, learned from hand histories: what a player does with which cards, and so what cards\n"
-    "it may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a folder of such\n"
-    "files. `fit` learns a model and saves it in a folder, `show` prints what it has learned, and `score`\n"
-    "measures how well it predicts other hands: a saved model, or with --kind one that is learned from the\n"
-    "first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11), relational (PGC10), and\n"
-    "frequencies, which ignore the cards."
+    "it may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a folder of\n"
+    "such files. `fit` learns a model and saves it in a folder, `show` prints what it has learned, and\n"
+    "`score` measures how well it predicts other hands: a saved model, or with --kind one that is learned\n"
+    "from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11), relational (PGC10),\n"
+    "and frequencies, which ignore the cards."
 )
 EXAMPLES = [
     "felt model fit hands.db --player poki-like --kind tally --out poki",

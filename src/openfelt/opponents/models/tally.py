@@ -191,7 +191,7 @@ def public_contexts(domain: ModelDomain) -> PublicContexts:
 
 
 def bucket_count(domain: ModelDomain, wanted: int) -> int:
-    """The number of buckets, at least so many that a small game's hands can all be told apart."""
+    """The number of buckets; in a small game at least enough to separate all hands."""
     if not 1 <= wanted <= HAND_RANKS:
         raise FeltError(f"A model has from 1 to {HAND_RANKS} buckets, not {wanted}.")
     return max(wanted, domain.least_buckets)

@@ -222,11 +222,11 @@ def _is_sound(
     leaf, bit = kind == LEAF, kind == BIT
     onward = ((step[:, [YES, NO]] > here[:, None]) & (step[:, [YES, NO]] < count)).all(axis=1)
     known = (step[:, YES] >= 0) & (step[:, YES] < len(leaves))
-    asked = (limit >= 0) & (limit < len(tests))
+    has_test = (limit >= 0) & (limit < len(tests))
     return bool(
         np.isin(kind, (LEAF, BIT, RANK)).all()
         and np.where(leaf, known, onward).all()
-        and (~bit | asked).all()
+        and (~bit | has_test).all()
         and ((root >= 0) & (root < count)).all()
         and ((tests[:, 0] >= 0) & (tests[:, 0] < len(FACTS))).all()
         and (leaves > 0).all()

@@ -147,9 +147,9 @@ class _Descent:
         if isinstance(test, Exceeds) and test.fact in self.kinds:
             return self.kinds[test.fact], test.limit, test.fact
         assert not isinstance(test, Acts)
-        asked: PublicTest = test if isinstance(test, Exceeds) else query + test.literals
-        bit = self.tests.setdefault(asked, len(self.tests))
-        return BIT, float(bit), asked
+        public: PublicTest = test if isinstance(test, Exceeds) else query + test.literals
+        bit = self.tests.setdefault(public, len(self.tests))
+        return BIT, float(bit), public
 
 
 def product(first: DecisionTreeArrays, second: DecisionTreeArrays) -> DecisionTreeArrays:
