@@ -1,4 +1,4 @@
-"""A real browser at the table: windows that tell of all that goes wrong in them, and somebody who plays."""
+"""A real browser at the table: windows that report every error in them, and a player."""
 
 from __future__ import annotations
 

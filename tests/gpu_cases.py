@@ -22,9 +22,10 @@ from gpu_exact import EXACT
 
 import openfelt as felt
 from openfelt.cli.app import main
-from openfelt.core import cuda as cuda_module
+from openfelt.core import cuda_build
 from openfelt.core.atomics import add, raise_to
-from openfelt.core.cuda import choose_device, cuda, for_cuda, gpu_name, is_simulated, to_gpu, why_no_gpu
+from openfelt.core.cuda import choose_device, gpu_name, is_simulated, to_gpu, why_no_gpu
+from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import episode_kernel, part
 from openfelt.solve.registry import solver_type
 from openfelt.solve.sampling import gpu as gpu_module
@@ -316,6 +317,41 @@ def what_does_not_fit_is_refused(folder):
         assert felt.UCT("leduc", device="auto").device == "cuda"
 
 
+SQUARES, OFFSET, DOUBLED = np.arange(5) ** 2, 100, False
+
+
+@part
+def look_up(place):
+    """Reads a table and constants among the globals."""
+    return SQUARES[place] + OFFSET if DOUBLED else SQUARES[place]
+
+
+def chosen(place):
+    raise NotImplementedError
+
+
+def next_place(place):
+    return look_up(place + 1)
+
+
+def look_up_all(found):
+    thread = cuda.grid(1)
+    found[thread, 0], found[thread, 1] = look_up(thread), chosen(thread)
+
+
+@case
+def a_kernel_is_built_from_functions_of_the_cpu(folder):
+    """With tables in the memory of the GPU, functions replaced and constants set: in this kernel alone."""
+    for constants, added in (({}, 0), ({"DOUBLED": True}, 100), ({"DOUBLED": True, "OFFSET": 7}, 7)):
+        found = to_gpu(np.zeros((4, 2), int))
+        build_for_cuda(look_up_all, {chosen: next_place}, constants=constants)[1, 4](found)
+        expected = [[place**2 + added, (place + 1) ** 2 + added] for place in range(4)]
+        assert found.copy_to_host().tolist() == expected
+    assert (look_up(3), OFFSET, cuda) == (9, 100, None)
+    with pytest.raises(NotImplementedError):
+        chosen(0)
+
+
 @part
 def deeper(table, amount):
     add(table, 1, 0, amount)
@@ -339,7 +375,7 @@ def changes_to_shared_tables_are_atomic(folder):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # the simulator's threads are Python's
     try:
-        for_cuda(crowd, {})[blocks, block](table, marks, before)
+        build_for_cuda(crowd, {})[blocks, block](table, marks, before)
     finally:
         sys.setswitchinterval(interval)
     assert table.copy_to_host().tolist() == [[0.0, threads**2 / 2], [2.0 * threads, 0.0]]
@@ -365,9 +401,9 @@ def shared_changes_are_exchanged_wherever_they_are_called(folder):
     table, marks = np.zeros((2, 2)), np.zeros(3, int)
     there, before = to_gpu(table), to_gpu(np.zeros(1, int))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuda_module, "_add", add_twice)
-        patch.setattr(cuda_module, "_raise_to", tell_row)
-        for_cuda(crowd, {})[1, 1](there, to_gpu(marks), before)
+        patch.setattr(cuda_build, "_add", add_twice)
+        patch.setattr(cuda_build, "_raise_to", tell_row)
+        build_for_cuda(crowd, {})[1, 1](there, to_gpu(marks), before)
     assert there.copy_to_host().tolist() == [[0.0, 1.0], [4.0, 0.0]]
     assert before.copy_to_host().tolist() == [1]
     before = np.zeros(3, int)

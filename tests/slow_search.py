@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.position import OTHERS, OWN
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value
@@ -76,7 +76,7 @@ class SlowHoldem:
 
     def __init__(self, tree, position, begin_at):
         self.tree, self.position, self.begin_at = tree, position, begin_at
-        self.deal, self.stream = late_deal(tree.players), np.zeros(1, np.uint64)
+        self.deal, self.stream = lazy_deal(tree.players), np.zeros(1, np.uint64)
 
     def begin(self, view, luck):
         self.stream[0] = luck._state

@@ -157,7 +157,7 @@ def test_what_they_think_is_what_they_do(name, players):
 
 @pytest.mark.parametrize("name", FORMULA_BOTS)
 def test_other_games_are_refused_in_one_sentence(name):
-    with pytest.raises(FeltError, match=f"^{name} plays hold'em, not kuhn\\.$"):
+    with pytest.raises(FeltError, match=f"^{name} plays limit hold'em, not kuhn\\.$"):
         load_bot(name, felt.load_game("kuhn"))
 
 

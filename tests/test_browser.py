@@ -126,7 +126,7 @@ def check_finished_hand(player: Player, database: Path, game: str) -> None:
     assert lines[0].startswith(f"Hand {number}.")
     said = page.locator("#prompt").text_content() or ""
     assert figures(said) == ([abs(won)] if won else [])
-    assert ("win" if won > 0 else "lose" if won < 0 else "nothing") in said
+    assert ("win" if won > 0 else "lose" if won < 0 else "break even") in said
     expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
     expect(page.locator("#fairness summary")).to_contain_text("Fair deal: verified")
     commitment, seed, nonce = page.locator("#fairness dd").all_text_contents()
@@ -369,19 +369,19 @@ def lie(message: dict[str, Any], what: str) -> dict[str, Any]:
 LIES = {
     "commitment": "does not match the commitment",
     "seed": "does not match the commitment",
-    "own card": "are not those of the shuffle",
+    "own card": "do not match the shuffle",
     "seed in capitals": "hex digits in lower case",
     "no seed": "has not revealed",
-    "seat": "the seat that was yours",
+    "seat": "the seat that follows from the number",
     "a hidden card": "does not show all its cards",
     "a missing card": "does not show all its cards",
-    "no board": "The board does not have its cards",
+    "no board": "The board has the wrong number of cards",
     "own card, at first": "Cards changed",
     "own card, once": "Cards changed",
-    "a bot's card": "are not those of the shuffle",
-    "board": "The board is not that of the shuffle",
-    "nonce": "another number than this browser's",
-    "nonce, at the end": "another number than this browser's",
+    "a bot's card": "do not match the shuffle",
+    "board": "The board does not match the shuffle",
+    "nonce": "another nonce than this browser's",
+    "nonce, at the end": "another nonce than this browser's",
     "all, afterwards": "not the one announced",
 }
 
@@ -404,7 +404,7 @@ def play_against(visit: Visits, server: Server, what: str) -> Page:
 @pytest.mark.parametrize("what", LIES)
 def test_a_deal_that_was_tampered_with_is_told_loudly(visit, server, what):
     page = play_against(visit, server, what)
-    fairness = page.get_by_role("alert").filter(has_text="does NOT check out")
+    fairness = page.get_by_role("alert").filter(has_text="FAILED verification")
     expect(fairness).to_be_visible()
     expect(fairness).to_have_attribute("data-fair", "foul")
     expect(fairness).to_contain_text(LIES[what])
@@ -499,7 +499,9 @@ def test_looking_back_is_verified_where_the_hand_was_dealt(visit, server):
     expect(page.locator("#fairness summary")).to_have_text("✓ Fair deal: verified")
     stranger = visit(link)
     expect(stranger.locator("#fairness")).to_have_attribute("data-fair", "unseen")
-    expect(stranger.locator("#fairness summary")).to_contain_text("only the browser that dealt can tell")
+    expect(stranger.locator("#fairness summary")).to_contain_text(
+        "only the browser that dealt the hand can tell"
+    )
     expect(stranger.locator("#fairness")).not_to_contain_text("✓")
     review = server.get(f"/api{link.replace('hand', 'hands', 1)}")[1]
     other_nonce = json.dumps([[review["commitment"], 1, "55" * 16]])
@@ -630,7 +632,7 @@ def test_two_sessions_are_separate(visit, server, database):
     lobby = page.context.new_page()
     lobby.goto(server.url)
     expect(lobby.locator("#sessions li")).to_have_count(2)
-    lobby.get_by_role("link", name="Go on: Leduc hold'em against always-call").click()
+    lobby.get_by_role("link", name="Resume: Leduc hold'em against always-call").click()
     assert Player(lobby).session == one.session
 
 
@@ -649,7 +651,7 @@ def test_a_stale_click_gets_a_sentence_and_changes_nothing(visit, server):
     deaf.clear()
     page.locator("[data-action][aria-keyshortcuts=r]").click()
     page.get_by_text("Flop:").wait_for()
-    expect(page.get_by_role("alert")).to_have_text("The hand has gone on since then.")
+    expect(page.get_by_role("alert")).to_have_text("The hand has moved on since that step.")
     with Window(server, one.session) as window:
         assert window.hand == before
     assert looks(page) == looks(one.page)
@@ -682,7 +684,7 @@ def test_sessions_are_kept_whatever_the_server_says_of_them(visit, server):
     expect(page.locator('[data-session="closed"]')).to_contain_text(sentence)
     assert kept_sessions(page) == ids
     page.goto(f"{visit.url}/play/elsewhere")
-    expect(page.get_by_role("alert")).to_contain_text("There is no such session.")
+    expect(page.get_by_role("alert")).to_contain_text("This session does not exist.")
     assert kept_sessions(page) == ids
 
 
@@ -715,7 +717,7 @@ def test_a_table_that_cannot_be_opened_is_tried_again_ever_more_slowly(visit, se
     page.evaluate("id => localStorage.setItem('felt.sessions', JSON.stringify([id]))", session)
     page.locator("html[data-pauses='7']").wait_for()
     expect(page.get_by_role("alert")).to_have_text(said["error"])
-    expect(page.locator("#connection")).to_contain_text("trying again")
+    expect(page.locator("#connection")).to_contain_text("retrying")
     assert kept_sessions(page) == [session]
     pauses = page.evaluate("pauses.slice(0, 7)")
     assert all(pause >= min(10_000, 500 * 1.7**tries) * 0.8 for tries, pause in enumerate(pauses))
@@ -905,7 +907,7 @@ def test_a_replay_of_holdem(visit, server, bots):
     names, seat = review["names"], review["seat"]
     around = [names[(seat + after) % len(names)] for after in range(1, len(names))]
     expect(page.locator("#title")).to_contain_text(f"against {' and '.join(around)}")
-    expect(page.locator("#decision")).to_contain_text(re.compile(r"Without luck: [+−]?[\d.]+ chips\."))
+    expect(page.locator("#decision")).to_contain_text(re.compile(r"Luck-adjusted: [+−]?[\d.]+ chips\."))
 
 
 def test_costs_within_their_interval_are_not_called_costs(visit, server):
@@ -920,15 +922,14 @@ def test_costs_within_their_interval_are_not_called_costs(visit, server):
     first, *others = [each["step"] for each in found["decisions"]]
     assert others
     page.locator(f'#steps [data-step="{first}"]').click()
-    expect(page.locator(".cost")).to_have_text("What you did cost 0.75 chips in expectation.")
+    expect(page.locator(".cost")).to_have_text("EV loss: 0.75 chips.")
     for step in others:
         page.locator(f'#steps [data-step="{step}"]').click()
-        expect(page.locator(".cost")).to_have_text("What you did cannot be told from the best (0.3 ± 0.7).")
-    assert page.locator("#steps .step-cost").all_text_contents() == ["cost 0.75"]
-    count = "1 decision" if len(others) == 1 else f"{len(others)} decisions"
+        expect(page.locator(".cost")).to_have_text("Close decision (EV loss 0.3 ± 0.7).")
+    assert page.locator("#steps .step-cost").all_text_contents() == ["EV loss 0.75"]
+    count = "1 close decision" if len(others) == 1 else f"{len(others)} close decisions"
     expect(page.locator(".loss-sum")).to_have_text(
-        f"Your decisions cost about 0.75 chips in expectation. This leaves out {count} that cannot be told "
-        "from the best."
+        f"Total EV loss of your decisions: about 0.75 chips. This does not include {count}."
     )
 
 
@@ -974,7 +975,7 @@ def test_copying_the_link_of_a_hand(visit, server):
     hand = finished(server, "kuhn", "random")
     page = visit(f"/hand/{hand['link']}", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#copied")).to_have_text("The link is copied.")
+    expect(page.locator("#copied")).to_have_text("Link copied.")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
@@ -1072,7 +1073,7 @@ def test_a_policy_as_a_grid(visit, server, game, bot):
 
 
 def test_the_grid_of_kuhn_poker_is_that_of_its_equilibrium(visit):
-    """The second player's is known in closed form (Kuhn 1950): he bluffs and calls once in three."""
+    """The second player's is known in closed form (Kuhn 1950): it bluffs and calls once in three."""
     page = visit("/policy?game=kuhn&bot=equilibrium")
     page.locator("label[for=player-1]").click()
     (table,) = page.evaluate(GRID)
@@ -1236,7 +1237,7 @@ TEXTS = {
     "lobby": "h1, .lead, .choice label, .choice p, .strength, .choice a, #sit-down, .top nav a, .foot p",
     "hand": ".seat-name, .stack, .post, .mark-turn, .pot strong, .street, .bet, #prompt, "
     "[data-kind=raise], [data-kind=call], [data-kind=fold], #account li, #title, #table-links a",
-    "over": ".mark, #prompt, #next-hand, #look-back, #fairness summary, #score-won, #score-rate, "
+    "over": ".mark, #prompt, #next-hand, #review-hand, #fairness summary, #score-won, #score-rate, "
     ".figures th, .explain summary, .hand-number, .hand-won, .hand-line, .hand-luck-free, .legend .key, "
     "#downloads a",
     "replay": "#title, #result, #step-text strong, .step-said, .thought h3, .bar-label, .bar-value, .step, "
@@ -1260,7 +1261,7 @@ def test_texts_can_be_read(visit, server, theme):
     found |= measured(page, "hand")
     player.call_on()
     found |= measured(page, "over")
-    page.goto(f"{visit.url}{page.locator('#look-back').get_attribute('href')}")
+    page.goto(f"{visit.url}{page.locator('#review-hand').get_attribute('href')}")
     expect(page.locator("#losses")).to_contain_text("Exact")
     own = page.locator(".step-you").first
     own.click()
@@ -1277,7 +1278,7 @@ def test_texts_can_be_read(visit, server, theme):
 HOVERED = {
     "lobby": "#sit-down, #theme, .top nav a",
     "hand": "[data-kind=raise], [data-kind=call], [data-kind=fold]",
-    "over": "#next-hand, #look-back, #hands a .hand-line",
+    "over": "#next-hand, #review-hand, #hands a .hand-line",
     "replay": "#copy, #step-first, .step-chance",
     "policy": "#play-link",
     "matrix": "[data-way]:enabled",
@@ -1374,12 +1375,12 @@ def test_a_link_to_an_unknown_game_or_bot(visit, query, said):
 def test_links_to_nothing(visit):
     visit.forgive("status of 40")
     page = visit("/play/nothing")
-    expect(page.get_by_role("alert")).to_contain_text("There is no such session.")
+    expect(page.get_by_role("alert")).to_contain_text("This session does not exist.")
     page.get_by_role("link", name="Go to the lobby").click()
     expect(page.locator("#sit-down")).to_be_enabled()
     expect(page.locator("#earlier")).to_be_hidden()
     page.goto(visit.url + "/hand/nothing")
-    expect(page.get_by_role("alert")).to_contain_text("There is no finished hand with this link.")
+    expect(page.get_by_role("alert")).to_contain_text("No finished hand has this link.")
     page.goto(visit.url + "/policy?game=leduc&bot=nobody")
     expect(page.get_by_role("alert")).to_contain_text("nobody")
     page.goto(visit.url + "/policy?game=bridge&bot=nobody")
@@ -1400,7 +1401,7 @@ def test_going_back_from_the_table(visit):
     page.go_back()
     expect(page.locator("#sit-down")).to_be_enabled()
     expect(page.locator(f'[data-session="{session}"]')).to_contain_text("1 hand")
-    page.get_by_role("link", name=re.compile("^Go on")).click()
+    page.get_by_role("link", name=re.compile("^Resume")).click()
     player = Player(page)
     assert (player.session, player.number) == (session, 1)
     player.play(1)
@@ -1423,7 +1424,7 @@ def test_a_token_is_asked_for(chrome, tmp_path):
         visit.forgive("status of 401")
         page = visit("/policy")
         for given in ("", "open"):
-            expect(page.get_by_role("heading")).to_contain_text("asks for a token")
+            expect(page.get_by_role("heading")).to_contain_text("needs a token")
             if given:
                 page.get_by_label("Token").fill(given)
                 page.get_by_role("button").click()
@@ -1439,7 +1440,7 @@ def test_a_token_is_asked_for(chrome, tmp_path):
         player.play(1)
         expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
         other_page = visit(f"/play/{player.session}")  # who knows the session still needs the token
-        expect(other_page.get_by_role("heading")).to_contain_text("asks for a token")
+        expect(other_page.get_by_role("heading")).to_contain_text("needs a token")
         linked = visit(f"/play/{player.session}?token=open+sesame")
         assert linked.url == page.url
         Player(linked).play(1)

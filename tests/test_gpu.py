@@ -64,7 +64,7 @@ def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
 
 def test_tables_go_to_a_gpu_in_rows_without_a_step_of_zero(monkeypatch):
     """numba-cuda takes such a step for a repeated table, and goes through its places one by one: hours."""
-    monkeypatch.setattr(cuda_module, "_cuda", lambda: SimpleNamespace(to_device=lambda table: table))
+    monkeypatch.setattr(cuda_module, "numba_cuda", lambda: SimpleNamespace(to_device=lambda table: table))
     table = np.arange(6).reshape(2, 3)
     for given in (table, table[None], table[:, None, ::2], table.T, table[:, :0]):
         handed = to_gpu(given)
@@ -79,8 +79,8 @@ def break_driver():
 
 
 NOT_INSTALLED = ({"find_spec": lambda name: None}, "needs numba-cuda, which is not installed: pip install")
-NO_GPU = ({"_cuda": lambda: SimpleNamespace(is_available=lambda: False)}, "no NVIDIA GPU, or no driver")
-BROKEN = ({"_cuda": break_driver}, "the GPU cannot be used: CUDA driver is too old")
+NO_GPU = ({"numba_cuda": lambda: SimpleNamespace(is_available=lambda: False)}, "no NVIDIA GPU, or no driver")
+BROKEN = ({"numba_cuda": break_driver}, "the GPU cannot be used: CUDA driver is too old")
 
 
 @pytest.fixture(params=[NOT_INSTALLED, NO_GPU, BROKEN], ids=["not installed", "no GPU", "broken"])
@@ -220,7 +220,7 @@ class Finder:
 sys.meta_path[:] = map(Finder, sys.meta_path)
 import openfelt
 
-for layer in "base cards rules compile abstraction traverse solvers policy evaluate".split():
+for layer in "core cards games policy solve measure".split():
     package = importlib.import_module(f"openfelt.{layer}")
     for module in pkgutil.walk_packages(package.__path__, f"openfelt.{layer}."):
         importlib.import_module(module.name)

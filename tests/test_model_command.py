@@ -115,7 +115,7 @@ def test_folders_of_files_are_read(records, tmp_path, capsys):
     assert code == 0
     assert json.loads(out)["hands"] == 6
     (tmp_path / "none").mkdir()
-    assert "holds no histories" in refused(capsys, "model", "fit", tmp_path / "none", *words)
+    assert "has no hand histories" in refused(capsys, "model", "fit", tmp_path / "none", *words)
 
 
 def test_what_cannot_be_is_one_sentence(histories, fitted, records, tmp_path, capsys):

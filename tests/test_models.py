@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from habits import ByPolicy, Habit, exact_cards, moments, play
 from phevaluator import evaluate_cards
+from speed import fast_only, slow
 
 import openfelt as felt
 from openfelt.cards.deck import PAIR, PAIR_CARDS, card_text, parse_cards
@@ -119,7 +120,7 @@ def learned(kind, records, count, cards=KNOWN, **settings):
     return model
 
 
-@pytest.mark.parametrize("kind", OWN_KINDS)
+@pytest.mark.parametrize("kind", fast_only(("frequencies",), OWN_KINDS))
 def test_what_a_kind_can_say_it_learns(kind):
     habit = FAMILIES[kind]
     records = hands_of(habit, "leduc")
@@ -141,8 +142,8 @@ def equilibrium(game):
     return ByPolicy(solver.policy)
 
 
-@pytest.mark.parametrize("game", ["kuhn", "leduc"])
-@pytest.mark.parametrize("kind", ["tally", "trees"])
+@pytest.mark.parametrize("game", ["kuhn", slow("leduc")])
+@pytest.mark.parametrize("kind", [slow("tally"), "trees"])
 def test_of_an_equilibrium_more_hands_tell_more(kind, game):
     """He depends on more than the model sees, so that some distance remains."""
     habit = equilibrium(game)
@@ -156,6 +157,7 @@ def test_of_an_equilibrium_more_hands_tell_more(kind, game):
     assert many[0] < 0.2 * nothing[0] + 0.08
 
 
+@pytest.mark.slow
 def test_cards_that_are_never_shown_are_found_by_em():
     """Fitting and drawing in turns goes most of the way from TAU's guess to what known cards tell."""
     habit = FAMILIES["trees"]
@@ -174,6 +176,7 @@ def test_cards_that_are_never_shown_are_found_by_em():
         assert many[measure] < 0.5 * guessed[measure]
 
 
+@pytest.mark.slow
 def test_a_tally_of_shown_cards_keeps_the_bias_of_its_guess():
     habit = FAMILIES["tally"]
     records = hands_of(habit, "leduc")
@@ -210,7 +213,7 @@ class Told(OpponentModel):
     fit_to = for_search = to_save = restore = describe = None
 
 
-@pytest.mark.parametrize("game", ["kuhn", "leduc", "leduc(ranks=5)"])
+@pytest.mark.parametrize("game", ["kuhn", slow("leduc"), slow("leduc(ranks=5)")])
 def test_posteriors_are_those_of_all_deals(game):
     domain = model_domain(game)
     drawn = {}
@@ -241,6 +244,7 @@ def holdem_hands(players, count, seed=0):
     return play("holdem" if players == 2 else f"holdem(players={players})", (habit,) * players, count, seed)
 
 
+@pytest.mark.slow
 def test_in_holdem_too(strengths):
     """Bayes' rule over all 1,326 pairs, one by one, each with its rank."""
     domain = model_domain("holdem")
@@ -315,7 +319,9 @@ def _decision_logs(model, hand):
 # What is public
 
 
-@pytest.mark.parametrize("game", ["holdem", "holdem(players=3)", "leduc", "leduc(players=3,ranks=4)", "kuhn"])
+@pytest.mark.parametrize(
+    "game", ["holdem", slow("holdem(players=3)"), "leduc", slow("leduc(players=3,ranks=4)"), "kuhn"]
+)
 def test_facts_are_those_of_the_rules_replayed(game):
     domain = model_domain(game)
     players = domain.players
@@ -347,7 +353,7 @@ def _plainly(query, moment, places=()):
     return False
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, slow(3)])
 def test_queries_are_those_of_trying_all(players):
     records = holdem_hands(players, 30, seed=6)
     domain = model_domain(records[0].game)
@@ -379,7 +385,7 @@ def test_queries_are_those_of_trying_all(players):
 # Trees
 
 
-@pytest.mark.parametrize("buckets", [10, 7])
+@pytest.mark.parametrize("buckets", [slow(10), slow(7)])
 def test_trees_are_those_of_scikit_learn(buckets):
     """Also for ranks that no hand of Leduc has."""
     generator = np.random.default_rng(1)
@@ -433,7 +439,7 @@ def test_trees_in_words():
 # Tallies
 
 
-@pytest.mark.parametrize("game", ["holdem", "holdem(players=3)", "leduc", "kuhn"])
+@pytest.mark.parametrize("game", ["holdem", slow("holdem(players=3)"), "leduc", "kuhn"])
 def test_contexts_are_those_of_the_rules_replayed(game):
     domain = model_domain(game)
     levels, context = public_contexts(domain)
@@ -698,6 +704,7 @@ def test_hands_that_tell_nothing():
         observed_hands(records, "he", "leduc", "marked")
 
 
+@pytest.mark.slow
 def test_three_players_too():
     habit = Habit(lambda moment: (moment.words, moment.hand), 7)
     game = "leduc(players=3,ranks=4)"

@@ -39,19 +39,19 @@ from openfelt.opponents.models.network_features import (
 from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.solve.traverse.holdem import holdem_tree, new_deal
 from openfelt.solve.traverse.opponent_hooks import prefer
-from openfelt.studies.match_table import Measured
+from openfelt.studies.match_table import Winnings
 from openfelt.studies.registry import find_study
-from openfelt.studies.tau.examples import ITSELF, OPPONENTS, by_public, collect, collect_all, split
-from openfelt.studies.tau.expansion import (
+from openfelt.studies.tau.examples import ITSELF, OPPONENTS, collect, collect_all, public_accuracy, split
+from openfelt.studies.tau.figures_5_7 import FEATURE_SETS, NetworkResults
+from openfelt.studies.tau.network_search import (
     BUDGETS,
     ITERATIONS,
     TIME,
-    ExpandBot,
-    Outcome,
-    own_features,
-    same_time,
+    ExpansionBot,
+    NetworkMatchResult,
+    equal_time_iterations,
+    holdem_features,
 )
-from openfelt.studies.tau.figures_5_7 import SETS, Results
 
 SMALL = Holdem(buckets="ehs2:169/20/20/20")
 CLASS = {"fold": FOLD, "check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
@@ -60,7 +60,7 @@ EVERYTHING = tuple(WIDTH)
 
 @pytest.fixture(scope="module")
 def features(strengths):
-    return own_features()
+    return holdem_features()
 
 
 def slow_features(view: HoldemView, searcher: int) -> list[float]:
@@ -143,7 +143,7 @@ def _score(network, node, potential, chen, is_max):
     score_actions(network, node, potential, chen, is_max)
 
 
-@pytest.mark.parametrize("names", [*SETS.values(), (POTENTIAL,), (OPPONENT, CHEN)])
+@pytest.mark.parametrize("names", [*FEATURE_SETS.values(), (POTENTIAL,), (OPPONENT, CHEN)])
 def test_forward_pass_is_scikit_learn_s(features, names):
     model, network = trained(features, names)
     generator = np.random.default_rng(2)
@@ -188,6 +188,7 @@ def test_the_likeliest_action_is_preferred(features):
     assert len(answers) == 5  # each of two and of three actions was the best somewhere
 
 
+@pytest.mark.slow
 def test_a_search_tries_first_what_the_network_prefers(features):
     generator, seen = np.random.default_rng(4), set()
     for seed in range(40):
@@ -268,7 +269,7 @@ def test_accuracy_without_cards():
     )  # a card tells each apart, and is not looked at
     training, new = Examples(features, action), np.full((1, COLUMNS), 0.5)
     testing = Examples(np.concatenate([features, new]), np.append(action, CALL))
-    assert by_public(training, testing) == pytest.approx(5 / 8)
+    assert public_accuracy(training, testing) == pytest.approx(5 / 8)
 
 
 def test_training_finds_what_is_there(features):
@@ -285,18 +286,18 @@ def test_training_finds_what_is_there(features):
 # The study
 
 
-def outcome(mean, iterations, milliseconds, of_chance):
-    return Outcome(Measured(mean, 5.0, 10.0, 1_000), iterations, milliseconds, of_chance)
+def outcome(mean, iterations, milliseconds, random_time):
+    return NetworkMatchResult(Winnings(mean, 5.0, 10.0, 1_000), iterations, milliseconds, random_time)
 
 
 def test_equal_time_is_on_the_line_that_was_measured():
     few, many = BUDGETS
     outcomes = {(few, ITERATIONS): outcome(0, few, 1.0, 0.8), (many, ITERATIONS): outcome(0, many, 3.0, 2.0)}
     per_iteration = 2.0 / (many - few)
-    assert same_time(outcomes, few) == few - round(0.2 / per_iteration)
-    assert same_time(outcomes, many) == many - round(1.0 / per_iteration)
+    assert equal_time_iterations(outcomes, few) == few - round(0.2 / per_iteration)
+    assert equal_time_iterations(outcomes, many) == many - round(1.0 / per_iteration)
     outcomes[many, ITERATIONS] = outcome(0, many, 0.5, 2.0)
-    assert same_time(outcomes, many) == many
+    assert equal_time_iterations(outcomes, many) == many
 
 
 def test_the_page_says_what_holds(tmp_path):
@@ -305,15 +306,15 @@ def test_the_page_says_what_holds(tmp_path):
     won = {(200, ITERATIONS): -3.0, (1_000, ITERATIONS): 30.0, (200, TIME): 9.0, (1_000, TIME): -50.0}
     outcomes = {key: outcome(mean, key[0], 2.0, 1.0) for key, mean in won.items()}
     shares, where = np.array([0.2, 0.3, 0.5]), np.full((3, 2), 0.5)
-    results = Results(300, 20, shares, 0.5, 0.55, dict.fromkeys(SETS, flat), where, outcomes)
+    results = NetworkResults(300, 20, shares, 0.5, 0.55, dict.fromkeys(FEATURE_SETS, flat), where, outcomes)
     assert [finding.holds for finding in study.findings(results)] == [True] * 5 + [False, True, True]
-    sets = dict.fromkeys(SETS, flat) | {list(SETS)[1]: rising, list(SETS)[-1]: rising}
-    moved = Results(300, 20, shares, 0.5, 0.55, sets, where, outcomes)
+    sets = dict.fromkeys(FEATURE_SETS, flat) | {list(FEATURE_SETS)[1]: rising, list(FEATURE_SETS)[-1]: rising}
+    moved = NetworkResults(300, 20, shares, 0.5, 0.55, sets, where, outcomes)
     assert [finding.holds for finding in study.findings(moved)][:4] == [True, False, True, False]
-    page = study.write(results, tmp_path, full=False, made_by="").read_text()
+    page = study.write(results, tmp_path, full=False, provenance="").read_text()
     assert "| time | 1,000 | 1,000 | -50.0 ± 10.0 | 1,000 | 1.00 | 2.00 |" in page
     assert (tmp_path / "tau-figures-5-7-quick.png").stat().st_size > 10_000
-    assert study.planned(400) == 2 * 400 + 2 * 160 + study.quick_examples // 3
+    assert study.planned_work(400) == 2 * 400 + 2 * 160 + study.quick_examples // 3
 
 
 # Bad input
@@ -334,7 +335,7 @@ def test_bad_input_gets_a_sentence(features):
     model, network = trained(features, (POT, CHEN))
     shorter = Holdem(bets=3)
     with pytest.raises(FeltError, match=r"made for another game than holdem\(bets=3\)"):
-        ExpandBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
+        ExpansionBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
     with pytest.raises(FeltError, match="two hidden layers and 1 inputs, not 2 and 2"):
         weights_of(model, (POT,))
 

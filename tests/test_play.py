@@ -14,7 +14,7 @@ from openfelt.bots.view import view_of
 from openfelt.cli.app import main
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
-from openfelt.table.terminal import Terminal, understand, watch
+from openfelt.table.terminal import Terminal, parse_action, watch
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
@@ -30,7 +30,7 @@ def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
 
     game = felt.load_game(name)
     bots = [policy_bot(felt.uniform_policy(name), game) for _ in range(game.players - 1)]
-    terminal = Terminal(game, bots, seed=seed, ask=ask, tell=told.append)
+    terminal = Terminal(game, bots, seed=seed, ask=ask, write=told.append)
     terminal.play(hands)
     return terminal, told
 
@@ -91,7 +91,7 @@ def test_winnings_are_those_of_the_rules():
 
 
 def test_goofspiel_tells_each_seat_who_won():
-    """Seat 0 bids the 4 for the prize of 4: he cannot lose it."""
+    """Seat 0 bids the 4 for the prize of 4: it cannot be lost."""
     for seed in range(5):
         _, told = play("goofspiel(4)", ["4"], seed=seed)
         assert any(line in ("  you see: won", "  you see: tied") for line in told)
@@ -125,7 +125,7 @@ def test_quitting_and_nonsense():
     ],
 )
 def test_understand(answer, actions, meant):
-    assert understand(answer, actions) == meant
+    assert parse_action(answer, actions) == meant
 
 
 def test_a_hand_follows_rules_and_tree():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from openfelt.core.errors import FeltError
-from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, STREET_SHIFT
 from openfelt.opponents.models.domain import (
     HAND_RANKS,
     HoldemDomain,
@@ -60,7 +60,7 @@ def random_lines(domain: ModelDomain, count: int, seed: int) -> list[tuple[int, 
     for _ in range(count):
         line, here = [], 0
         while generator.random() < 0.9:
-            way = int(generator.integers(int(node[here, KIND]) & WAYS_BITS))
+            way = int(generator.integers(int(node[here, KIND]) & ACTIONS_MASK))
             if node[int(node[here, CHILD]) + way, PLAYER] < 0:
                 break
             line.append(way)
@@ -204,7 +204,7 @@ def test_a_prior_is_corrected_where_he_differs_from_it() -> None:
 def test_without_data_it_is_the_prior(game: str) -> None:
     domain = model_domain(game)
     nodes = np.flatnonzero(domain.public.node[:, PLAYER] >= 0)
-    ways = domain.public.node[nodes, KIND] & WAYS_BITS
+    ways = domain.public.node[nodes, KIND] & ACTIONS_MASK
     zeros = np.zeros(len(nodes), np.int64)
     shares = RelationalModel(game).shares(nodes, zeros, zeros)
     np.testing.assert_array_equal(
@@ -475,7 +475,7 @@ def dealt_hands(domain: OneCardDomain, table: np.ndarray, count: int, seed: int)
         while node[here, PLAYER] >= 0:
             kind = int(node[here, KIND])
             board = cards[2] if kind >> STREET_SHIFT & 3 else 3
-            first, ways = 1 - (kind >> 2 & 1), kind & WAYS_BITS
+            first, ways = 1 - (kind >> 2 & 1), kind & ACTIONS_MASK
             chances = table[here, cards[node[here, PLAYER]], board, first : first + ways]
             way = int(generator.choice(ways, p=chances / chances.sum()))
             line.append(way)
@@ -494,7 +494,7 @@ def distance(model: RelationalModel, table: np.ndarray, hands: list[ObservedHand
     street = model.domain.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
     kind = model.domain.public.node[decisions.node, KIND]
     first, klass = 1 - (kind >> 2 & 1), np.arange(3)
-    can = (klass >= first[:, None]) & (klass < (first + (kind & WAYS_BITS))[:, None])
+    can = (klass >= first[:, None]) & (klass < (first + (kind & ACTIONS_MASK))[:, None])
     truth = table[decisions.node, decisions.holding, np.where(street > 0, board, 3)] * can
     truth /= truth.sum(axis=1, keepdims=True)
     shares = model.shares(decisions.node, decisions.rank, decisions.holding)

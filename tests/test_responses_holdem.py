@@ -43,7 +43,7 @@ def test_who_is_always_bound_plays_the_fixed_policy(tree, toss):
     layout = tree.layout
     for street in range(4):
         first = layout.slot_base[street, 1]
-        assert not met[first : first + layout.spots[street, 1] * layout.buckets[street, 1]].any()
+        assert not met[first : first + layout.edges[street, 1] * layout.buckets[street, 1]].any()
     table = holdem_value(free, fixed, deals=100_000)
     spread = np.hypot(error_of(found), table.won.interval(0.95) / 1.96 * np.sqrt(2))
     assert abs(found.mean() - table.seats[0]) < 4 * spread
@@ -124,6 +124,7 @@ def test_other_buckets_and_games_are_refused(tree, tmp_path):
             fixed_policy(tmp_path / source, "holdem(buckets='ehs:2')")
 
 
+@pytest.mark.slow
 def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = str(tmp_path / "counter")
@@ -142,6 +143,7 @@ def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monke
     assert "holds other files" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = tmp_path / "counters"

@@ -192,7 +192,7 @@ def test_they_play_small_games(name, game):
     players = felt.load_game(game).players
     others = ["always-call", "random"][: players - 1]
     result = match(f"{name}(iterations=30)", *others, game=game, hands=60)
-    assert not any(sum(score.conduct.faults.values()) for score in result.scores)
+    assert not any(sum(score.stats.faults.values()) for score in result.scores)
 
 
 def test_a_search_with_hardly_any_room_names_an_action():

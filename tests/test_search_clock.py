@@ -149,6 +149,7 @@ def held():
     return tracemalloc.get_traced_memory()[0]
 
 
+@pytest.mark.slow
 def test_a_long_match_takes_no_more_memory_and_compiles_nothing(searcher):
     think(searcher, 40)
     compiled = [len(kernel.signatures) for kernel in (search_on, look_up)]

@@ -9,8 +9,9 @@ import numba
 import numpy as np
 import pytest
 from slow_search import SlowHoldem, SlowSearch
+from speed import slow
 
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.mcts import MctsSettings, TableModel
 from openfelt.bots.search.position import OTHERS, OWN, begin_at, holdem_position
 from openfelt.bots.search.searcher import HoldemSearcher
@@ -52,9 +53,9 @@ def trees(strengths):
     return {players: HoldemSearcher(name) for players, name in ((2, TWO), (3, THREE))}
 
 
-@pytest.mark.parametrize("players", [2, 3])
-@pytest.mark.parametrize("settings", [PLAIN, WARM], ids=["plain", "warm"])
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("players", [2, slow(3)])
+@pytest.mark.parametrize("settings", [PLAIN, slow(WARM)], ids=["plain", "warm"])
+@pytest.mark.parametrize("known", [slow(False), True])
 def test_the_kernel_is_the_plain_twin(trees, players, settings, known):
     game, tree, opened = (TWO, THREE)[players - 2], trees[players].tree, trees[players].opened
     policy, model = rule_policy(tree, "random"), rule_policy(tree, "probe") if known else None
@@ -81,7 +82,7 @@ def test_hands_are_drawn_as_believed(trees):
     beliefs = np.zeros((3, 1326))
     beliefs[:, pairs] = [[1, 1, 1], [3, 1, 2], [1, 2, 1]]
     position = holdem_position(trees[3].opened, 0, 0, HOLE, BOARD[:3], beliefs)
-    deal, stream, met = late_deal(3), np.array([5], np.uint64), {}
+    deal, stream, met = lazy_deal(3), np.array([5], np.uint64), {}
     for _ in range(20_000):
         begun(position, OWN, deal, stream)
         held = tuple(int(PAIR[deal.cards[2 * seat], deal.cards[2 * seat + 1]]) for seat in (1, 2))
@@ -99,7 +100,7 @@ def test_beliefs_that_contradict_each_other_end_in_a_deal(trees):
     beliefs = np.zeros((3, 1326))
     beliefs[:, PAIR[parse_cards("QcQd")]] = 1.0
     position = holdem_position(trees[3].opened, 0, 0, HOLE, BOARD[:3], beliefs)
-    deal, stream = late_deal(3), np.array([5], np.uint64)
+    deal, stream = lazy_deal(3), np.array([5], np.uint64)
     for view in (OWN, OTHERS):
         for _ in range(50):
             begun(position, view, deal, stream)

@@ -25,10 +25,30 @@ PLUS = " + "  # between the parts of a mixture
 
 
 def load_measurable(name: str, game: AnyGame | None = None, *, greedy: bool = False) -> Measurable:
-    """A policy to measure: the folder of a run or policy, a hold'em bot, or a mixture.
+    """Load something that `exploitability` and `value` can measure, by its name.
 
-    A mixture is written "3 * default + always-raise": it plays the first in three hands of four. `game` is
-    for a Gambit file that has moved; `greedy` takes the policy of single actions.
+    Parameters
+    ----------
+    name : str
+        The folder of a run or policy, a hold'em bot that has a strategy to measure (a policy, a rule, "ace1"
+        or "chen"), or a mixture such as "3 * default + always-raise", which plays the first in three hands
+        of four.
+    game : Game, str or Path, optional
+        For a Gambit file that has moved.
+    greedy : bool
+        Take the pure policy of the likeliest actions.
+
+    Returns
+    -------
+    Policy
+        Or a strategy of two-player hold'em.
+
+    Examples
+    --------
+    >>> felt.save_policy(felt.uniform_policy("kuhn"), "uniform")
+    >>> felt.save_policy(felt.uniform_policy("kuhn").greedy(), "passes")
+    >>> felt.load_measurable("3 * uniform + passes").at(0, "K")
+    {'pass': 0.625, 'bet': 0.375}
     """
     if PLUS not in name or Path(name).exists():
         return _load_part(name, game, greedy=greedy)

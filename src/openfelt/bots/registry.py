@@ -16,7 +16,8 @@ from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.calls import parse_call
 from openfelt.core.errors import FeltError, unknown
-from openfelt.games.game import Game
+from openfelt.games.game import AnyGame, Game
+from openfelt.games.registry import load_game
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.rules import RULES
 from openfelt.solve.run_folder import open_policy
@@ -114,17 +115,17 @@ BOTS: dict[str, BotKind] = {
 assert set(RULES) | set(LEARNERS) <= set(BOTS)
 
 
-def load_bot(name: str, game: Game) -> Bot:
-    """The bot of a name.
+def load_bot(name: str, game: AnyGame) -> Bot:
+    """Load a bot by its name.
 
     Parameters
     ----------
     name : str
-        A name of `felt bots` (search bots take parameters: "mcts(c=2)"); the folder of a run or policy;
-        "greedy@" before either for the policy of single actions ("average@" is the default); or
-        "FILE.py:CLASS" for a subclass of Bot of your own.
-    game : Game
-        The game that it is to play.
+        A name (`felt bots` lists them; search bots have parameters, as in "mcts(c=2)"), the folder of a run
+        or policy, either with "greedy@" before it for the pure policy of the likeliest actions, or
+        "FILE.py:CLASS", a subclass of `Bot` of your own.
+    game : Game, str or Path
+        The game that it will play.
 
     Returns
     -------
@@ -132,9 +133,12 @@ def load_bot(name: str, game: Game) -> Bot:
 
     Examples
     --------
-    >>> felt.load_bot("mcts(iterations=500)", felt.load_game("leduc")).iterations
-    500
+    >>> felt.load_bot("equilibrium", "kuhn").fixed_policy
+    TabularPolicy(kuhn, 12 infosets)
+    >>> felt.load_bot("mcts(iterations=100)", "leduc").iterations
+    100
     """
+    game = load_game(game)
     if name in BOTS:
         return BOTS[name].make(game)
     if "(" in name and (made := _with_parameters(name, game)):

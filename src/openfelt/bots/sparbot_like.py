@@ -74,5 +74,5 @@ def with_fourth_bets(policy: HoldemPolicy) -> HoldemPolicy:
 def _slots_of_buckets(tree: BettingTree, node: int) -> Longs:
     """The first slot of a decision in each bucket."""
     place = tree.street(node), int(tree.node[node, PLAYER])
-    steps = np.arange(tree.layout.buckets[place]) * tree.layout.spots[place]
+    steps = np.arange(tree.layout.buckets[place]) * tree.layout.edges[place]
     return np.asarray(tree.slots(node, 0).start + steps)

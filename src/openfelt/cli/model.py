@@ -247,19 +247,9 @@ def _hands(
 
 def all_records(path: Path) -> Iterator[HandRecord]:
     """The hands of a file that `felt history` reads, or of all such files in a folder."""
-    from openfelt.cli.history import ENDINGS, read_hands
+    from openfelt.arena.hand_files import history_files, read_hands
 
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
-        if not files:
-            raise FileError(f"{path} holds no histories: files that end in {', '.join(ENDINGS)}.")
-    elif not path.exists():
-        raise FileError(f"There is no file {path}.")
-    elif path.suffix not in ENDINGS:
-        raise FeltError(f"Hands are in files that end in {', '.join(ENDINGS)}, and {path} does not.")
-    else:
-        files = [path]
-    for file in files:
+    for file in history_files(path):
         if file.stat().st_size == 0:
             raise FileError(f"{file} is empty.")
         yield from read_hands(file)

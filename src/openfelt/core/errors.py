@@ -7,15 +7,39 @@ from collections.abc import Iterable
 
 
 class FeltError(Exception):
-    """Bad input or a fault that the user can mend; the command line prints it and exits with code 2."""
+    """Invalid input, or a problem that the user can fix; the command line prints it and exits with code 2.
+
+    Examples
+    --------
+    >>> felt.rule_policy("leduc", "always-win")
+    Traceback (most recent call last):
+    ...
+    openfelt.core.errors.FeltError: There is no rule 'always-win' ...
+    """
 
 
 class GameError(FeltError):
-    """A game's name, parameters or rules are wrong."""
+    """The name, the parameters or the rules of a game are wrong.
+
+    Examples
+    --------
+    >>> felt.load_game("kuhn(pot=0)")
+    Traceback (most recent call last):
+    ...
+    openfelt.core.errors.GameError: kuhn: pot must be more than 0 chips and at most 1000, not 0.
+    """
 
 
 class FileError(FeltError):
-    """A file is missing, damaged, foreign, from a newer version, or cannot be written."""
+    """A file is missing, damaged, foreign, from a newer version, or cannot be written.
+
+    Examples
+    --------
+    >>> felt.load_policy("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    openfelt.core.errors.FileError: There is no run or policy at no-such-folder.
+    """
 
 
 class MissingError(FeltError):

@@ -18,7 +18,7 @@ from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, PREFLOP, STREETS
-from openfelt.cards.strength_tables import NO_HAND, Halves, strength_tables
+from openfelt.cards.strength_tables import NO_HAND, Shorts, strength_tables
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
@@ -36,7 +36,7 @@ _PAIR_BITS = _CARD[PAIR_CARDS].sum(axis=1)
 class StreetStrategy(NamedTuple):
     """The strategy of a bot on a street."""
 
-    buckets: Halves  # [boards, 1326]; where a card is on the board, 0
+    buckets: Shorts  # [boards, 1326]; where a card is on the board, 0
     probabilities: Floats  # [buckets, actions of all states]
 
 
@@ -48,7 +48,7 @@ class StreetBetting(NamedTuple):
     nodes: list[list[int]]  # all nodes of each state
 
 
-def kinds(street: int, boards: Longs) -> Halves:
+def kinds(street: int, boards: Longs) -> Shorts:
     """[boards, 1326] the class of hole cards, of 169; NO_HAND with a card of the board."""
     taken = _CARD[board_set(BOARD_CARDS[street]).cards()[boards]].sum(axis=1)
     found = np.empty((len(boards), PAIRS), np.uint16)
@@ -58,13 +58,13 @@ def kinds(street: int, boards: Longs) -> Halves:
     return found
 
 
-def strengths(street: int, boards: Longs) -> Halves:
+def strengths(street: int, boards: Longs) -> Shorts:
     """[boards, 1326] twice the hands beaten plus those tied; before the flop the class of hole cards."""
     return kinds(street, boards) if street == PREFLOP else strength_tables()[street].hs[boards]
 
 
 # By bot: the number by which it decides.
-STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Halves]] = {"ace1": kinds, "chen": strengths}
+STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Shorts]] = {"ace1": kinds, "chen": strengths}
 NOT_READABLE = (
     "Only {known} can be read as strategies: they decide by one number of the hand and the state of the "
     "betting; {name} does not."
@@ -89,13 +89,13 @@ def player_on(name: str, boards: Sequence[Longs]) -> Player:
         for street, some in enumerate(boards)
     ]
     layout = _with_buckets(one_bucket(betting), [len(each.probabilities) for each in strategies])
-    probabilities = np.zeros(int((layout.spots * layout.buckets).sum()))
+    probabilities = np.zeros(int((layout.edges * layout.buckets).sum()))
     for street, (_, shares) in enumerate(strategies):
         first = 0
         for state, nodes in zip(streets[street].states, streets[street].nodes, strict=True):
             place, ways = (street, state.turn), len(betting_actions(state))
-            rows = layout.slot_base[place] + layout.spots[place] * np.arange(len(shares))
-            spots = betting.node[nodes, PLACE] - layout.first_spot[place]
+            rows = layout.slot_base[place] + layout.edges[place] * np.arange(len(shares))
+            spots = betting.node[nodes, PLACE] - layout.first_edge[place]
             slots = rows[:, None, None] + spots[:, None] + np.arange(ways)  # [buckets, nodes, actions]
             probabilities[slots] = shares[:, None, first : first + ways]
             first += ways
@@ -124,7 +124,7 @@ def _streets(game: Holdem) -> list[StreetBetting]:
     return streets
 
 
-def _query(bot: Bot, betting: StreetBetting, street: int, boards: Longs, numbers: Halves) -> StreetStrategy:
+def _query(bot: Bot, betting: StreetBetting, street: int, boards: Longs, numbers: Shorts) -> StreetStrategy:
     """Query the bot with a hand for each number; the table of numbers becomes that of buckets."""
     hands, flat = np.full(NUMBERS, -1), numbers.reshape(-1)
     for first in range(0, len(flat), STEP):
@@ -161,6 +161,6 @@ def _probabilities(bot: Bot, betting: StreetBetting, hands: list[tuple[list[int]
 
 def _with_buckets(layout: Layout, counts: Sequence[int]) -> Layout:
     """A layout of one bucket, with these numbers of buckets by street."""
-    buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.spots.shape[1], axis=1)
-    slots = layout.spots * buckets
+    buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.edges.shape[1], axis=1)
+    slots = layout.edges * buckets
     return layout._replace(slot_base=(np.cumsum(slots) - slots.ravel()).reshape(slots.shape), buckets=buckets)

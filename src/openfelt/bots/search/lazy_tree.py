@@ -25,7 +25,7 @@ from openfelt.solve.traverse.episode import ANSWERS, implements
 from openfelt.solve.traverse.holdem import (
     BOARD,
     PERMUTATION,
-    SHOWN,
+    PLACES,
     STREET,
     Deal,
     HoldemTree,
@@ -34,12 +34,15 @@ from openfelt.solve.traverse.holdem import (
     pair_on,
 )
 
-# Further places of Deal.at: by street the numbers of the boards, and their permutations; and a bit for each
-# shift that stands.
-BOARDS, PERMUTATIONS, PLACED = SHOWN + 1, SHOWN + 1 + len(STREETS), SHOWN + 1 + 2 * len(STREETS)
+# Further places of Deal.at, after those of every deal: by street the numbers of the boards and their
+# permutations; a bit for each shift that is already looked up.
+BOARDS = PLACES
+PERMUTATIONS = BOARDS + len(STREETS)
+PLACED = PERMUTATIONS + len(STREETS)
+LAZY_PLACES = PLACED + 1
 
 
-class LateTree(NamedTuple):
+class LazyTree(NamedTuple):
     """As HoldemTree."""
 
     node: Ints
@@ -52,22 +55,22 @@ class LateTree(NamedTuple):
     river: NDArray[Any]
 
 
-def late_tree(tree: HoldemTree) -> LateTree:
+def lazy_holdem_tree(tree: HoldemTree) -> LazyTree:
     """The same tree, walked in the other way."""
-    return LateTree(*tree)
+    return LazyTree(*tree)
 
 
-def late_deal(players: int) -> Deal:
+def lazy_deal(players: int) -> Deal:
     """For one thread to write to."""
-    return new_deal(players)._replace(at=scratch(PLACED + 1, np.int64))
+    return new_deal(players)._replace(at=scratch(LAZY_PLACES, np.int64))
 
 
 for _alike in (episode.num_actions, episode.payoff, episode.num_players, episode.passive):
-    implements(_alike, LateTree)(ANSWERS[_alike, HoldemTree])
+    implements(_alike, LazyTree)(ANSWERS[_alike, HoldemTree])
 
 
 @part
-def place_boards(tree: LateTree, deal: Deal, board: int, permutation: int) -> None:
+def place_boards(tree: LazyTree, deal: Deal, board: int, permutation: int) -> None:
     """Once all cards are drawn: find the boards to come from the one that is out, and fetch the buckets."""
     first, street = 2 * len(deal.value), deal.at[STREET]
     _place_board(tree.preflop, deal, street, board, permutation)
@@ -93,8 +96,8 @@ def _place_board(table: NDArray[Any], deal: Deal, street: int, board: int, permu
             fetch(table, board, pair_on(deal, player, permutation))
 
 
-@implements(episode.follow, LateTree)
-def _follow(tree: LateTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
+@implements(episode.follow, LazyTree)
+def _follow(tree: LazyTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
     node = tree.node[node, CHILD] + action
     street = tree.node[node, KIND] >> STREET_SHIFT & 3
     if street > deal.at[STREET]:
@@ -103,8 +106,8 @@ def _follow(tree: LateTree, deal: Deal, node: int, action: int, stream: Stream) 
     return node
 
 
-@implements(episode.first_slot, LateTree)
-def _first_slot(tree: LateTree, deal: Deal, node: int) -> int:
+@implements(episode.first_slot, LazyTree)
+def _first_slot(tree: LazyTree, deal: Deal, node: int) -> int:
     street, player = tree.node[node, KIND] >> STREET_SHIFT & 3, tree.node[node, PLAYER]
     place = street * len(deal.value) + player
     if not deal.at[PLACED] >> place & 1:

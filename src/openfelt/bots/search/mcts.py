@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.bots.search.clock import Pace, TimingHistory
-from openfelt.bots.search.lazy_tree import late_deal
+from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.search_tree import USED, forget, new_memory
 from openfelt.bots.search.simulate import (
     SimulationHooks,
@@ -152,7 +152,7 @@ class Mcts:
             np.zeros(1, np.int8) if passive is None else passive,
         )
         trace = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = SimulationWorkspace(late_deal(players), trace, scratch(players), scratch(1, np.uint64))
+        self._desk = SimulationWorkspace(lazy_deal(players), trace, scratch(players), scratch(1, np.uint64))
         self.seed(0)
 
     def seed(self, seed: int) -> None:

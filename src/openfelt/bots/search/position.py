@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.bots.search.lazy_tree import LateTree, place_boards
+from openfelt.bots.search.lazy_tree import LazyTree, place_boards
 from openfelt.cards.boards import find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.errors import FeltError
@@ -31,7 +31,7 @@ TRIES = 100  # to draw hands without a common card; then uniform draws replace c
 class HoldemPosition(NamedTuple):
     """A decision of hold'em."""
 
-    tree: LateTree
+    tree: LazyTree
     root: int  # the node
     seat: int  # of the searcher, which is to act
     share: Floats  # [views, players, 1326] alias tables of the pairs: the share of a
@@ -110,7 +110,7 @@ def _begin_tree(position: TreePosition, view: int, deal: Deal, stream: Stream) -
 
 
 def holdem_position(
-    tree: LateTree,
+    tree: LazyTree,
     root: int,
     seat: int,
     hole: Sequence[int],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.bots.search.lazy_tree import late_tree
+from openfelt.bots.search.lazy_tree import lazy_holdem_tree
 from openfelt.bots.search.mcts import ROWS, Mcts, MctsSettings, SearchResult, TableModel
 from openfelt.bots.search.position import holdem_position, tree_position
 from openfelt.core.errors import FeltError
@@ -46,7 +46,7 @@ class HoldemSearcher:
         rules = require_holdem(load_game(game), "This searcher")
         self.tree = compile_holdem(rules) if policy is None else _tree_of(policy, rules)
         opened = open_tree(self.tree)
-        self.opened = late_tree(opened.tree)
+        self.opened = lazy_holdem_tree(opened.tree)
         self._mcts = Mcts(
             opened.depth,
             rules.players,

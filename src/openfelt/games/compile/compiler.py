@@ -1,4 +1,4 @@
-"""`compile_game`: from rules to a tree, remembered in memory and, where it is large, on disk."""
+"""`compile_game`: from rules to a tree, cached in memory and, if it is large, on disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
-LARGE = 1_000_000  # nodes; trees above this are kept on disk
+LARGE = 1_000_000  # histories; larger trees are cached on disk
 
 
 def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree:
@@ -34,7 +34,7 @@ def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree
     game : Game, str or Path
         A game, its name or the path of a Gambit .efg file; a tree is returned as it is.
     cache : Path, optional
-        Where trees of over a million nodes are kept; by default the user's cache folder.
+        Where trees of over a million histories are cached; by default the user's cache folder.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def compile_any(game: AnyGame | Tree) -> Tree:
 
 @lru_cache(maxsize=8)
 def _compile(game: Game, cache: Path) -> GameTree:
-    # Only for our own games do we know all the sources that their trees depend on.
+    # The sources that a tree depends on are known for the games of the registry only.
     if type(game) not in GAMES.values():
         return unfold(explore(game), game.name, game.unit)
     return keep(
@@ -94,7 +94,7 @@ def _sources(game: Game) -> list[ModuleType]:
 
 
 def tree_arrays(tree: GameTree) -> Made:
-    """A tree as arrays and facts, ready to be written."""
+    """A tree as the arrays and facts of a folder."""
     arrays = {
         f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()
     }
@@ -102,9 +102,9 @@ def tree_arrays(tree: GameTree) -> Made:
 
 
 def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> GameTree:
-    """The tree of that game again."""
+    """The tree from its arrays and facts; it must be that of `game`."""
     if facts.get("game") != game:
-        raise FileError(f"The kept tree is that of {facts.get('game')}, not of {game}.")
+        raise FileError(f"The cached tree is that of {facts.get('game')}, not of {game}.")
     try:
         parts = {
             part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
@@ -113,4 +113,4 @@ def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str)
             facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
         )
     except KeyError as error:
-        raise FileError(f"The kept tree of {game} lacks {error}, so it is not complete.") from None
+        raise FileError(f"The cached tree of {game} is incomplete: {error} is missing.") from None

@@ -21,12 +21,12 @@ import numpy as np
 from openfelt.cards.deck import FLOP, PREFLOP, RIVER
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     Layout,
     Leaves,
     betting_nodes,
@@ -83,7 +83,7 @@ def street_of(node: Ints, which: int) -> int:
 def children(node: Ints, which: int) -> range:
     """Where the actions of a decision lead."""
     first = int(node[which, CHILD])
-    return range(first, first + (int(node[which, KIND]) & WAYS_BITS))
+    return range(first, first + (int(node[which, KIND]) & ACTIONS_MASK))
 
 
 def _entries(node: Ints) -> Longs:
@@ -159,15 +159,15 @@ def _shares(
 ) -> tuple[Floats, Floats]:
     """[ways, buckets, columns] how much of each way is a player's; [buckets, columns] if he does nothing."""
     place, nodes, lines = (street, seat), betting.answered[street - FLOP], betting.streets[street - FLOP]
-    spots, buckets = int(layout.spots[place]), int(layout.buckets[place])
+    spots, buckets = int(layout.edges[place]), int(layout.buckets[place])
     rows = int(layout.slot_base[place]) + spots * np.arange(buckets)
-    first_spot = int(layout.first_spot[place])
+    first_edge = int(layout.first_edge[place])
 
     def share(which: int, action: int) -> Floats:
         """[buckets, entries]"""
         node = nodes[which]
-        known = (node >= 0) & ((betting.node[node, KIND] & WAYS_BITS) > action)
-        spot = np.where(known, betting.node[node, PLACE] - first_spot + action, 0)
+        known = (node >= 0) & ((betting.node[node, KIND] & ACTIONS_MASK) > action)
+        spot = np.where(known, betting.node[node, PLACE] - first_edge + action, 0)
         return np.where(known, probabilities[rows[:, None] + spot], 0.0)
 
     own = 0 if seat == FIRST else 1

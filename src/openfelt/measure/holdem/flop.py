@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import PAIR_AS, Boards, step
+from openfelt.cards.boards import PERMUTED_PAIR, Boards, step
 from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -235,7 +235,7 @@ def _deal(
     found = 0
     for pair in range(PAIRS):
         if not (dead >> np.int64(PAIR_CARDS[pair, 0]) | dead >> np.int64(PAIR_CARDS[pair, 1])) & 1:
-            seen = PAIR_AS[seen_as, pair]
+            seen = PERMUTED_PAIR[seen_as, pair]
             hands.pair[found] = pair
             hands.ours[0, found] = ours[0, board, seen]
             for part in range(len(theirs)):
@@ -366,7 +366,7 @@ def _gather(hands: Hands, values: Floats, orbit: Ints, chance: float, total: Flo
         for seen_as in orbit:
             for place in range(hands.size[0]):
                 pair = hands.pair[place]
-                seen = PAIR_AS[seen_as, pair]
+                seen = PERMUTED_PAIR[seen_as, pair]
                 for entry in range(total.shape[2]):
                     total[stage, seen, entry] += chance * values[stage, pair, entry]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import load_abstraction
-from openfelt.cards.boards import PAIR_AS, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS, STREETS, cards_text, parse_cards
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
@@ -159,11 +159,13 @@ class HoldemDomain(ModelDomain):
     def ranks(self, board: Sequence[int]) -> Longs:
         number, permutation = _canonical(tuple(board))
         table = self.rank_tables[BOARD_CARDS.index(len(board))]
-        return np.asarray(table[number][PAIR_AS[permutation]], np.int64)
+        return np.asarray(table[number][PERMUTED_PAIR[permutation]], np.int64)
 
     def rank_of(self, holding: int, board: Sequence[int]) -> int:
         number, permutation = _canonical(tuple(board))
-        return int(self.rank_tables[BOARD_CARDS.index(len(board))][number, PAIR_AS[permutation, holding]])
+        return int(
+            self.rank_tables[BOARD_CARDS.index(len(board))][number, PERMUTED_PAIR[permutation, holding]]
+        )
 
     def possible(self, dead: Sequence[int]) -> Floats:
         free = pairs_without(dead)

@@ -44,19 +44,24 @@ def new_model(kind: str, game: AnyGame) -> OpponentModel:
 def save_model(model: OpponentModel, folder: Path, *, player: str = "") -> None:
     """Write what a model has learned, and the decisions it needs to continue learning; not the hands."""
     arrays, facts = model.to_save()
-    habits = FrequencyModel(model.domain.game)
-    if model.earlier.habits is not None:
-        habits.counts += model.earlier.habits
-    for hand in model.hands:
-        habits.count(hand)
     about = {
         "kind": model.kind,
         "game": model.domain.game.name,
         "player": player,
         "learned": model.earlier.hands + len(model.hands),
     }
-    more = {HABITS: habits.counts, **_decisions_to_save(model)}
+    more = {HABITS: frequencies_of(model).counts, **_decisions_to_save(model)}
     save_folder(folder, FOLDER, {**arrays, **more}, {**about, "model": facts})
+
+
+def frequencies_of(model: OpponentModel) -> FrequencyModel:
+    """The action frequencies in the hands that a model was fitted to."""
+    frequencies = FrequencyModel(model.domain.game)
+    if model.earlier.habits is not None:
+        frequencies.counts += model.earlier.habits
+    for hand in model.hands:
+        frequencies.count(hand)
+    return frequencies
 
 
 def _decisions_to_save(model: OpponentModel) -> dict[str, NDArray[Any]]:

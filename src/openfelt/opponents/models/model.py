@@ -46,7 +46,23 @@ class EarlierTraining(NamedTuple):
 
 
 class OpponentModel(ABC):
-    """A model of one player, in all seats."""
+    """A model of one player's strategy, in all seats; `fit_model` and `load_model` return one.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        The poker game.
+
+    Examples
+    --------
+    >>> result = felt.match("probe", "random", game="leduc", hands=200, history=folder / "hands.db")
+    >>> model = felt.fit_model(felt.read_hands(folder / "hands.db"), "probe", kind="frequencies")
+    >>> isinstance(model, felt.OpponentModel)
+    True
+    >>> print(model.describe())
+               decisions    fold    call     bet
+    preflop, free    ...
+    """
 
     kind: ClassVar[str]  # its name on the command line
     summary: ClassVar[str]

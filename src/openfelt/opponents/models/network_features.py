@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import load_abstraction
-from openfelt.cards.boards import PAIR_AS
+from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import FLOP, PAIR, PAIRS, PREFLOP, STREETS, TURN
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
@@ -144,7 +144,7 @@ def hand_examples(
 @part
 def potential(hands: HandTables, street: int, board: int, permutation: int, pair: int) -> float:
     """Probability of winning against a random hand, on a canonical board with its permutation of suits."""
-    pair = PAIR_AS[permutation, pair]
+    pair = PERMUTED_PAIR[permutation, pair]
     if street == PREFLOP:
         step = np.int64(hands.preflop[0, pair])
     elif street == FLOP:

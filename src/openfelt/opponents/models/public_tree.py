@@ -14,11 +14,11 @@ import numpy as np
 from openfelt.cards.deck import Bytes
 from openfelt.core.jit import Ints, Longs, kernel, part
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     FACING_SHIFT,
     KIND,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     betting_nodes,
     betting_states,
 )
@@ -116,7 +116,7 @@ def _street(state: object) -> int:
 @part
 def classes(kind: int) -> tuple[int, int]:
     """The first class of action at a decision, and the number of its actions."""
-    return 1 - (kind >> FACING_SHIFT & 1), kind & WAYS_BITS
+    return 1 - (kind >> FACING_SHIFT & 1), kind & ACTIONS_MASK
 
 
 @part

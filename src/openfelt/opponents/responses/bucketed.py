@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.cards.boards import PAIR_AS, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLAYER, WAYS_BITS, BettingTree
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLAYER, BettingTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree
 from openfelt.opponents.models.domain import ModelDomain
@@ -79,7 +79,7 @@ def bucketed(
         kind, street = int(tree.node[node, KIND]), tree.street(node)
         shares = model.shares(np.full(deals, node), sample.rank[street], sample.holding)
         first = 1 - (kind >> FACING_SHIFT & 1)
-        shares = shares[:, first : first + (kind & WAYS_BITS)]
+        shares = shares[:, first : first + (kind & ACTIONS_MASK)]
         _add_shares(tree, node, sample.bucket[street], shares * (reach[player] + NEVER)[:, None], weights)
         for action, share in enumerate(shares.T):
             after = [reach[who] * share if who == player else reach[who] for who in range(tree.players)]
@@ -96,7 +96,7 @@ def _(tree: BettingTree, model: OpponentModel, **sampling: Any) -> Policy:
 def _add_shares(tree: BettingTree, node: int, bucket: Longs, shares: Floats, weights: Floats) -> None:
     """Sum the shares of each bucket; a bucket that was not drawn gets the sum of all."""
     street, player = tree.street(node), int(tree.node[node, PLAYER])
-    count, stride = int(tree.layout.buckets[street, player]), int(tree.layout.spots[street, player])
+    count, stride = int(tree.layout.buckets[street, player]), int(tree.layout.edges[street, player])
     first = tree.slots(node, 0).start + stride * np.arange(count)
     met = np.bincount(bucket, minlength=count) > 0
     for action, share in enumerate(shares.T):
@@ -119,4 +119,4 @@ def _sample(domain: ModelDomain, tree: BettingTree, deals: int, generator: np.ra
 def _canonical(boards: Sequence[Sequence[int]], holding: Longs) -> tuple[Longs, Longs]:
     """The number of each canonical board, and the pair under its permutation of suits."""
     number, permutation = np.array([find_board(board) for board in boards], np.int64).T
-    return number, np.asarray(PAIR_AS[permutation, holding], np.int64)
+    return number, np.asarray(PERMUTED_PAIR[permutation, holding], np.int64)

@@ -11,7 +11,7 @@ from functools import lru_cache, singledispatch
 
 import numpy as np
 
-from openfelt.cards.boards import PAIR_AS, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
@@ -79,6 +79,6 @@ def _(tree: BettingTree) -> SlotsOf:
 
     def slots(node: int, holding: int, board: tuple[int, ...]) -> slice:
         number, permutation = canonical(board)
-        return tree.slots(node, int(tables[tree.street(node)][number, PAIR_AS[permutation, holding]]))
+        return tree.slots(node, int(tables[tree.street(node)][number, PERMUTED_PAIR[permutation, holding]]))
 
     return slots

@@ -26,20 +26,29 @@ def fixed_policy(
     seed: int = 0,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Policy:
-    """The policy of an opponent, as far as it is known.
+    """The policy of an opponent, for which counter-strategies are computed.
 
     Parameters
     ----------
     source : str, Path or Policy
-        The folder of a model, run or policy; a rule such as "always-raise"; "default"; or a policy.
+        A rule such as "always-raise", the folder of a run, policy or model, or a policy.
     game : Game, str or Path
-        The game of the counter-strategy, with two players.
-    deals, seed, progress
-        Hold'em with a model: its policy is averaged over the hands of each bucket, from so many deals.
+        A two-player game.
+    deals : int
+        Hold'em: a model becomes a policy of the game's buckets by averaging over this many sampled deals.
+    seed : int
+        Of the sampled deals.
+    progress : callable
+        Called with the share of all work done since its last call.
 
     Returns
     -------
     Policy
+
+    Examples
+    --------
+    >>> felt.fixed_policy("always-raise", "leduc").at(0, "J")
+    {'check': 0.0, 'bet': 1.0}
     """
     rules = load_game(game)
     require_two_players(rules)

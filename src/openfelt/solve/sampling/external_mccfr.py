@@ -64,7 +64,21 @@ OWN_REACH, OTHERS_REACH, POLICY = range(3)
 
 
 class ExternalMCCFR(Learner):
-    """External-sampling Monte-Carlo counterfactual regret minimisation."""
+    """External-sampling Monte Carlo CFR: chance and opponents are sampled (Lanctot et al. 2009).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    **options
+        `seed`, `threads`, `device`, `in_flight` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.ExternalMCCFR("leduc", seed=1).run(10_000)
+    >>> solver.measure().exploitability < 0.5
+    True
+    """
 
     name: ClassVar[str] = "external-mccfr"
     summary: ClassVar[str] = "CFR with chance and opponents sampled (Lanctot et al. 2009)"
@@ -80,7 +94,7 @@ class ExternalMCCFR(Learner):
 
     def _worker_size(self) -> WorkerSize:
         # One row more than decisions: there the policy stands of one that is not walked but drawn.
-        spots = 1 if self.samples_others else self.tree.num_spots
+        spots = 1 if self.samples_others else self.tree.num_edges
         real = POLICY + 2 * self.most_actions
         return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, spots=spots)
 
@@ -96,7 +110,21 @@ class ExternalMCCFR(Learner):
 
 
 class ChanceCFR(ExternalMCCFR):
-    """Chance-sampled counterfactual regret minimisation."""
+    """Chance-sampled CFR: only chance is sampled (Zinkevich et al. 2007).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    **options
+        `seed`, `threads` and `restriction`, as in `Solver`. It does not run on a GPU.
+
+    Examples
+    --------
+    >>> solver = felt.ChanceCFR("kuhn", seed=1).run(10_000)
+    >>> solver.measure().exploitability < 0.05
+    True
+    """
 
     name: ClassVar[str] = "chance-cfr"
     summary: ClassVar[str] = "CFR with chance sampled (Zinkevich et al. 2007)"

@@ -28,8 +28,6 @@ from openfelt.cards.deck import BOARD_CARDS, STREETS
 from openfelt.core.cuda import (
     WARP,
     bytes_of,
-    cuda,
-    for_cuda,
     free_memory,
     gpu_faults,
     gpu_name,
@@ -40,6 +38,7 @@ from openfelt.core.cuda import (
     to_gpu,
     zeros_on_gpu,
 )
+from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.errors import FeltError
 from openfelt.solve.traverse.episode import ANSWERS
 from openfelt.solve.traverse.holdem import PLACES, Deal
@@ -138,7 +137,7 @@ def size_of(shapes: Shapes) -> int:
 @cache
 def _built(size: WorkerSize, *kinds: Any) -> Any:
     answers = {question: answer for (question, kind), answer in ANSWERS.items() if kind in kinds}
-    return for_cuda(_kernel(size), answers)
+    return build_for_cuda(_kernel(size), answers)
 
 
 def _kernel(size: WorkerSize) -> Any:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
-from openfelt.core.cuda import cuda, for_cuda, gpu_faults, is_simulated, new_queue, to_gpu, zeros_on_gpu
+from openfelt.core.cuda import gpu_faults, is_simulated, new_queue, to_gpu, zeros_on_gpu
+from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import FIRST, LANES, WAYS
@@ -226,8 +227,8 @@ class _Desk:
 @cache
 def _river_kernel(**constants: Any) -> Any:
     if is_simulated():
-        return for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
-    return for_cuda(solve_river, {}, REGISTERS, constants)
+        return build_for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
+    return build_for_cuda(solve_river, {}, REGISTERS, constants)
 
 
 def _all_together() -> None:
@@ -236,7 +237,7 @@ def _all_together() -> None:
 
 @cache
 def _street_kernel(kernel: Any, **constants: Any) -> Any:
-    return for_cuda(kernel, {}, constants=constants)
+    return build_for_cuda(kernel, {}, constants=constants)
 
 
 def _new(*shape: int) -> Any:

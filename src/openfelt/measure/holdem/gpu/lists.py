@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from openfelt.cards.deck import CARDS as DECK
-from openfelt.core.cuda import WARP, cuda
+from openfelt.core.cuda import WARP
+from openfelt.core.cuda_build import cuda
 from openfelt.measure.holdem.gpu.squares import (
     BOTH,
     BYTE,

@@ -14,7 +14,7 @@ import numpy as np
 
 from openfelt.cards.boards import PERMUTATIONS
 from openfelt.cards.deck import PAIR
-from openfelt.core.cuda import cuda
+from openfelt.core.cuda_build import cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import WAYS, Lines

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import load_folder
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, WAYS_BITS
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND
 from openfelt.games.game import AnyGame
 from openfelt.opponents.models.domain import UNKNOWN
 from openfelt.opponents.models.files import FOLDER, new_model
@@ -290,7 +290,7 @@ class RelationalModel(OpponentModel):
         if self.prior is not None:
             return self.prior.shares(nodes, ranks, holdings)
         kind = self.domain.public.node[nodes, KIND]
-        ways, first = kind & WAYS_BITS, 1 - (kind >> FACING_SHIFT & 1)
+        ways, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
         klass = np.arange(len(CLASSES))
         can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
         return np.asarray(can / ways[:, None])

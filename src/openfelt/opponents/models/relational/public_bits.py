@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import Bytes
 from openfelt.core.jit import Floats, Ints, Longs, kernel
-from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, STREET_SHIFT, WAYS_BITS
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, STREET_SHIFT
 from openfelt.opponents.models.domain import ModelDomain
 from openfelt.opponents.models.public_queries import holds_at
 from openfelt.opponents.models.public_tree import LONGEST, Places, PublicTree, classes, code, facts_at
@@ -75,7 +75,7 @@ def _parents(domain: ModelDomain) -> Ints:
     node = domain.public.node
     parent = np.full(len(node), -1, np.int32)
     inner = np.flatnonzero(node[:, PLAYER] >= 0).astype(np.int32)
-    ways, child = node[inner, KIND] & WAYS_BITS, node[inner, CHILD]
+    ways, child = node[inner, KIND] & ACTIONS_MASK, node[inner, CHILD]
     for way in range(int(ways.max())):
         parent[child[ways > way] + way] = inner[ways > way]
     return parent
