@@ -457,7 +457,7 @@ def test_confidence_by_hands(at, capsys):
         ("kuhn --model random --solver mcrnr", "Give a budget"),
         ("kuhn --model random --solver nothing", "There is no solver"),
         ("kuhn --model random --solver rnr --each --iterations 9", "dbr draws at each decision"),
-        ("kuhn --model random --safe -1", "must be 0 or more"),
+        ("kuhn --model random --safe -1", "may give up 0 or more"),
         ("kuhn --model random --safe 0.1 --p 0.5", "--safe excludes --p"),
         ("kuhn --model random --plot a.png", "goes with --sweep"),
         ("kuhn --model random --confidence s-curve", "--hands and --player"),
