@@ -15,14 +15,14 @@ from openfelt.bots.registry import load_bot
 from openfelt.core.disk_cache import Made, keep
 from openfelt.core.errors import FeltError
 from openfelt.games.holdem import Holdem
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     AVAILABLE,
     MAX_NODE,
     STREET,
     Examples,
     Features,
-    columns_of,
+    feature_columns,
     hand_examples,
 )
 from openfelt.studies.tau.network_search import ExpansionBot
@@ -107,7 +107,7 @@ def concatenate(blocks: Sequence[Examples], some: slice = slice(None)) -> Exampl
 
 def public_accuracy(training: Examples, testing: Examples) -> float:
     """Accuracy of the most frequent training action given the public features of figures 5 to 7."""
-    columns = columns_of(PUBLIC)
+    columns = feature_columns(PUBLIC)
     keys, place = np.unique(training.features[:, columns], axis=0, return_inverse=True)
     counts = np.zeros((len(keys), len(ACTIONS)), np.int64)
     np.add.at(counts, (place.ravel(), training.action), 1)
