@@ -276,7 +276,7 @@ class SlowTable:
         return game.payoffs(state)[seat]
 
 
-@pytest.mark.parametrize("names", [slow(SMALL, "holdem"), slow(THREE, THREE), (SMALL, SMALL)])
+@pytest.mark.parametrize("names", [slow((SMALL, "holdem")), slow((THREE, THREE)), (SMALL, SMALL)])
 def test_the_value_is_that_of_playing_the_rules(names):
     policies = [quantised(tree, random_weights(tree, 6)) for tree in map(compile_any, names)]
     deals = 60

@@ -296,7 +296,7 @@ def test_command_bots(capsys):
         (["match", "random", "probe", "--dealing", "twice"], "invalid choice"),
         (["match", "random", "probe", "--resume"], "--resume needs --out"),
         (["match", "random", "probe", "--resume", "--out", "nowhere"], "no match in nowhere"),
-        (["match", "random", "probe", "--error-rate", "0.1"], "--until-better, which is missing"),
+        (["match", "random", "probe", "--error-rate", "0.1"], "--error-rate needs --until-better"),
         (["match", "random", "probe", "--until-better", "1", "--error-rate", "0.7"], "below 0.5"),
         (["match", "random", "probe", "--game", "kuhn", "--history", "hands.txt"], ".phhs"),
         (["match", "random", "no.py:Bot"], "no file no.py"),
