@@ -571,7 +571,7 @@ def test_regret_learners_go_on_with_as_many_threads(capsys, tmp_path):
     assert main([*train, "--threads", "2", "--resume"]) == 0
     capsys.readouterr()
     assert main([*train, "--resume"]) == 2
-    assert "holds 2 learners, one for each thread" in capsys.readouterr().err
+    assert "holds 2 learners, one per thread" in capsys.readouterr().err
 
 
 def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
