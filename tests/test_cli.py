@@ -62,7 +62,7 @@ def test_help_of_train_lists_the_parameters_of_the_solver(capsys):
 def test_games(capsys):
     assert main(["games", "kuhn", "leduc", "--json"]) == 0
     games = json.loads(capsys.readouterr().out)["games"]
-    sizes = {"players": 2, "rows": 288, "nodes": 1939}
+    sizes = {"players": 2, "infosets": 288, "histories": 1939}
     assert games[1] == {"game": "leduc", **sizes, "unit": "chips", "checked": False}
     assert main(["games", "kuhn", "--check", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"][0]["checked"]
