@@ -437,7 +437,7 @@ def the_command_line_trains_there(folder):
     assert settings["device"] == gpu_name()
     facts, said = told("--episodes", "40", "--device", "auto", "--in-flight", "1", "--resume")
     assert (facts["device"], facts["iterations"]) == ("cuda", 100)
-    assert f"learning on the GPU ({gpu_name()})" in said
+    assert f"training on the GPU ({gpu_name()})" in said
     facts, said = told("--episodes", "20", "--resume")
     assert (facts["device"], facts["iterations"], said) == ("cpu", 120, "")
     settings = tomllib.loads((folder / "run" / "run.toml").read_text())
