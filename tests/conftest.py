@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from openfelt.core.disk_cache import keep
+from openfelt.core.disk_cache import load_or_build
 from openfelt.core.folders import cache_folder
 
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
@@ -96,10 +96,10 @@ def _own_cache(tmp_path_factory):
 
     def keep_once(*what):
         with _shared(tmp_path_factory, "tables"):
-            return keep(*what)
+            return load_or_build(*what)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openfelt.cards.abstraction.abstraction.keep", keep_once)
+        patch.setattr("openfelt.cards.abstraction.abstraction.load_or_build", keep_once)
         yield
     with _shared(tmp_path_factory, "tables") as folder:
         (folder / cache.parent.name).unlink()

@@ -269,7 +269,7 @@ def a_resumed_run_meets_the_opponent_of_the_checkpoint(folder):
 def learners_side_by_side_do_not_go_on_as_one(folder):
     felt.ExternalMCCFR("kuhn", threads=2).run(100).save(folder)
     alone = felt.ExternalMCCFR("kuhn", device="cuda")
-    with pytest.raises(felt.FeltError, match="holds 2 learners, one for each thread"):
+    with pytest.raises(felt.FeltError, match="holds 2 learners, one per thread"):
         alone.resume(folder)
     assert not alone.learned["sums"].any()
 
@@ -437,7 +437,7 @@ def the_command_line_trains_there(folder):
     assert settings["device"] == gpu_name()
     facts, said = told("--episodes", "40", "--device", "auto", "--in-flight", "1", "--resume")
     assert (facts["device"], facts["iterations"]) == ("cuda", 100)
-    assert f"learning on the GPU ({gpu_name()})" in said
+    assert f"training on the GPU ({gpu_name()})" in said
     facts, said = told("--episodes", "20", "--resume")
     assert (facts["device"], facts["iterations"], said) == ("cpu", 120, "")
     settings = tomllib.loads((folder / "run" / "run.toml").read_text())

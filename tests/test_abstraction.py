@@ -262,7 +262,7 @@ def test_an_abstraction_is_known_by_name_and_recipe():
 @pytest.mark.parametrize("street", STREETS)
 def test_a_recipe_of_too_many_buckets_is_refused(street):
     spec, recipe = parse_spec("ehs:3"), load_abstraction("ehs:4").recipe
-    with pytest.raises(felt.FeltError, match="The recipe of ehs:3 does not fit its numbers of buckets"):
+    with pytest.raises(felt.FeltError, match="The recipe of ehs:3 does not match its numbers of buckets"):
         Abstraction(spec, {**load_abstraction("ehs:3").recipe, street: recipe[street]})
 
 

@@ -43,7 +43,7 @@ from openfelt.cards.evaluator import CATEGORIES, CATEGORY_SHIFT, hand_category, 
 from openfelt.cards.strength import PREFLOP_FILE, RIVER_SCALE, RUNOUTS, hand_strength, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, preflop_lines
 from openfelt.core import files
-from openfelt.core.disk_cache import keep, kept_name
+from openfelt.core.disk_cache import cache_name, load_or_build
 
 RANKS_OF_HANDS = 7462  # different values of five cards
 
@@ -73,17 +73,17 @@ def test_cards_are_read_as_people_write_them():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("1x", r"'1x' is no card; write a rank \(2-9, T, J, Q, K, A\) and a suit \(c, d, h, s\)\."),
-        ("Ax", "'Ax' is no card"),
-        ("1h", "'1h' is no card"),
-        ("hA", "'hA' is no card"),
-        ("10h", "'10' is no card"),
-        ("AhK", "'K' is no card"),
-        ("AhAh", "The card Ah is there twice"),
-        ("Kd Ah kD", "The card Kd is there twice"),
-        ((7, 7), "The card 3s is there twice"),
-        ((0, 52), "A card's number is from 0 to 51, not 52"),
-        ((-1, 3), "A card's number is from 0 to 51, not -1"),
+        ("1x", r"'1x' is not a card; write a rank \(2-9, T, J, Q, K, A\) and a suit \(c, d, h, s\)\."),
+        ("Ax", "'Ax' is not a card"),
+        ("1h", "'1h' is not a card"),
+        ("hA", "'hA' is not a card"),
+        ("10h", "'10' is not a card"),
+        ("AhK", "'K' is not a card"),
+        ("AhAh", "The card Ah appears twice"),
+        ("Kd Ah kD", "The card Kd appears twice"),
+        ((7, 7), "The card 3s appears twice"),
+        ((0, 52), "The number of a card is from 0 to 51, not 52"),
+        ((-1, 3), "The number of a card is from 0 to 51, not -1"),
     ],
 )
 def test_what_is_no_card(text, says):
@@ -94,17 +94,17 @@ def test_what_is_no_card(text, says):
 @pytest.mark.parametrize(
     ("hole", "board", "says"),
     [
-        ("1x", "", "'1x' is no card"),
-        ("AhAh", "", "The card Ah is there twice"),
-        ("AhKd", "2c3cAh", "The card Ah is there twice"),
-        ("AhKd", "2c3c2c", "The card 2c is there twice"),
+        ("1x", "", "'1x' is not a card"),
+        ("AhAh", "", "The card Ah appears twice"),
+        ("AhKd", "2c3cAh", "The card Ah appears twice"),
+        ("AhKd", "2c3c2c", "The card 2c appears twice"),
         ("Ah", "", "A hand has two hole cards, not 1"),
         ("AhKdQc", "", "A hand has two hole cards, not 3"),
         ("", "", "A hand has two hole cards, not 0"),
         ("AhKd", "2c", "A board has 0, 3, 4 or 5 cards, not 1"),
         ("AhKd", "2c3c", "A board has 0, 3, 4 or 5 cards, not 2"),
         ("AhKd", "2c3c4c5c6c7c", "A board has 0, 3, 4 or 5 cards, not 6"),
-        ((50, 99), "", "A card's number is from 0 to 51, not 99"),
+        ((50, 99), "", "The number of a card is from 0 to 51, not 99"),
     ],
 )
 def test_what_is_no_hand(hole, board, says):
@@ -426,7 +426,7 @@ class Numbers:
         self.folder, self.made = folder, 0
 
     def get(self, kind: str = "numbers"):
-        return keep(
+        return load_or_build(
             self.folder, kind, "The table of numbers", self._make, lambda arrays, _: arrays["squares"]
         )
 
@@ -485,7 +485,7 @@ def test_what_is_of_another_kind_is_built_again(tmp_path):
 def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path):
     (tmp_path / "cache").write_text("in the way")
     numbers = Numbers(tmp_path / "cache" / "numbers")
-    with pytest.warns(UserWarning, match="The table of numbers is not kept"):
+    with pytest.warns(UserWarning, match="The table of numbers is not stored"):
         assert numbers.get()[99] == 99**2
 
 
@@ -498,7 +498,7 @@ def test_a_folder_that_cannot_be_written_is_no_fault(error, tmp_path, monkeypatc
 
     numbers = Numbers(tmp_path / "numbers")
     monkeypatch.setattr(files.os, "fsync", refuse)
-    with pytest.warns(UserWarning, match=r"The table of numbers is not kept: .*It cannot be"):
+    with pytest.warns(UserWarning, match=r"The table of numbers is not stored: .*It cannot be"):
         assert numbers.get()[99] == 99**2
     assert not numbers.folder.exists()
     monkeypatch.undo()
@@ -534,10 +534,10 @@ def test_of_several_who_make_the_same_the_first_one_counts(tmp_path):
 
 
 def test_names_of_what_is_kept_tell_words_apart():
-    names = {kept_name(word, [files]) for word in ("ehs:1", "ehs 1", "EHS:1")}
+    names = {cache_name(word, [files]) for word in ("ehs:1", "ehs 1", "EHS:1")}
     assert len(names) == 3
     assert all(name.startswith("ehs-1-") for name in names)
-    assert kept_name("ehs:1", [files]) != kept_name("ehs:1", [abstraction])
+    assert cache_name("ehs:1", [files]) != cache_name("ehs:1", [abstraction])
 
 
 def few_boards(tables, count):
@@ -580,7 +580,7 @@ def test_buckets_of_another_abstraction_are_built_again(small_cache):
 
 def test_buckets_that_cannot_be_kept_are_made_in_memory(small_cache):
     small_cache.write_text("in the way")
-    with pytest.warns(UserWarning, match="The table of ehs:3 is not kept"):
+    with pytest.warns(UserWarning, match="The table of ehs:3 is not stored"):
         tables = abstraction.load_abstraction("ehs:3").tables()
     assert not isinstance(tables.river, np.memmap)
     assert tables.river.max() == 2

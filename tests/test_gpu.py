@@ -136,7 +136,7 @@ def test_without_a_gpu_the_command_says_so(why, capsys):
     captured = capsys.readouterr()
     facts = json.loads(captured.out)
     assert (facts["device"], facts["iterations"]) == ("cpu", 1000)
-    assert "learning on the CPU: " in captured.err
+    assert "training on the CPU: " in captured.err
     assert why in captured.err
     assert captured.err.count("\n") == 1
     whole = felt.SmoothUCT("kuhn").run(1000)
@@ -182,7 +182,7 @@ def test_a_solver_for_the_cpu_says_so_where_the_device_is_open(name, capsys, tmp
     assert main([*words, "--device", "auto"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["device"] == "cpu"
-    assert captured.err == f"learning on the CPU: {name} does not run on a GPU.\n"
+    assert captured.err == f"training on the CPU: {name} does not run on a GPU.\n"
     assert main([*words, "--device", "cuda"]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)

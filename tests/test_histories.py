@@ -789,7 +789,7 @@ def test_the_command_checks(capsys, hands):
     assert code == 1
     assert out == (
         "hand 1: The recorded winnings are +0, +0, +0, but the rules give +4, -2, -2.\n"
-        "2 hands, of which 1 do not fit the rules\n"
+        "2 hands, 1 of them against the rules\n"
     )
     assert json.loads(felt(capsys, "check", "hands.db", "--json")[1])["faults"][0]["hand"] == 1
     assert felt(capsys, "check", "hands.db", "--hand", "0") == (0, "1 hand, all by the rules\n", "")
@@ -805,7 +805,7 @@ def test_the_command_tells_a_hand(capsys):
         "  a: Ah Ad\n"
         "  b: Kh Kd\n"
         "  c: ?? ??\n"
-        "  at first (pot 3): c calls, a calls, b checks\n"
+        "  start (pot 3): c calls, a calls, b checks\n"
         "  2c 3d 5h (pot 6): a checks, b checks, c checks\n"
         "  7s (pot 6): a checks, b checks, c checks\n"
         "  9c (pot 6): a checks, b checks, c checks\n"
@@ -815,7 +815,7 @@ def test_the_command_tells_a_hand(capsys):
         "kuhn, hand 5\n"
         "  ann: K\n"
         "  bob: Q\n"
-        "  at first (pot 2): ann bets, bob passes\n"
+        "  start (pot 2): ann bets, bob passes\n"
         "  won: ann +1, bob -1 chips\n"
     )
     assert json.loads(felt(capsys, "show", "hands.db", "--json")[1])["names"] == ["a", "b", "c"]
@@ -826,12 +826,15 @@ def test_the_command_tells_a_hand(capsys):
     ("words", "sentence"),
     [
         ("check nowhere.db", "There is no file nowhere.db."),
-        ("check hands.txt", "Hands are in files that end in .phh, .phhs, .log, .db, and hands.txt does not."),
+        (
+            "check hands.txt",
+            "Hand histories are in files that end in .phh, .phhs, .log, .db; hands.txt does not.",
+        ),
         ("convert a.phhs", "`felt history convert` needs two files, `check` and `show` need one."),
         ("show a.phhs b.phhs", "`felt history convert` needs two files, `check` and `show` need one."),
-        ("convert a.phhs a.phhs", "a.phhs is there already; name a new file."),
-        ("convert hands.db hands.db", "hands.db is there already; name a new file."),
-        ("convert a.phhs hands.db", "hands.db has a match 'a'; give another name with --match."),
+        ("convert a.phhs a.phhs", "a.phhs exists already; choose another file."),
+        ("convert hands.db hands.db", "hands.db exists already; choose another file."),
+        ("convert a.phhs hands.db", "hands.db has a match 'a' already; choose another name with --match."),
         ("check a.phhs --match a", "--match is for files that end in .db."),
         ("check hands.db --match b", "There is no match 'b' (known: a)."),
         ("show hands.db --hand 99", "There is no hand 99 in hands.db."),

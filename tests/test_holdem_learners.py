@@ -367,11 +367,11 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         (["train", "holdem(players=4)", "--solver", "uct", "--episodes", "5"], "players must be 2 or 3"),
         (["train", "holdem(buckets=5)", "--solver", "uct", "--episodes", "5"], "must be a text in quotes"),
         (["games", SMALL, "--check"], "too many to walk them all"),
-        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not fit holdem(players=3)"),
+        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not match holdem(players=3)"),
         (["value", "always-call", "nobody"], "no run or policy at nobody"),
-        (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is no card"),
-        (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah is there twice"),
-        (["abstraction", "show", "ehs:10", "--hand", "AhKh", "--board", "KhQh2c"], "Kh is there twice"),
+        (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is not a card"),
+        (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah appears twice"),
+        (["abstraction", "show", "ehs:10", "--hand", "AhKh", "--board", "KhQh2c"], "Kh appears twice"),
         (["abstraction", "show", "ehs:10", "--board", "KhQh2c"], "--board needs --hand"),
         (["abstraction", "build", "ehs:10", "--hand", "AhKh"], "belong to"),
         (["abstraction", "build", "ehs:10/20"], "2 numbers of buckets"),
@@ -434,9 +434,9 @@ def test_opponents_by_name(tmp_path):
 def test_a_bot_of_other_buckets_sits_at_the_same_table(tmp_path):
     felt.save_policy(rule_policy(compile_any(SMALL), "random"), tmp_path)
     assert felt.load_policy(tmp_path, "holdem").tree.game == SMALL
-    with pytest.raises(felt.FileError, match="does not fit"):
+    with pytest.raises(felt.FileError, match="does not match"):
         felt.load_policy(tmp_path, "holdem(players=3)")
-    with pytest.raises(felt.FileError, match="does not fit"):
+    with pytest.raises(felt.FileError, match="does not match"):
         felt.load_policy(tmp_path, "leduc")
 
 

@@ -174,7 +174,7 @@ def test_the_mean_of_winnings_on_the_same_deals_is_no_surer_than_they_are():
 def test_pairings_and_names_of_folders():
     game = load_game("kuhn")
     assert pairings(["b", "c", "a"], game) == [("a", "b"), ("a", "c"), ("b", "c")]
-    with pytest.raises(FeltError, match="b is there twice"):
+    with pytest.raises(FeltError, match="b is named twice"):
         pairings(["b", "a", "b"], game)
     with pytest.raises(FeltError, match="3 bots or more, not 2"):
         pairings(["a", "b"], load_game("kuhn(players=3)"))
@@ -296,12 +296,12 @@ def test_command_bots(capsys):
         (["match", "random", "probe", "--dealing", "twice"], "invalid choice"),
         (["match", "random", "probe", "--resume"], "--resume needs --out"),
         (["match", "random", "probe", "--resume", "--out", "nowhere"], "no match in nowhere"),
-        (["match", "random", "probe", "--error-rate", "0.1"], "--until-better, which is missing"),
+        (["match", "random", "probe", "--error-rate", "0.1"], "--error-rate needs --until-better"),
         (["match", "random", "probe", "--until-better", "1", "--error-rate", "0.7"], "below 0.5"),
         (["match", "random", "probe", "--game", "kuhn", "--history", "hands.txt"], ".phhs"),
         (["match", "random", "no.py:Bot"], "no file no.py"),
         (["tournament", "random"], "needs 2 bots or more, not 1"),
-        (["tournament", "random", "random"], "random is there twice"),
+        (["tournament", "random", "random"], "random is named twice"),
         (["tournament", "random", "prbe"], "did you mean 'probe'"),
         (["tournament", "random", "probe", "--resume"], "--resume needs --out"),
         (["bots", "--game", "khun"], "did you mean 'kuhn'"),

@@ -15,8 +15,9 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
+from openfelt.arena.hand_files import write_hands
 from openfelt.arena.match_folder import MatchFolder
-from openfelt.arena.records import require_history, write_history
+from openfelt.arena.records import require_history
 from openfelt.arena.result import MatchResult, result_of
 from openfelt.arena.statistics.intervals import UNDECIDED, Moments, SequentialTest
 from openfelt.bots.bot import Bot
@@ -150,7 +151,7 @@ def _write(path: Path, contest: Contest, blocks: Sequence[BlockResult]) -> None:
             yield from contest.records(first, block.leaf)
             first += len(block.leaf)
 
-    write_history(path, all_records(), " - ".join(contest.setup.bots))
+    write_hands(path, all_records(), match=" - ".join(contest.setup.bots))
 
 
 def until_in_chips(test: SequentialTest, contest: Contest) -> SequentialTest:

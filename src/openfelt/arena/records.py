@@ -17,11 +17,8 @@ from openfelt.core.jit import Ints
 from openfelt.games.compile.betting_tree import PLACE, BettingTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, TERMINAL
-from openfelt.hands.phh import write_phh
-from openfelt.hands.record import HandRecord
-from openfelt.hands.store import HandStore
 
-PHH, STORE = (".phh", ".phhs"), (".db",)
+ENDINGS = (".phh", ".phhs", ".db")
 
 
 class PlayedHand(NamedTuple):
@@ -34,21 +31,12 @@ class PlayedHand(NamedTuple):
 
 def require_history(path: Path) -> None:
     """Raise if the hands could not be written to that file, before the match is played."""
-    if path.suffix not in PHH + STORE:
+    if path.suffix not in ENDINGS:
         raise FeltError(f"The file of a history must end in .phhs, .phh or .db, unlike {path.name}.")
     if not path.parent.is_dir():
         raise FeltError(f"There is no folder {path.parent} for the history; create it first.")
     if path.exists():
         raise FeltError(f"{path} exists already; choose another file for the history.")
-
-
-def write_history(path: Path, records: Iterator[HandRecord], match: str) -> None:
-    """Write the hands of a match."""
-    if path.suffix in PHH:
-        write_phh(path, records, event=match)
-    else:
-        with HandStore(path) as store:
-            store.append(records, match=match)
 
 
 def holdem_hands(tree: BettingTree, deals: Deals, outcomes: HandOutcomes) -> Iterator[PlayedHand]:

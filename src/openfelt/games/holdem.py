@@ -144,10 +144,11 @@ class Holdem(Game):
         return state.cards[2 * self.players :]
 
 
-def require_holdem(game: Game) -> Holdem:
-    """Raise if a game is not hold'em."""
+def require_holdem(game: Game, user: str = "") -> Holdem:
+    """The game, if it is hold'em; else raise FeltError, with the name of the user that needs hold'em."""
     if not isinstance(game, Holdem):
-        raise FeltError(f"The game must be hold'em, not {game.name}.")
+        needs = f"{user} plays limit hold'em" if user else "The game must be hold'em"
+        raise FeltError(f"{needs}, not {game.name}.")
     return game
 
 

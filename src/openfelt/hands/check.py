@@ -34,9 +34,25 @@ class Replay(NamedTuple):
 
 
 def check_record(record: HandRecord) -> str | None:
-    """One sentence on what violates the rules, or None.
+    """Replay a hand by the rules.
 
     With hidden cards, winnings are valid if some assignment of these cards leads to them.
+
+    Parameters
+    ----------
+    record : HandRecord
+        The hand.
+
+    Returns
+    -------
+    str or None
+        One sentence on the first violation of the rules, or None.
+
+    Examples
+    --------
+    >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (2.0, -2.0))
+    >>> felt.check_record(hand)
+    'The recorded winnings are +2, -2, but the rules give +1, -1.'
     """
     try:
         game = _game(record.game)

@@ -56,7 +56,21 @@ ONE_HAND = (
 
 
 class HandStore:
-    """A file of hands; `with HandStore(path) as store:` opens or creates it."""
+    """A file of millions of hands of any games, an SQLite database. Use it as a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; created if it does not exist.
+
+    Examples
+    --------
+    >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (1.0, -1.0))
+    >>> with felt.HandStore(folder / "hands.db") as store:
+    ...     count = store.append([hand], match="first")
+    ...     store.count(), store.players(), next(store.hands(player="Ann")) == hand
+    (1, ['Ann', 'Bo'], True)
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

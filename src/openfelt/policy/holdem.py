@@ -81,7 +81,7 @@ class HoldemPolicy(Policy):
 
         For example "AhKh raise call Qh7h2s check": hole cards, betting before the flop, the flop, betting.
         """
-        hole, board, line = _parse_infoset(infoset)
+        hole, board, line = parse_infoset(infoset)
         try:
             node = self.tree.find_node(line)
         except (ValueError, IndexError):
@@ -124,8 +124,8 @@ def require_holdem_policy(policy: Policy) -> HoldemPolicy:
     return policy
 
 
-def _parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[str]]:
-    """Hole cards, board and actions."""
+def parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[str]]:
+    """Hole cards, board and actions of an infoset such as "AhKh raise call Qh7h2s check"."""
     words = infoset.split()
     cards = [card for word in words if CARDS.fullmatch(word) for card in parse_cards(word)]
     if len(cards) < 2 or len(set(cards)) < len(cards):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,22 @@ def rule_policy(game: AnyGame | Tree, rule: str) -> Policy:
     {'fold': 0.0, 'call': 1.0, 'raise': 0.0}
     """
     require_rule(rule)
-    tree = compile_any(game)
-    if isinstance(tree, BettingTree):
-        return HoldemPolicy(tree, in_every_bucket(tree, _weights_by_edge(tree, rule)))
-    return TabularPolicy(_enumerated(tree), rule_table(tree, rule))
+    return _rule_policy(compile_any(game), rule)
+
+
+@singledispatch
+def _rule_policy(tree: Tree, rule: str) -> Policy:
+    raise NotImplementedError(type(tree))
+
+
+@_rule_policy.register
+def _(tree: GameTree, rule: str) -> Policy:
+    return TabularPolicy(tree, rule_table(tree, rule))
+
+
+@_rule_policy.register
+def _(tree: BettingTree, rule: str) -> Policy:
+    return HoldemPolicy(tree, in_every_bucket(tree, rule_table(tree, rule)))
 
 
 def require_rule(rule: str) -> None:
@@ -72,11 +84,10 @@ def require_rule(rule: str) -> None:
         raise FeltError(unknown("rule", rule, RULES))
 
 
+@singledispatch
 def rule_table(tree: Tree, rule: str) -> NDArray[Any]:
     """A rule's policy for kernels: [edges] in 255ths for hold'em, as if with one bucket; else [slots]."""
-    if isinstance(tree, BettingTree):
-        return _weights_by_edge(tree, rule)
-    return _probabilities_by_slot(_enumerated(tree), rule)
+    raise NotImplementedError(type(tree))
 
 
 def rule_probabilities(rule: str, actions: int, passive: int) -> list[float]:
@@ -94,11 +105,7 @@ def rule_weights(rule: str, actions: int, passive: int) -> tuple[int, ...]:
     return tuple(weights)
 
 
-def _enumerated(tree: Tree) -> GameTree:
-    assert isinstance(tree, GameTree)
-    return tree
-
-
+@rule_table.register
 def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
     if rule != RANDOM and (tree.betting.passive < 0).any():
         raise FeltError(f"{rule} plays poker, not {tree.game}.")
@@ -109,8 +116,13 @@ def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
     return normalised(tree, table)
 
 
-@lru_cache(maxsize=4)
+@rule_table.register
 def _weights_by_edge(tree: BettingTree, rule: str) -> Bytes:
+    return _cached_weights(tree, rule)
+
+
+@lru_cache(maxsize=4)
+def _cached_weights(tree: BettingTree, rule: str) -> Bytes:
     require_rule(rule)
     weights = np.zeros(tree.num_edges, np.uint8)
     decisions = tree.node[tree.node[:, PLAYER] >= 0]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from openfelt.core.jit import Floats
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.dominated import DominatedActions, dominated_actions
 from openfelt.measure.equilibrium_distance import EquilibriumSet
 from openfelt.measure.exploitability import exploitability
@@ -55,14 +55,12 @@ def greedy_best_response(solver: Solver) -> float:
     return exploitability(solver.greedy).best_responses[1]
 
 
-def rewards(solver: Solver) -> Floats:
+def rewards(solver: UCT) -> Floats:
     """Summed payoffs of each player in the episodes in which it was the learning player.
 
     Each of these episodes passes through one of the player's first infosets, where payoffs are summed.
     """
-    tree = solver.tree
-    assert isinstance(solver, UCT)
-    assert isinstance(tree, GameTree)
+    tree = compile_game(solver.tree)
     won = np.zeros(tree.players)
     for infoset in np.flatnonzero(solver.form.parent_slot >= solver.form.num_slots):
         slots = tree.slots(int(infoset))
@@ -70,16 +68,16 @@ def rewards(solver: Solver) -> Floats:
     return won
 
 
-def cumulative_reward(solver: Solver) -> float:
+def cumulative_reward(solver: UCT) -> float:
     """Summed payoffs of both players."""
     return float(rewards(solver).sum())
 
 
-def mean_reward(solver: Solver) -> float:
+def mean_reward(solver: UCT) -> float:
     """Payoffs of both players per episode."""
     return cumulative_reward(solver) / solver.iterations
 
 
-def first_seat_reward(solver: Solver) -> float:
+def first_seat_reward(solver: UCT) -> float:
     """Payoff of the first player per episode."""
     return float(rewards(solver)[0]) / solver.iterations

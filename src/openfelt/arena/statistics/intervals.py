@@ -145,6 +145,15 @@ class SequentialTest:
     true mean is beyond a margin, the probability of the wrong verdict is about the error rate at most.
     Between the margins either verdict is possible; at 0, with equal rates, both have the same probability.
 
+    Parameters
+    ----------
+    margin : float
+        In a match of hold'em in mbb/h, otherwise in the unit of the game.
+    false_better : float
+        Probability of the verdict "better" if the mean is -margin.
+    false_worse : float
+        Probability of the verdict "worse" if the mean is +margin.
+
     Examples
     --------
     >>> test = felt.SequentialTest(margin=10)

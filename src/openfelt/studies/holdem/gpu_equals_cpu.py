@@ -10,7 +10,6 @@ from typing import Any
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.core.devices import CPU, CUDA
 from openfelt.policy.files import load_policy
-from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.gpu import Crowd
@@ -134,11 +133,8 @@ def _holdem(device: str) -> Callable[[int], Solver]:
 
 def _winnings(opponent: str) -> Callable[[Solver], float]:
     def measure(solver: Solver) -> float:
-        policy = solver.policy
-        assert isinstance(policy, HoldemPolicy)
-        against = rule_policy(policy.tree, opponent) if opponent in RULES else load_policy(opponent)
-        assert isinstance(against, HoldemPolicy)
-        return holdem_value(policy, against, deals=DEALS).mbb
+        against = rule_policy(solver.tree, opponent) if opponent in RULES else load_policy(opponent)
+        return holdem_value(solver.policy, against, deals=DEALS).mbb
 
     return measure
 

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 from openfelt.arena.holdem_value import HoldemValue, holdem_value
-from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
@@ -30,7 +29,7 @@ class PolicySnapshot(NamedTuple):
     kind: str
     run: int  # a different number for each solver
     episodes: int
-    policy: HoldemPolicy
+    policy: Policy
 
 
 class WinningsAgainst:
@@ -68,7 +67,6 @@ class WinningsAgainst:
 
 def _snapshot(kind: str, solver: Solver) -> PolicySnapshot:
     policy: Policy = solver.policy if kind == AVERAGE else solver.greedy
-    assert isinstance(policy, HoldemPolicy)
     return PolicySnapshot(kind, id(solver), solver.iterations, policy)
 
 

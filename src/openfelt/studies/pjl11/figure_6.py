@@ -14,8 +14,7 @@ import numpy as np
 
 from openfelt.opponents.responses.response import Response, Responses, restricted_solver
 from openfelt.plots.frontier import Frontiers, Point, plot_frontiers
-from openfelt.policy.policy import join_seats
-from openfelt.policy.tabular import TabularPolicy
+from openfelt.policy.policy import Policy, join_seats
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
@@ -41,11 +40,9 @@ FrontierResults = Mapping[str, Frontiers]
 
 
 @cache
-def fixed_profile(game: str, seed: int, most: int | None = None) -> TabularPolicy:
+def fixed_profile(game: str, seed: int, most: int | None = None) -> Policy:
     """The fixed policy, a perfect model: that of a run of MCCFR of at most `most` iterations."""
-    policy = OutcomeMCCFR(game, epsilon=EPSILON, seed=seed).run(most, until=FIXED_UNTIL).policy
-    assert isinstance(policy, TabularPolicy)
-    return policy
+    return OutcomeMCCFR(game, epsilon=EPSILON, seed=seed).run(most, until=FIXED_UNTIL).policy
 
 
 def file_name(game: str) -> str:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Floats, Longs, episode_kernel, part
-from openfelt.games.compile.game_tree import GameTree, RowArrays, TreeArrays
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.game_tree import RowArrays, TreeArrays
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.solver import Solver
 
@@ -45,10 +46,10 @@ class HistoryCFR(Solver):
         assert self.restriction is not None
         assert self.restriction.toss == ONCE
         self._p, self._seat = float(self.restriction.bounds[0]), self.restriction.seat
-        assert isinstance(self.tree, GameTree)
-        self._nodes, self._rows = self.tree.nodes, self.tree.rows
+        tree = compile_game(self.tree)
+        self._nodes, self._rows = tree.nodes, tree.rows
         self._tables = HistoryTables(*(np.zeros(self.tree.num_slots) for _ in HistoryTables._fields))
-        self._history_values = HistoryValues(*(np.zeros(self.tree.num_nodes) for _ in HistoryValues._fields))
+        self._history_values = HistoryValues(*(np.zeros(tree.num_nodes) for _ in HistoryValues._fields))
         self._tables.bound[:] = self.restriction.table
         for player in range(self.tree.players):
             _match_regrets(self._rows, self._tables, player, player != self._seat)

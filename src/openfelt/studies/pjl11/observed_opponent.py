@@ -18,18 +18,17 @@ from openfelt.arena.match import match
 from openfelt.core.errors import MissingError
 from openfelt.core.files import MANIFEST
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import SeenHand, seen_hands
+from openfelt.opponents.models.observed import ObservedHand, observed_hands
 from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
 from openfelt.opponents.responses.response import restricted_solver
 from openfelt.policy.files import POLICY, load_policy, save_policy
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy
 from openfelt.policy.policy import Policy, join_seats
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH
@@ -59,8 +58,12 @@ class ResponseConfig(NamedTuple):
     model: str = TREES
 
     @property
+    def abstraction(self) -> str:
+        return f"ehs:{self.buckets}"
+
+    @property
     def game(self) -> str:
-        return f"holdem(buckets='ehs:{self.buckets}')"
+        return f"holdem(buckets='{self.abstraction}')"
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,9 @@ class ObservedOpponent:
         )
 
     @cached_property
-    def hands(self) -> list[SeenHand]:
+    def hands(self) -> list[ObservedHand]:
         with HandStore(self.history) as store:
-            return seen_hands(store.hands(self.opponent), self.opponent, Holdem.key)
+            return observed_hands(store.hands(self.opponent), self.opponent, Holdem.key)
 
     def model(self, kind: str) -> OpponentModel:
         """The model of that kind, fitted unless it is stored."""
@@ -111,12 +114,9 @@ class ObservedOpponent:
         """The model as a policy of the buckets."""
         folder = self.folder / f"{self.opponent}-{config.model}-{config.buckets}"
         if not (folder / MANIFEST).exists():
-            tree = compile_any(config.game)
-            assert isinstance(tree, BettingTree)
+            tree = compile_holdem(Holdem(buckets=config.abstraction))
             save_policy(bucketed(self.model(config.model), tree, deals=self.deals), folder)
-        policy = load_policy(folder)
-        assert isinstance(policy, HoldemPolicy)
-        return policy
+        return require_holdem_policy(load_policy(folder))
 
     def solvers(self, config: ResponseConfig, seed: int) -> list[Solver]:
         """One for each seat; only one if p is 0."""

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.policy.files import load_policy
-from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import Policy
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
-from openfelt.solve.solver import Solver
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
 from openfelt.studies.study import Finding, spaced
@@ -97,15 +95,12 @@ WON = "won"
 
 
 @cache
-def _equilibrium() -> HoldemPolicy:
-    policy = load_policy(EQUILIBRIUM)
-    assert isinstance(policy, HoldemPolicy)
-    return policy
+def _equilibrium() -> Policy:
+    return load_policy(EQUILIBRIUM)
 
 
 def _winnings(policy: Policy) -> float:
     """Winnings against the equilibrium in sb/h."""
-    assert isinstance(policy, HoldemPolicy)
     return holdem_value(policy, _equilibrium(), deals=DEALS).mbb / 1000
 
 
@@ -156,7 +151,7 @@ FIGURE_4_HOLDEM = LearningStudy(
         SolverConfig(
             "MCTS (C=17)",
             lambda seed: UCT(GAME, c=17, seed=seed),
-            lines={AVERAGE: lambda solver: solver.policy, GREEDY: lambda solver: _greedy(solver)},
+            lines={AVERAGE: lambda solver: solver.policy, GREEDY: lambda solver: solver.greedy},
         ),
         SolverConfig(
             "MCCFR (epsilon=0.6)",
@@ -171,8 +166,3 @@ FIGURE_4_HOLDEM = LearningStudy(
     runs=3,
     requires="half an hour",
 )
-
-
-def _greedy(solver: Solver) -> Policy:
-    policy: Policy = solver.greedy
-    return policy

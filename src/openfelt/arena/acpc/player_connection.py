@@ -1,4 +1,4 @@
-"""A player as the dealer sees him: a connection that may be slow, silent, noisy or gone."""
+"""The dealer's connection to one player, which may be slow, silent, flooding or closed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from openfelt.arena.acpc.connection_lines import LineReader
 
 CHUNK = 1 << 16  # bytes read at once
-MOST_UNSENT = 1 << 20  # bytes that wait for a player who does not read
+MOST_UNSENT = 1 << 20  # most bytes to buffer for a player that does not read
 
 
-class Seat:
-    """One player. Nothing that he sends or fails to read stops the dealer or fills its memory."""
+class PlayerConnection:
+    """One player. Nothing that it sends or fails to read blocks the dealer or fills its memory."""
 
     def __init__(
         self, name: str, connection: socket.socket, reader: LineReader, lines: Iterable[str]
     ) -> None:
         self.name = name
         self.gone = False
-        self.left: int | None = None  # the hand in which he was first missed
-        self.invalid = self.late = self.ignored = 0  # actions replaced, and messages that were passed over
+        self.left: int | None = None  # the first hand in which it was missing
+        self.invalid = self.late = self.ignored = 0  # replaced actions, and messages without effect
         self.hand_used = self.match_used = 0.0  # seconds
         self._connection, self._reader, self._lines = connection, reader, deque(lines)
         self._unsent = bytearray()
@@ -34,9 +34,9 @@ class Seat:
         self._selector.register(connection, self._events)
 
     def send(self, message: bytes, *, more: bool = False) -> None:
-        """Send what he takes at once; the rest goes with what follows, or while he is waited for.
+        """Send what the socket accepts now; the rest follows with the next message, or while waiting.
 
-        With `more` all of it goes with what follows, which is to come without delay.
+        With `more` all of it is sent with the next message, which must follow without delay.
         """
         if not self.gone:
             self._unsent += message
@@ -46,7 +46,7 @@ class Seat:
                 self.gone = True
 
     def receive(self, until: float) -> str | None:
-        """His next line, or None if there is none by that time (`time.monotonic`) or he has gone."""
+        """The next line; None if there is none until that time (`time.monotonic`) or the player is gone."""
         while not self._lines:
             left = until - time.monotonic()
             if self.gone or left <= 0:
@@ -55,7 +55,7 @@ class Seat:
         return self._lines.popleft()
 
     def _wait(self, seconds: float) -> None:
-        """Wait until something can be read, or sent where something is left to be."""
+        """Wait until data can be read, or unsent data be sent."""
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
         if events != self._events:
             self._selector.modify(self._connection, events)
@@ -80,7 +80,7 @@ class Seat:
         self.ignored += self._reader.dropped - dropped
 
     def flush(self) -> None:
-        """Send what he takes of what is waiting."""
+        """Send what the socket accepts of the unsent data."""
         try:
             del self._unsent[: self._connection.send(self._unsent)]
         except BlockingIOError:
@@ -89,10 +89,11 @@ class Seat:
             self.gone = True
 
     def finish(self, until: float) -> None:
-        """Send what is left, say that it was all, and wait for him to close, at most until that time.
+        """Send the rest, shut down the sending side, and wait for the player to close, at most until that
+        time.
 
-        What he still sends is read: closing over unread bytes resets the connection, and what he has not read
-        yet is lost.
+        Incoming data are read and dropped: closing with unread bytes would reset the connection, and the
+        player would lose what it has not read yet.
         """
         while self._unsent and not self.gone and (left := until - time.monotonic()) > 0:
             self._lines.clear()
