@@ -32,6 +32,7 @@ from openfelt.bots.view import HoldemView, TreeView, View, view_of
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.core.jit import Floats, Longs
 from openfelt.core.random import Dice, Numbers
+from openfelt.core.sampling import draw_alias
 from openfelt.games.compile.betting_tree import FACING_SHIFT, PLACE, STREET_SHIFT, BettingTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, Game
@@ -303,11 +304,7 @@ class TreeTable(Table):
 
     def _draw(self, first: int, ways: int, cards: Numbers) -> int:
         """By the alias method, as `settle` in solve/traverse/enumerated.py draws."""
-        column = cards.uniform() * ways
-        way = int(column)
-        if column - way >= self._episodes.share[first + way]:
-            way = int(self._episodes.other[first + way])
-        return way
+        return draw_alias(self._episodes.share, self._episodes.other, first, ways, cards.uniform())
 
 
 class _Patient(Bot):

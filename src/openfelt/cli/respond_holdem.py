@@ -130,13 +130,13 @@ def _tell_sweep(
 
 def _check(arguments: argparse.Namespace, rules: Holdem, how: How) -> None:
     from openfelt.solve.registry import solver_type
-    from openfelt.solve.sampling.sampling_solver import Learner
+    from openfelt.solve.sampling.sampling_solver import SamplingSolver
 
     if arguments.safe is not None:
         raise FeltError(f"{rules.name} is too large for --safe, which is exact; give --p.")
     if arguments.plot:
         raise FeltError(f"{rules.name} is too large for --plot: exploitability is not known there.")
-    if not issubclass(solver_type(how.solver), Learner):
+    if not issubclass(solver_type(how.solver), SamplingSolver):
         raise FeltError(f"{rules.name} is too large for {arguments.solver}; mcrnr and mcdbr sample it.")
     if arguments.until:
         raise FeltError(f"{rules.name} is too large for --until: give --iterations or --seconds.")

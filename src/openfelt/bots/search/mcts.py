@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from openfelt.bots.search.clock import Habits, Pace
 from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.search_tree import USED, forget, new_memory
-from openfelt.bots.search.simulate import Desk, Guides, How, find_all, look_up, search_on
+from openfelt.bots.search.simulate import Guides, How, SearchWorkspace, find_all, look_up, search_on
 from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
@@ -144,8 +144,8 @@ class Mcts:
             float(self.settings.warmth),
             np.zeros(1, np.int8) if passive is None else passive,
         )
-        notes = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = Desk(lazy_deal(players), notes, scratch(players), scratch(1, np.uint64))
+        trace = scratch(2 * depth, np.int64).reshape(depth, 2)
+        self._work = SearchWorkspace(lazy_deal(players), trace, scratch(players), scratch(1, np.uint64))
         self.seed(0)
 
     def seed(self, seed: int) -> None:
@@ -176,9 +176,9 @@ class Mcts:
             self.forget()
         pace = Pace(self.now, seconds, iterations, self._habits, begun)
         guides = Guides(NoModel() if model is None else model, self._policy, self._expander)
-        how, memory, desk = self._how, self._memory, self._desk
+        how, memory, work = self._how, self._memory, self._work
         while count := pace.grant():
-            search_on(how, guides, position, memory, desk, self._start, self._done, count)
+            search_on(how, guides, position, memory, work, self._start, self._done, count)
             self._done += count
         return self._found(position, pace)
 
@@ -202,7 +202,7 @@ class Mcts:
         return max(range(len(values)), key=lambda way: -math.inf if math.isnan(values[way]) else values[way])
 
     def _found(self, position: Any, pace: Pace) -> Found:
-        first, ways = look_up(position, self._memory, self._desk, self._start)
+        first, ways = look_up(position, self._memory, self._work, self._start)
         counts = self._memory.counts[first : first + ways]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
         return Found(visits, values, pace.done, pace.used, self._pick(counts))

@@ -1,4 +1,4 @@
-"""One iteration of a search (`mcts.py`): two plays from the position, or one where the others are known."""
+"""One iteration of a search (`mcts.py`): two simulations from the position, or one with an opponent model."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from openfelt.solve.traverse.holdem import Deal
 from openfelt.solve.traverse.opponent_hooks import answer, is_known, prefer
 
 BY_CALLS, EVENLY, BY_POLICY = range(3)  # rollouts
-ENTRY, MOVER = range(2)  # columns of the notes
+ENTRY, MOVER = range(2)  # columns of a trace
 
 
 class How(NamedTuple):
-    """What a simulation is told."""
+    """The settings of a simulation."""
 
     selection: Selection
     c: float
     rollout: int
-    warmth: float  # visits for which a row is as likely played by the policy as by what was learned there
+    warmth: float  # at so many visits an infoset is played by the policy in half of the simulations
     passive: NDArray[np.int8]  # as `passive_actions` of the tree
 
 
 class Guides(NamedTuple):
-    """Whom a simulation asks (`solve/traverse/opponent_hooks.py`)."""
+    """The models and the expander of a search (`solve/traverse/opponent_hooks.py`)."""
 
-    model: Any  # what the others do
-    policy: Any  # of rollouts and warm rows; a model too
-    expander: Any  # which action to try first
+    model: Any  # of the opponents
+    policy: Any  # of rollouts and warm infosets; a model too
+    expander: Any  # chooses the action to try first
 
 
-class Desk(NamedTuple):
+class SearchWorkspace(NamedTuple):
     """What a simulation writes to."""
 
     deal: Deal
-    notes: Longs  # [depth, 2]
+    trace: Longs  # [depth, 2]
     won: Floats  # [players]
     stream: Stream
 
@@ -53,23 +53,25 @@ def search_on(
     guides: Guides,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    work: SearchWorkspace,
     start: np.uint64,
     begun: int,
     count: int,
 ) -> None:
-    """So many iterations, from number `begun` on."""
+    """Do `count` iterations, from number `begun` on."""
     views = 1 if is_known(guides.model) else 2
     for number in range(begun, begun + count):
-        go_to(desk.stream, start, number * ITERATION_DRAWS)
+        go_to(work.stream, start, number * ITERATION_DRAWS)
         for view in range(views):
-            _simulate(how, guides, position, memory, desk, view)
+            _simulate(how, guides, position, memory, work, view)
 
 
 @part
-def _simulate(how: How, guides: Guides, position: Any, memory: Memory, desk: Desk, view: int) -> None:
-    tree, seat, deal, stream = position.tree, position.seat, desk.deal, desk.stream
-    outside, length = 0, 0  # outside: a bit for each player who has left the tree
+def _simulate(
+    how: How, guides: Guides, position: Any, memory: Memory, work: SearchWorkspace, view: int
+) -> None:
+    tree, seat, deal, stream = position.tree, position.seat, work.deal, work.stream
+    outside, length = 0, 0  # outside: a bit for each player that has left the tree
     node = begin_at(position, view, deal, stream)
     player = tree.node[node, PLAYER]
     while player >= 0:
@@ -83,49 +85,49 @@ def _simulate(how: How, guides: Guides, position: Any, memory: Memory, desk: Des
             slot = first_slot(tree, deal, node)
             at = find(memory, slot)
             if at >= 0:
-                action = _go_down(how, guides, position, memory, desk, node, at + 1, actions)
+                action = _select(how, guides, position, memory, work, node, at + 1, actions)
             else:
                 outside |= 1 << player
                 at = -1 - at
                 action = _roll_out(how, guides.policy, tree, deal, node, actions, stream)
                 learns = learns and take(memory, slot, at)
                 if learns:
-                    action = _expand(guides, position, memory, desk, node, at + 1, actions, action)
+                    action = _expand(guides, position, memory, work, node, at + 1, actions, action)
             if learns:
-                desk.notes[length, ENTRY] = at + 1 + action
-                desk.notes[length, MOVER] = player
+                work.trace[length, ENTRY] = at + 1 + action
+                work.trace[length, MOVER] = player
                 length += 1
         node = follow(tree, deal, node, action, stream)
         player = tree.node[node, PLAYER]
-    for player in range(len(desk.won)):
-        desk.won[player] = payoff(tree, deal, node, player)
+    for player in range(len(work.won)):
+        work.won[player] = payoff(tree, deal, node, player)
     for step in range(length):
-        entry = desk.notes[step, ENTRY]
+        entry = work.trace[step, ENTRY]
         memory.counts[entry, VISITS] += 1.0
-        memory.counts[entry, PAYOFFS] += desk.won[desk.notes[step, MOVER]]
+        memory.counts[entry, PAYOFFS] += work.won[work.trace[step, MOVER]]
 
 
 @part
-def _go_down(
+def _select(
     how: How,
     guides: Guides,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    work: SearchWorkspace,
     node: int,
     first: int,
     actions: int,
 ) -> int:
-    """The action in a row of the tree."""
-    counts, stream, visits = memory.counts, desk.stream, 0.0
+    """The action at an infoset of the tree."""
+    counts, stream, visits = memory.counts, work.stream, 0.0
     for entry in range(first, first + actions):
         visits += counts[entry, VISITS]
     if how.warmth > 0.0 and uniform(stream) * (visits + how.warmth) < how.warmth:
-        action = answer(guides.policy, position.tree, desk.deal, node, uniform(stream))
+        action = answer(guides.policy, position.tree, work.deal, node, uniform(stream))
     else:
         action = select(how.selection, counts, first, first + actions, visits, how.c, stream) - first
-        if counts[first + action, VISITS] == 0.0:  # just for never having been tried
-            action = _expand(guides, position, memory, desk, node, first, actions, action)
+        if counts[first + action, VISITS] == 0.0:  # selected because it was never tried
+            action = _expand(guides, position, memory, work, node, first, actions, action)
     return action
 
 
@@ -134,19 +136,19 @@ def _expand(
     guides: Guides,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    work: SearchWorkspace,
     node: int,
     first: int,
     actions: int,
     action: int,
 ) -> int:
-    """The action that is preferred of those never tried, or else the one that was going to be tried."""
+    """The action that the expander prefers among those never tried, or else `action`."""
     untried = 0
-    for way in range(actions):
-        untried |= int(memory.counts[first + way, VISITS] == 0.0) << way
+    for place in range(actions):
+        untried |= int(memory.counts[first + place, VISITS] == 0.0) << place
     if untried & (untried - 1):  # more than one
-        tree, deal, seat = position.tree, desk.deal, position.seat
-        preferred = prefer(guides.expander, tree, deal, node, seat, untried, desk.stream)
+        tree, deal, seat = position.tree, work.deal, position.seat
+        preferred = prefer(guides.expander, tree, deal, node, seat, untried, work.stream)
         if preferred >= 0:
             action = preferred
     return action
@@ -162,17 +164,17 @@ def _roll_out(how: How, policy: Any, tree: Any, deal: Deal, node: int, actions: 
 
 
 @episode_kernel
-def look_up(position: Any, memory: Memory, desk: Desk, start: np.uint64) -> tuple[int, int]:
-    """Where the counts of the decision's row begin, below 0 if it is not there; how many actions it has."""
-    go_to(desk.stream, start, 0)
-    node = begin_at(position, OWN, desk.deal, desk.stream)
-    actions, at = num_actions(position.tree, node), find(memory, first_slot(position.tree, desk.deal, node))
+def look_up(position: Any, memory: Memory, work: SearchWorkspace, start: np.uint64) -> tuple[int, int]:
+    """Where the counts of the decision's infoset begin, below 0 if there are none; its number of actions."""
+    go_to(work.stream, start, 0)
+    node = begin_at(position, OWN, work.deal, work.stream)
+    actions, at = num_actions(position.tree, node), find(memory, first_slot(position.tree, work.deal, node))
     return at + 1 if at >= 0 else -1, actions
 
 
 @kernel
 def find_all(memory: Memory, first_slots: Longs, entries: Longs) -> None:
-    """Where the counts of rows begin, by their first slots; below 0 where they are not there."""
+    """Where the counts of infosets begin, by their first slots; below 0 where there are none."""
     for row in range(len(first_slots)):
         at = find(memory, first_slots[row])
         entries[row] = at + 1 if at >= 0 else -1

@@ -1,4 +1,4 @@
-"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for the sampling learners."""
+"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for the sampling solvers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REGRET, AVERAGE = 0, 1  # columns of a table of sums
 
 @part
 def match_regrets(sums: Floats, first: int, last: int, policies: Floats, row: int, column: int) -> None:
-    """Play in proportion to positive regret, evenly where there is none; written from that column on."""
+    """A policy in proportion to positive regrets, uniform if there are none; written from `column` on."""
     total = 0.0
     for slot in range(first, last):
         total += max(sums[slot, REGRET], 0.0)
