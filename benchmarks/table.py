@@ -25,11 +25,12 @@ from timing import Result, on_one_core
 from websockets.asyncio.client import ClientConnection, connect
 
 from openfelt.hands.check import check_record
-from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.lobby import table_game
-from openfelt.table.session.fair_dealing import commitment, deck_of, shuffled
+from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.session.fair_dealing import commitment, shuffled
+from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import FINISHED, SessionStore
-from openfelt.table.session.sessions import Tables
 
 TABLES, SECONDS = 200, 60.0
 PAUSE = 2.0  # seconds that people think, in the mean
@@ -121,7 +122,7 @@ def play(
 
 
 def _begun(database: Path, tables: int, mix: Sequence[Sitting]) -> list[str]:
-    found = Tables(SessionStore(database), Bots())
+    found = SessionManager(SessionStore(database), BotPool())
     sessions = [
         found.begin(game, list(bots)) for game, bots in (mix[place % len(mix)] for place in range(tables))
     ]
@@ -158,7 +159,7 @@ def _faults(database: Path, ends: list[dict[str, Any]]) -> Iterator[str]:
             for end in own:
                 record, row = records[end["number"]], rows[end["number"]]
                 fault = check_record(record)
-                deck = shuffled(deck_of(table_game(record.game)), end["seed"], end["nonce"])
+                deck = shuffled(presentation_of(table_game(record.game)).deck, end["seed"], end["nonce"])
                 for wrong, what in (
                     (fault is not None, fault or ""),
                     (sum(record.won) != 0, "is not zero-sum"),

@@ -1,10 +1,10 @@
-"""Makes docs/table.png: the table in the middle of a hand of hold'em against `default`, after sixty others.
+"""Creates docs/table.png: the table in the middle of a hand of hold'em against `default`, after sixty hands.
 
-It needs Chromium, and what `make test` installs (Playwright, Pillow). In the root of the repository:
+It needs Chromium and the packages of `make test` (Playwright, Pillow). In the root of the repository:
 
     .venv/bin/python docs/table_picture.py
 
-Seeds and nonces are counted instead of drawn, so the cards are the same each time.
+Seeds and nonces are fixed, so the cards are the same each time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from openfelt.bots.view import view_of
 from openfelt.games.registry import load_game
-from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.review.bot_policies import thought_of
 from openfelt.table.session.session import Session
 from openfelt.table.session.session_store import SessionStore
@@ -37,12 +37,12 @@ from openfelt.table.web.server import bind
 PICTURE = Path(__file__).with_name("table.png")
 GAME, BOT, HANDS, STREET = "holdem", "default", 60, "turn"
 SIZE, SCALE, COLOURS = {"width": 1280, "height": 800}, 1.5, 256
-NONCE, SMALL_POT = 3, 9  # with which the hand gets that far
+NONCE, SMALL_POT = 3, 9  # chosen so that the hand gets that far
 SAME_NONCE = "crypto.getRandomValues = (bytes) => bytes.fill(%d);"
 
 
 def main() -> None:
-    """Play, serve, look."""
+    """Play the hands, serve the table, take the picture."""
     seeds = mock.patch(
         "openfelt.table.session.session.new_seed", side_effect=map(_digest, itertools.count(1000))
     )
@@ -60,13 +60,13 @@ def _digest(number: int) -> str:
 
 
 def _play(database: Path) -> str:
-    """A session in which the person plays as the bot does; its id."""
-    store, bots, dice = SessionStore(database), Bots(), random.Random(1)
+    """Play a session in which the person plays as the bot would; returns its id."""
+    store, bots, dice = SessionStore(database), BotPool(), random.Random(1)
     row = store.begin(GAME, [BOT], _digest(0))
-    session, bot = Session(store, row, bots.make), bots.make(BOT, load_game(GAME))
+    session, bot = Session(store, row, bots.get), bots.get(BOT, load_game(GAME))
     for number in range(1, HANDS + 1):
         session.deal(number, _digest(number)[:32])
-        while session.on and session.live is not None:
+        while session.hand_is_on and session.live is not None:
             hand = session.live.hand
             word = dice.choices(hand.actions, thought_of(bot, view_of(hand)).probabilities)[0]
             session.act(number, len(session.live.actions), word)

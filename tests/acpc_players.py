@@ -10,12 +10,10 @@ from pathlib import Path
 
 import minimal_client
 
-from openfelt.arena.acpc.betting import card_words, first_line
+from openfelt.arena.acpc.competition_game import definition_of
 from openfelt.arena.acpc.dealer import Dealer, Limits
-from openfelt.arena.acpc.game_definition import (
-    definition_of,
-)
 from openfelt.arena.acpc.log import LogWriter
+from openfelt.arena.acpc.protocol_game import card_names, first_line
 from openfelt.games.registry import load_game
 
 GAMES = ["holdem", "holdem(players=3)", "kuhn", "kuhn(players=3)"]
@@ -25,7 +23,7 @@ RULES = {name: definition_of(load_game(name)) for name in GAMES}
 def random_hand(name: str, generator: random.Random, folding: float = 0.15):
     """(line, hole, board) of a hand that was played at random, in the competition's cards."""
     rules = RULES[name]
-    definition, deck = rules.definition, list(card_words(rules.game))
+    definition, deck = rules.definition, list(card_names(rules.game))
     generator.shuffle(deck)
     cards = iter(deck)
     counts = [definition.hole_cards] * definition.players + list(definition.board_cards[1:])
@@ -33,7 +31,7 @@ def random_hand(name: str, generator: random.Random, folding: float = 0.15):
     line, lines = first_line(rules.game), []
     while not line.over:
         lines.append(line)
-        letters = sorted(line.menu)
+        letters = sorted(line.legal)
         if "f" in letters and generator.random() > folding:
             letters.remove("f")
         line = line.take(generator.choice(letters))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from openfelt.cards.boards import CARD_AS, PAIR_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_CARD, PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR, PAIR_CARDS, PAIRS, RIVER, cards_text, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_nodes, betting_words
@@ -121,10 +121,12 @@ def canonical_hands(deck: Deck, size: int) -> tuple[Any, int]:
     seen_as = dict(find_board(board) for board in combinations(live_cards(deck), size))
     for number, through in sorted(seen_as.items()):
         board = set(all_cards[number])
-        keeping = [order for order, seen in enumerate(CARD_AS) if set(seen[list(board)].tolist()) == board]
-        least = PAIR_AS[keeping].min(axis=0)
+        keeping = [
+            order for order, seen in enumerate(PERMUTED_CARD) if set(seen[list(board)].tolist()) == board
+        ]
+        least = PERMUTED_PAIR[keeping].min(axis=0)
         off = ~np.isin(PAIR_CARDS, list(board)).any(axis=1)
-        off &= np.isin(least, least[PAIR_AS[through, pairs]])  # alike to hands of the deck
+        off &= np.isin(least, least[PERMUTED_PAIR[through, pairs]])  # alike to hands of the deck
         different, kind = np.unique(least[off], return_inverse=True)
         table[number, off] = kinds + kind
         kinds += len(different)
@@ -149,13 +151,13 @@ def random_player(deck: Deck, bets: int, seed: int, *, buckets: int = 0, pure: f
         tables.append(table)
         counts.append(kinds)
     layout = one_bucket(betting)
-    slots = layout.spots * np.array(counts)[:, None]
+    slots = layout.edges * np.array(counts)[:, None]
     base = (np.cumsum(slots) - slots.ravel()).reshape(slots.shape)
     layout = layout._replace(slot_base=base, buckets=np.repeat(np.array(counts)[:, None], 2, axis=1))
     probabilities = np.empty(int(slots.sum()))
     for place in np.ndindex(4, 2):
-        block = draw.exponential(size=(layout.buckets[place], layout.spots[place]))
-        starts = _first_spots(betting.node, place) - int(layout.first_spot[place])
+        block = draw.exponential(size=(layout.buckets[place], layout.edges[place]))
+        starts = _first_edges(betting.node, place) - int(layout.first_edge[place])
         widths = np.diff([*starts, block.shape[1]])
         one = np.repeat(draw.random((len(block), len(starts))) < pure, widths, axis=1)
         top = block == np.repeat(np.maximum.reduceat(block, starts, axis=1), widths, axis=1)
@@ -165,7 +167,7 @@ def random_player(deck: Deck, bets: int, seed: int, *, buckets: int = 0, pure: f
     return Player(f"random {seed}", betting, layout, probabilities, tuple(tables))
 
 
-def _first_spots(node: Any, place: tuple[int, ...]) -> Any:
+def _first_edges(node: Any, place: tuple[int, ...]) -> Any:
     """Where the actions of each decision of a player on a street begin, ascending."""
     mine = [here for here in np.flatnonzero(node[:, PLAYER] == place[1]) if street_of(node, here) == place[0]]
     return np.sort(node[mine, PLACE])
@@ -175,8 +177,8 @@ def slot_of(player: Player, node: Any, bucket: Any) -> Any:
     """Where what he does at decisions with buckets begins, all of one street and seat (see BettingTree)."""
     facts, layout = player.betting.node[node], player.layout
     place = facts[..., KIND] >> 3 & 3, facts[..., PLAYER]
-    inside = facts[..., PLACE] - layout.first_spot[place]
-    return layout.slot_base[place] + bucket.astype(np.int64) * layout.spots[place] + inside
+    inside = facts[..., PLACE] - layout.first_edge[place]
+    return layout.slot_base[place] + bucket.astype(np.int64) * layout.edges[place] + inside
 
 
 def tree_policy(tree: GameTree, player: Player) -> TabularPolicy:
@@ -214,7 +216,9 @@ def _cards(bits: int) -> list[int]:
 
 def _bucket(player: Player, hole: Sequence[int], board: Sequence[int]) -> int:
     number, seen_as = find_board(board)
-    return int(player.buckets[BOARD_CARDS.index(len(board))][number, PAIR_AS[seen_as, PAIR[tuple(hole)]]])
+    return int(
+        player.buckets[BOARD_CARDS.index(len(board))][number, PERMUTED_PAIR[seen_as, PAIR[tuple(hole)]]]
+    )
 
 
 class SlowFlop:
@@ -286,7 +290,9 @@ class SlowFlop:
         found = {}
         for street, boards in self.boards.items():
             seen = [find_board(board) for board in boards]
-            hands = [player.buckets[street][number, PAIR_AS[order, self.pairs]] for number, order in seen]
+            hands = [
+                player.buckets[street][number, PERMUTED_PAIR[order, self.pairs]] for number, order in seen
+            ]
             found[street] = np.array(hands)
         return found
 

@@ -178,8 +178,8 @@ def felt_play(database: Path, *words: str) -> list[str]:
 WITHOUT_LOBBY = """
 import sys
 from openfelt.cli.app import main
-from openfelt.table.lobby.guide import Guide
-Guide.lobby = lambda _: {"games": []}
+from openfelt.table.lobby.service import LobbyService
+LobbyService.lobby = lambda _: {"games": []}
 sys.exit(main())
 """
 

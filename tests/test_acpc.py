@@ -14,20 +14,14 @@ from acpc_players import GAMES, RULES, at_work, random_hand, states_of
 from acpc_published import THREE_PLAYER_LOG, THREE_PLAYERS, TWO_PLAYER_LOG, TWO_PLAYERS
 from hypothesis import given, settings, strategies as st
 
-from openfelt.arena.acpc.betting import card_words, follow
-from openfelt.arena.acpc.client import Player, view_of_state
+from openfelt.arena.acpc.client import ProtocolPlayer
+from openfelt.arena.acpc.competition_game import CUSTOM, definition_of, file_name, game_of
 from openfelt.arena.acpc.connection_lines import MOST_BYTES, LineReader
-from openfelt.arena.acpc.dealer import views
-from openfelt.arena.acpc.game_definition import (
-    CUSTOM,
-    definition_of,
-    file_name,
-    game_of,
-    parse_definition,
-    read_definition,
-)
+from openfelt.arena.acpc.dealer import match_states
+from openfelt.arena.acpc.game_definition import parse_definition, read_definition
 from openfelt.arena.acpc.log import read_log, write_log
 from openfelt.arena.acpc.match_state import MatchState, MessageError, parse_match_state, read_answer
+from openfelt.arena.acpc.protocol_game import card_names, follow, protocol_game
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.view import HoldemView, view_of
@@ -66,7 +60,7 @@ def test_examples_of_the_specification(text, name):
         assert "".join(map("".join, state.board)) == "".join(fields[4].split("/")[1:])
         if after.startswith("<-C"):
             assert read_answer(after[4:], state, state.text) == after[-1]
-            assert after[-1] in betting.menu
+            assert after[-1] in betting.legal
             answers += 1
     assert answers == text.count("<-C") >= 8
 
@@ -79,7 +73,7 @@ def test_examples_without_a_limit_are_read():
     assert state.hole == (("Ks", "Js"), ("Jd", "Tc"))
     assert state.board == (("6d", "Jc", "9c"), ("Kh",), ("Qc",))
     sized = parse_match_state("MATCHSTATE:0:30:cr20c/r30:9s8h|/8c8d5c")
-    assert follow(load_game("holdem"), sized.betting).words == ("call", "raise", "call", "bet")
+    assert follow(load_game("holdem"), sized.betting).actions == ("call", "raise", "call", "bet")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +98,7 @@ def test_examples_without_a_limit_are_read():
         ("MATCHSTATE:0:0:c:TdXs|", "cards"),
         ("MATCHSTATE:0:0:c:TdTd|", "twice"),
         ("MATCHSTATE:0:0:cc/:TdAs|/Td3c4c", "twice"),
-        ("MATCHSTATE:0:0:c:TdAs|Kd", "equally many"),
+        ("MATCHSTATE:0:0:c:TdAs|Kd", "different numbers"),
     ],
 )
 def test_what_is_no_state_says_why(line, why):
@@ -168,7 +162,7 @@ def test_lines_go_as_in_the_servers_own_code(name):
     """open_spiel's universal_poker is built on the server's game.c: it prints and pays the same."""
     rules, generator = RULES[name], random.Random(3)
     theirs = pyspiel.universal_poker.load_universal_poker_from_acpc_gamedef(rules.definition.text)
-    number = {card: place for place, card in enumerate(card_words(rules.game))}
+    number = {card: place for place, card in enumerate(card_names(rules.game))}
     numbers = {"f": 0, "c": 1, "r": 2}
     for _ in range(300):
         lines, hole, board = random_hand(name, generator)
@@ -177,7 +171,7 @@ def test_lines_go_as_in_the_servers_own_code(name):
             other.apply_action(number[card])
         for line, after in pairwise(lines):
             assert other.current_player() == line.turn
-            assert other.legal_actions() == sorted(numbers[letter] for letter in line.menu)
+            assert other.legal_actions() == sorted(numbers[letter] for letter in line.legal)
             assert f"STATE:0:{line.letters}:" in str(other)
             other.apply_action(numbers[after.letters.removesuffix("/")[-1]])
             if after.letters.endswith("/"):
@@ -187,7 +181,7 @@ def test_lines_go_as_in_the_servers_own_code(name):
         assert last.over
         assert other.is_terminal()
         assert f"STATE:0:{last.letters}:" in str(other)
-        words = card_words(rules.game)
+        words = card_names(rules.game)
         dealt = [words[card] for cards in (*hole, *board) for card in cards]
         np.testing.assert_allclose(
             np.multiply(last.payoffs(dealt), float(rules.chip)), other.returns(), atol=1e-9
@@ -200,13 +194,13 @@ def test_a_bot_sees_what_it_sees_at_any_other_table(name):
     game, generator = load_game(name), random.Random(4)
     for number in range(100):
         lines, hole, board = random_hand(name, generator)
-        words = card_words(game)
+        words = card_names(game)
         cards, hand = iter([words[card] for group in (*hole, *board) for card in group]), Hand(game)
         for line, after in zip(lines, [*lines[1:], None], strict=True):
             while hand.mover == CHANCE:
                 hand.act(hand.actions.index(next(cards)))
-            for position, state in enumerate(views(number, line, hole, board)):
-                ours = view_of_state(game, parse_match_state(state.text), line)
+            for position, state in enumerate(match_states(number, line, hole, board)):
+                ours = protocol_game(game).view(parse_match_state(state.text), line)
                 theirs = view_of(hand, position)
                 assert ours.seat == theirs.seat == position
                 assert tuple(ours.actions) == tuple(theirs.actions)
@@ -216,7 +210,7 @@ def test_a_bot_sees_what_it_sees_at_any_other_table(name):
                 if ours.actions:
                     assert ours.passive == theirs.passive
             if after:
-                hand.act(hand.actions.index(after.words[-1]))
+                hand.act(hand.actions.index(after.actions[-1]))
         assert hand.mover == TERMINAL
         dealt = [words[card] for group in (*hole, *board) for card in group]
         assert tuple(lines[-1].payoffs(dealt)) == pytest.approx(hand.payoffs)
@@ -293,7 +287,7 @@ END GAMEDEF
         "maxRaises = 1\nnumSuits = 1\nnumRanks = 4\nnumHoleCards = 1\nnumBoardCards = 0\nEND GAMEDEF\n"
     )
     assert game_of(parse_definition(kuhn)).game.name == "kuhn(players=3)"
-    assert list(card_words(load_game("kuhn(players=3)"))) == ["Js", "Qs", "Ks", "As"]
+    assert list(card_names(load_game("kuhn(players=3)"))) == ["Js", "Qs", "Ks", "As"]
     deep = reverse_blinds.replace("blind =", "stack = 240 240\nblind =")
     assert game_of(parse_definition(deep)).game.name == "holdem"
 
@@ -313,7 +307,7 @@ KUHN_TEXT = RULES["kuhn"].definition.text
         (HOLDEM_TEXT.replace("2 1 1 1", "1 1 1 1"), "'firstPlayer = 1 1 1 1'"),
         (HOLDEM_TEXT.replace("firstPlayer = 2 1 1 1\n", ""), "firstPlayer"),
         (HOLDEM_TEXT.replace("3 4 4 4", "4 4 4 4"), "'maxRaises = 4 4 4 4'"),
-        (HOLDEM_TEXT.replace("maxRaises = 3 4 4 4\n", ""), "maxRaises (there is none)"),
+        (HOLDEM_TEXT.replace("maxRaises = 3 4 4 4\n", ""), "maxRaises (missing)"),
         (HOLDEM_TEXT.replace("numSuits = 4", "numSuits = 2"), "'numSuits = 2'"),
         (HOLDEM_TEXT.replace("numHoleCards = 2", "numHoleCards = 4"), "'numHoleCards = 4'"),
         (HOLDEM_TEXT.replace("0 3 1 1", "0 1 1 1"), "'numBoardCards = 0 1 1 1'"),
@@ -389,11 +383,11 @@ DAMAGED = [
     ("rrc/rf:", "rrc/cf:", "not possible"),
     ("crrrc/rrc", "crrr/crrc", "not separated"),
     ("3s5d|", "3s3s|", "twice"),
-    ("3s5d|", "3s|", "equally many"),
+    ("3s5d|", "3s|", "different numbers"),
     ("3s5d|Td2s/", "3s5d/", "cards of 1 positions"),
-    ("/4d5c4s/Kd", "/4d5c/Kd", "as many cards"),
+    ("/4d5c4s/Kd", "/4d5c/Kd", "number of board cards"),
     ("/4d5c4s/Kd", "/4d5c4s", "rounds"),
-    ("/4d5c4s/Kd", "/4d5c4s/K?", "no cards"),
+    ("/4d5c4s/Kd", "/4d5c4s/K?", "not a list of cards"),
     ("STATE:0", "STATE:x", "whole number"),
     ("STATE:0", "STAT:0", "neither"),
     (":p1|p2\n", ":p1\n", "1 names for 2"),
@@ -429,7 +423,9 @@ def test_other_faults_of_logs(tmp_path):
         THREE_PLAYER_LOG + "SCORE:105|375|-550:p1|p2|p3\n"
     )
     assert "line 6: it was cut off" in fault(TWO_PLAYER_LOG[: TWO_PLAYER_LOG.index("|p1\nSTATE:4") - 0])
-    assert "line 3: it is not a text" in fault(TWO_PLAYER_LOG.replace("STATE:0", "STATE:é").encode("latin-1"))
+    assert "line 3: it is not UTF-8 text" in fault(
+        TWO_PLAYER_LOG.replace("STATE:0", "STATE:é").encode("latin-1")
+    )
     assert "line 3: it has over" in fault(TWO_PLAYER_LOG.replace("STATE:0", "STATE:" + "9" * 99_999))
     assert "line 1: the log has no header" in fault(TWO_PLAYER_LOG.split("\n", 2)[2])
     assert "line 1: the game 'poker.game'" in fault(
@@ -468,10 +464,10 @@ def test_records_that_are_no_log(tmp_path):
         ([HandRecord("leduc", 0, ("a", "b"), (), (), (0.0, 0.0))], "holdem and kuhn"),
         (
             [HandRecord("kuhn", 0, ("a", "b"), ("K", "J"), ("bet", "raise"), (1.0, -1.0))],
-            "nobody could raise",
+            "the action raise is not legal",
         ),
-        ([HandRecord("kuhn", 0, ("a", "b"), ("K", "J"), ("bet",), (1.0, -1.0))], "not a whole hand"),
-        ([HandRecord("kuhn", 0, ("a", "b"), ("K",), ("bet", "pass"), (1.0, -1.0))], "not a whole hand"),
+        ([HandRecord("kuhn", 0, ("a", "b"), ("K", "J"), ("bet",), (1.0, -1.0))], "not a complete hand"),
+        ([HandRecord("kuhn", 0, ("a", "b"), ("K",), ("bet", "pass"), (1.0, -1.0))], "not a complete hand"),
         ([HandRecord("kuhn", 0, ("a:b", "b"), ("K", "J"), ("bet", "pass"), (1.0, -1.0))], "no colon"),
     ]:
         with pytest.raises(FeltError, match=says):
@@ -479,7 +475,7 @@ def test_records_that_are_no_log(tmp_path):
         assert not path.exists()
     assert write_log(path, [good]) == 1
     assert states_of(path) == ["STATE:0:rf:As|Qs:1|-1:a|b"]
-    with pytest.raises(FileError, match="there already"):
+    with pytest.raises(FileError, match="exists already"):
         write_log(path, [good])
 
 
@@ -522,40 +518,40 @@ class Strange(Bot):
 
 @pytest.mark.parametrize("fault", ["raise", "illegal", "none", "number"])
 def test_a_bot_that_fails_checks_or_folds(fault):
-    player = Player(Strange(load_game("holdem"), fault), load_game("holdem"))
-    assert player.hear("MATCHSTATE:1:1::|Qd7c") == "MATCHSTATE:1:1::|Qd7c:f"
-    assert player.hear("MATCHSTATE:0:0:c:TdAs|") == "MATCHSTATE:0:0:c:TdAs|:c"
-    assert player.session.faults == 2
-    kuhn = Player(Strange(load_game("kuhn"), fault), load_game("kuhn"))
-    assert kuhn.hear("MATCHSTATE:0:0::Qs|") == "MATCHSTATE:0:0::Qs|:c"
-    assert kuhn.hear("MATCHSTATE:0:0:cr:Qs|") == "MATCHSTATE:0:0:cr:Qs|:f"
-    assert kuhn.session.faults == 2
+    player = ProtocolPlayer(Strange(load_game("holdem"), fault), load_game("holdem"))
+    assert player.answer("MATCHSTATE:1:1::|Qd7c") == "MATCHSTATE:1:1::|Qd7c:f"
+    assert player.answer("MATCHSTATE:0:0:c:TdAs|") == "MATCHSTATE:0:0:c:TdAs|:c"
+    assert player.result.faults == 2
+    kuhn = ProtocolPlayer(Strange(load_game("kuhn"), fault), load_game("kuhn"))
+    assert kuhn.answer("MATCHSTATE:0:0::Qs|") == "MATCHSTATE:0:0::Qs|:c"
+    assert kuhn.answer("MATCHSTATE:0:0:cr:Qs|") == "MATCHSTATE:0:0:cr:Qs|:f"
+    assert kuhn.result.faults == 2
 
 
 def test_the_client_hears_the_examples_of_the_specification():
     game = load_game("holdem")
     bot = Strange(game, "end")
-    player = Player(bot, game)
+    player = ProtocolPlayer(bot, game)
     for line in TWO_PLAYERS.split("\n")[1:-1]:
         if line.startswith("S->"):
-            answer = player.hear(line[4:])
+            answer = player.answer(line[4:])
             assert answer is None or answer == line[4:] + ":c"
             assert (answer is not None) == (f"<-C {line[4:]}:" in TWO_PLAYERS)
-    assert player.session.hands == 3
+    assert player.result.hands == 3
     # The first hand is lost to a pair of eights with 6 + 2 + 4 + 4 chips in; the others are folded.
     (first, won), (second, lost), (_, third) = bot.ended
     assert (won, lost, third) == (-16.0, -8.0, -4.0)
     assert (set(first.shown), set(second.shown)) == ({0, 1}, set())
-    assert player.session.won == -28.0
-    assert player.session.faults == 3  # its end_hand fails
-    assert player.hear("MATCHSTATE:0:2:rc/cc/crf:9d7s|/5d2cJc/3d") is None
-    assert player.session.hands == 3  # told twice, counted once
+    assert player.result.won == -28.0
+    assert player.result.faults == 3  # its end_hand fails
+    assert player.answer("MATCHSTATE:0:2:rc/cc/crf:9d7s|/5d2cJc/3d") is None
+    assert player.result.hands == 3  # told twice, counted once
 
 
 def test_lines_of_the_dealer_that_are_none():
-    player = Player(load_bot("always-call", load_game("holdem")), load_game("holdem"))
-    assert [player.hear(line) for line in ("# comment", "; GUI", "#")] == [None] * 3
-    assert player.session.malformed == 0
+    player = ProtocolPlayer(load_bot("always-call", load_game("holdem")), load_game("holdem"))
+    assert [player.answer(line) for line in ("# comment", "; GUI", "#")] == [None] * 3
+    assert player.result.malformed == 0
     wrong = [
         "",
         "hello",
@@ -567,11 +563,11 @@ def test_lines_of_the_dealer_that_are_none():
         "MATCHSTATE:0:0:cc/cc/cc/cc:TdAs|/2c8c3h/9c/Kh",
         "VERSION:2.0.0",
     ]
-    assert [player.hear(line) for line in wrong] == [None] * len(wrong)
-    assert player.session.malformed == len(wrong)
-    kuhn = Player(load_bot("always-call", load_game("kuhn")), load_game("kuhn"))
-    assert kuhn.hear("MATCHSTATE:0:0::Js|") is None  # two players have Q, K and A of spades
-    assert kuhn.session.malformed == 1
+    assert [player.answer(line) for line in wrong] == [None] * len(wrong)
+    assert player.result.malformed == len(wrong)
+    kuhn = ProtocolPlayer(load_bot("always-call", load_game("kuhn")), load_game("kuhn"))
+    assert kuhn.answer("MATCHSTATE:0:0::Js|") is None  # two players have Q, K and A of spades
+    assert kuhn.result.malformed == 1
 
 
 def test_the_dice_come_from_the_seed_and_the_hand():
@@ -579,9 +575,9 @@ def test_the_dice_come_from_the_seed_and_the_hand():
 
     def drawn(seed):
         bot = Strange(game, "")
-        player = Player(bot, game, seed=seed)
+        player = ProtocolPlayer(bot, game, seed=seed)
         for line in ("1:1::|Qd7c", "1:1:rr:|Qd7c", "1:3::|Qd7c"):
-            player.hear(f"MATCHSTATE:{line}")
+            player.answer(f"MATCHSTATE:{line}")
         return bot.dice
 
     assert drawn(1) == drawn(1)
@@ -610,8 +606,8 @@ def test_a_dealer_that_talks_nonsense(capsys):
             assert main(["acpc", "join", "127.0.0.1", port, "--bot", "always-call", "--game", "kuhn"]) == 0
     assert answers == [b"VERSION:2.0.0\r\n", b"MATCHSTATE:0:0::Qs|:c\r\n", b"MATCHSTATE:0:0:cr:Qs|:c\r\n"]
     told = capsys.readouterr().out
-    assert "always-call played 1 hands of kuhn and won -2 chips (-2.0000 a hand)" in told
-    assert "2 lines of the dealer were passed over" in told
+    assert "always-call played 1 hands of kuhn and won -2 chips (-2.0000 chips a hand)" in told
+    assert "2 lines of the dealer were ignored" in told
 
 
 def test_there_is_no_dealer(capsys):
@@ -621,7 +617,7 @@ def test_there_is_no_dealer(capsys):
     assert capsys.readouterr().err == f"felt: There is no dealer at 127.0.0.1:{port} (Connection refused).\n"
     with socket.create_server(("127.0.0.1", 0)) as listener, at_work(lambda: listener.accept()[0].close()):
         assert main(["acpc", "join", "127.0.0.1", str(listener.getsockname()[1]), "--bot", "random"]) == 2
-    assert "before it had said anything" in capsys.readouterr().err
+    assert "without sending anything" in capsys.readouterr().err
 
 
 def test_a_state_is_a_value():

@@ -17,18 +17,17 @@ import pyspiel
 import pytest
 from acpc_players import RULES, RawPlayer, against, at_work, polite, states_of
 from hypothesis import given, settings, strategies as st
+from speed import slow
 
-from openfelt.arena.acpc.betting import card_words
-from openfelt.arena.acpc.client import Player, join
+from openfelt.arena.acpc.client import ProtocolPlayer, join
+from openfelt.arena.acpc.competition_game import definition_of
 from openfelt.arena.acpc.connection_lines import LineReader
 from openfelt.arena.acpc.dealer import Dealer, Limits
-from openfelt.arena.acpc.game_definition import (
-    definition_of,
-    read_definition,
-)
-from openfelt.arena.acpc.listener import MOST_WAITING, Door
+from openfelt.arena.acpc.game_definition import read_definition
+from openfelt.arena.acpc.listener import MOST_PENDING, Listener
 from openfelt.arena.acpc.log import LogWriter, read_log
-from openfelt.arena.acpc.seat import MOST_UNSENT, Seat
+from openfelt.arena.acpc.player_connection import MOST_UNSENT, PlayerConnection
+from openfelt.arena.acpc.protocol_game import card_names
 from openfelt.bots.registry import load_bot
 from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
@@ -40,14 +39,14 @@ from openfelt.hands.record import HandRecord
 def sent(monkeypatch):
     """All lines that a dealer sends, with the name of the player."""
     lines: list[tuple[str, str]] = []
-    send = Seat.send
+    send = PlayerConnection.send
 
     def note(seat, message, *, more=False):
         assert message.endswith(b"\r\n")
         lines.append((seat.name, message.decode().removesuffix("\r\n")))
         send(seat, message, more=more)
 
-    monkeypatch.setattr(Seat, "send", note)
+    monkeypatch.setattr(PlayerConnection, "send", note)
     return lines
 
 
@@ -79,7 +78,7 @@ def check_log(log: Path, name: str, hands: int, score) -> list[HandRecord]:
     """Chips are conserved, seats rotate, and the winnings are those of the server's own code."""
     rules = RULES[name]
     theirs = pyspiel.universal_poker.load_universal_poker_from_acpc_gamedef(rules.definition.text)
-    number = {card: place for place, card in enumerate(card_words(rules.game))}
+    number = {card: place for place, card in enumerate(card_names(rules.game))}
     states, records = states_of(log), list(read_log(log))
     assert len(states) == len(records) == hands
     totals: dict[str, float] = {}
@@ -113,9 +112,10 @@ def check_log(log: Path, name: str, hands: int, score) -> list[HandRecord]:
     return records
 
 
-def test_ten_thousand_hands_with_a_client_of_its_own(tmp_path, sent):
+@pytest.mark.parametrize("hands", [200, slow(10_000)])
+def test_many_hands_with_a_client_of_its_own(hands, tmp_path, sent):
     """Our command against a client that was written from the protocol's text alone."""
-    hands, log = 10_000, tmp_path / "match.log"
+    log = tmp_path / "match.log"
     rules = RULES["holdem"]
     here = Path(__file__).parent
     with (
@@ -168,7 +168,7 @@ def test_matches_of_all_games(name, hands, tmp_path, sent):
 
         def ours(place, port):
             bot = load_bot("random" if place else "always-call", rules.game)
-            sessions[place] = join("127.0.0.1", port, Player(bot, rules.game, seed=place))
+            sessions[place] = join("127.0.0.1", port, ProtocolPlayer(bot, rules.game, seed=place))
 
         def minimal(port):
             seen["hands"], seen["lines"] = minimal_client.play("127.0.0.1", port, "random", 3)
@@ -192,7 +192,7 @@ def test_the_same_seed_deals_the_same_cards():
         assert deals == [two._deal(number) for number in range(2000)]
     assert len(set(deals)) == 2000
     flat = [card for hole, board in deals for group in (*hole, *board) for card in group]
-    counts = np.array([flat.count(card) for card in card_words(RULES["holdem"].game)])
+    counts = np.array([flat.count(card) for card in card_names(RULES["holdem"].game)])
     expected = len(flat) / 52
     assert ((counts - expected) ** 2 / expected).sum() < 100  # chi-square, 51 degrees of freedom: p = 5e-5
     with Dealer(RULES["holdem"], hands=1, seed=2) as three:
@@ -436,7 +436,7 @@ def test_a_player_who_does_not_read_is_given_up(monkeypatch):
         far = socket.create_connection(listener.getsockname())
         near, _ = listener.accept()
     near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    seat, count = Seat("deaf", near, LineReader(), []), 0
+    seat, count = PlayerConnection("deaf", near, LineReader(), []), 0
     message = b"x" * 1000 + b"\r\n"
     while not seat.gone and count < 200_000:
         seat.send(message)
@@ -506,7 +506,7 @@ def test_silent_connections_do_not_keep_others_out():
 def test_one_who_is_turned_away_as_he_speaks():
     """His words and the newcomer that is one too many are found at the same moment."""
     with Dealer(RULES["kuhn"], hands=3, limits=Limits(start=0.2)) as dealer:
-        silent = [RawPlayer(dealer.ports[0]) for _ in range(MOST_WAITING)]
+        silent = [RawPlayer(dealer.ports[0]) for _ in range(MOST_PENDING)]
         with pytest.raises(FeltError, match="had not joined"):
             dealer.wait()  # lets them in
         silent.append(RawPlayer(dealer.ports[0]))
@@ -561,15 +561,15 @@ def test_players_who_do_not_come():
 
 
 def test_ports(tmp_path):
-    with closing(Door("127.0.0.1", [0, 0], ["a", "b"])) as door:
-        port = door.ports[0]
+    with closing(Listener("127.0.0.1", [0, 0], ["a", "b"])) as listener:
+        port = listener.ports[0]
         with pytest.raises(FeltError, match=f"Port {port} of 127.0.0.1 is in use"):
             Dealer(RULES["kuhn"], hands=1, ports=[0, port])
-    with pytest.raises(FeltError, match="no address of this machine"):
+    with pytest.raises(FeltError, match="not an address of this machine"):
         Dealer(RULES["kuhn"], hands=1, host="no such host")
-    with pytest.raises(FeltError, match="no address of this machine"):
+    with pytest.raises(FeltError, match="not an address of this machine"):
         Dealer(RULES["kuhn"], hands=1, host="192.0.2.1")
-    with pytest.raises(FeltError, match="3 ports are named"):
+    with pytest.raises(FeltError, match="3 were given"):
         Dealer(RULES["kuhn"], hands=1, ports=[0, 0, 0])
     with Dealer(RULES["kuhn"], hands=1, ports=[port, 0]) as dealer:
         assert dealer.ports[0] == port
@@ -609,12 +609,12 @@ def test_the_commands_play_a_match(tmp_path, capsys):
     with at_work(
         lambda: main([*join_words, "--json"]),
         lambda: polite(int(ports[1])),
-        lambda: join("127.0.0.1", int(ports[2]), Player(load_bot("random", third), third, seed=3)),
+        lambda: join("127.0.0.1", int(ports[2]), ProtocolPlayer(load_bot("random", third), third, seed=3)),
     ):
         out, err = dealer.communicate(timeout=60)
     assert dealer.returncode == 0, err
     assert out.splitlines()[-1] == log.read_text().splitlines()[-1]
-    assert "all have joined: Ann, Bob, Cid" in err
+    assert "all players have joined: Ann, Bob, Cid" in err
     assert log.read_text().splitlines()[:4] == [
         "# name/game/hands/seed match mine.game 40 3",
         "#--t_response 30000",
@@ -666,8 +666,8 @@ def test_deal_as_json(capsys):
         ("deal --hands 5 --game goofspiel(4)", "holdem and kuhn"),
         ("deal --hands 5 --ports 1,x", "a port is a number"),
         ("deal --hands 5 --ports 70000,1", "a port is a number"),
-        ("deal --hands 5 --ports 1", "1 ports are named"),
-        ("deal --hands 5 --names a,b,c", "as many names"),
+        ("deal --hands 5 --ports 1", "needs 2 ports, one per player; 1 were given"),
+        ("deal --hands 5 --names a,b,c", "2 names are needed, one per player; 3 were given"),
         ("deal --hands 5 --definition none.game", "cannot be read"),
         ("deal --hands 5 --definition none.game --game kuhn", "leave out --game"),
         ("deal --hands 5 --game kuhn --start-timeout 0.05", "had not joined after 0.05 seconds"),

@@ -9,10 +9,11 @@ import pytest
 from bridge import as_profile
 from phevaluator import evaluate_cards
 from slow_twin import SlowGame
+from speed import slow
 
 import openfelt as felt
-from openfelt.arena.hand_kernels import Played, deal_block, luck
-from openfelt.arena.statistics.aivat import holdem_aivat, parents
+from openfelt.arena.hand_kernels import HandOutcomes, deal_block, random_streams
+from openfelt.arena.statistics.aivat import KnownPolicies, betting_history, holdem_aivat
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
@@ -30,12 +31,14 @@ from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem, HoldemState, bet, betting_actions, is_over
 from openfelt.measure.action_values import action_values
 from openfelt.policy.holdem import quantised
-from openfelt.table.lobby.policy_views import policy_grid, preflop_matrix
-from openfelt.table.review import ev_loss as losses_module, rollouts
+from openfelt.table.lobby.policy_grid import policy_grid
+from openfelt.table.lobby.preflop_matrix import preflop_matrix
+from openfelt.table.review import holdem_evaluator
 from openfelt.table.review.bot_policies import policy_table
-from openfelt.table.review.ev_loss import _summed, losses
-from openfelt.table.review.luck_adjusted import luck_free
-from openfelt.table.review.ranges import situations
+from openfelt.table.review.evaluator import hand_evaluator
+from openfelt.table.review.holdem_evaluator import means_and_intervals
+from openfelt.table.review.ranges import decision_points
+from openfelt.table.review.rollouts import bot_rollouts, kernel_rollouts
 
 SMALL = "holdem(buckets='ehs2:169/5/5/5')"
 CARDS = "AhKd7c7dTsTh2s9c3d4c5h"  # hole cards of up to three, then a board
@@ -64,6 +67,18 @@ def played(game, line, bots, cards=CARDS):
     return hand
 
 
+def ev_losses(hand, seat, bots):
+    return hand_evaluator(hand, seat, bots).ev_losses()
+
+
+def luck_adjusted(hand, seat, bots):
+    return hand_evaluator(hand, seat, bots).luck_adjusted()
+
+
+def points_of(hand, seat, bots):
+    return decision_points(hand.game, hand, seat, bots)
+
+
 def play_at_random(game, bots, person, seed):
     """A hand of any game; the person is a bot too, whose thoughts are not noted."""
     hand, generator = Hand(game), np.random.default_rng(seed)
@@ -81,7 +96,7 @@ def play_at_random(game, bots, person, seed):
 
 
 def slow_values(name, policy, player):
-    """{what the player saw: the values of his actions}, by going through all histories that he cannot tell
+    """{what the player saw: the values of its actions}, by going through all histories that it cannot tell
     apart at once, and the value of the game.
     """
     slow, profile, found = SlowGame(felt.load_game(name)), as_profile(policy), {}
@@ -118,7 +133,7 @@ def slow_values(name, policy, player):
 
 
 @pytest.mark.parametrize("greedy", [False, True])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
 def test_action_values_are_those_of_a_slow_twin(name, greedy):
     policy = felt.random_policy(name, 5)
     policy = policy.greedy() if greedy else policy  # leaves rows that are never reached
@@ -213,7 +228,7 @@ def test_holdem_without_luck_is_that_of_the_arena():
     game, hands = Holdem(), 24
     bot, person = load_bot("default", game), load_bot("probe", game)
     tree = bot.policy.tree
-    deals = deal_block(2, luck(8), 0, hands)
+    deals = deal_block(2, random_streams(8), 0, hands)
     leaf, won = np.zeros((hands, 1), np.int32), np.zeros((hands, 1, 2))
     who, shifts = np.zeros((hands, 1, 2), np.int64), np.zeros((2, hands, 8), np.int64)
     found = []
@@ -234,11 +249,12 @@ def test_holdem_without_luck_is_that_of_the_arena():
             hand.act(hand.actions.index(word), bot.think(view) if mover != seat else None)
             line.append(word)
         leaf[number], won[number], who[number, 0, seat] = tree.find_node(line), hand.payoffs, 1
-        found.append(luck_free(hand, seat, {1 - seat: bot}))
+        found.append(luck_adjusted(hand, seat, {1 - seat: bot}))
     weights = (bot.policy.weights, np.zeros(0, np.uint8))
-    hands_played = Played(leaf, won, np.zeros((2, 5), np.int64))
+    hands_played = HandOutcomes(leaf, won, np.zeros((2, 5), np.int64))
     known = np.array([True, False])
-    adjusted = holdem_aivat(tree, parents(tree), deals, hands_played, who, weights, shifts, known)
+    policies = KnownPolicies(weights, shifts, known)
+    adjusted = holdem_aivat(tree, betting_history(tree), deals, hands_played, who, policies)
     expected = [adjusted[number, 0, number % 2] for number in range(hands)]
     assert found == pytest.approx(expected, abs=1e-9)
     assert np.abs(np.array(expected) - won[np.arange(hands), 0, np.arange(hands) % 2]).max() > 1
@@ -258,7 +274,7 @@ def test_in_small_games_there_is_no_bias_and_less_variance(name, bots):
                 bot = others.get(hand.mover)
                 hand.act(number, bot.think(view_of(hand)) if bot else None)
             if hand.mover == TERMINAL:
-                rows.append((weight, hand.payoffs[seat], luck_free(hand, seat, others)))
+                rows.append((weight, hand.payoffs[seat], luck_adjusted(hand, seat, others)))
                 return
             if hand.mover == CHANCE:
                 shares = game.chance(hand.state)
@@ -285,15 +301,16 @@ def test_three_who_only_call_are_left_with_their_hole_cards():
         hand = played(game, "call call check" + " check" * 9, bots)
         assert hand.mover == TERMINAL
         share = three_way_shares([CARDS[:4], CARDS[4:8], CARDS[8:12]])[0, 1, 2][seat]
-        assert luck_free(hand, seat, bots) == pytest.approx(6 * share - 2 + 3 * (1 / 3 - share), abs=1e-9)
+        assert luck_adjusted(hand, seat, bots) == pytest.approx(6 * share - 2 + 3 * (1 / 3 - share), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_three_players_without_luck_win_as_much_in_the_mean():
     game = Holdem(3)
     bots = {0: load_bot("random", game), 2: load_bot("probe", game)}
     hands = [play_at_random(game, bots, load_bot("probe", game), seed) for seed in range(160)]
     won = np.array([hand.payoffs[1] for hand in hands])
-    free = np.array([luck_free(hand, 1, bots) for hand in hands])
+    free = np.array([luck_adjusted(hand, 1, bots) for hand in hands])
     assert abs((free - won).mean()) < 4 * (free - won).std() / len(hands) ** 0.5
     assert free.std() < 0.8 * won.std()
 
@@ -303,8 +320,8 @@ def test_luck_is_not_known_with_a_bot_that_says_nothing():
         game = felt.load_game(name)
         bots = {seat: Silent(game) for seat in range(1, game.players)}
         hand = play_at_random(game, bots, load_bot("always-call", game), 1)
-        assert luck_free(hand, 0, bots) is None
-        found = losses(hand, 0, bots)
+        assert luck_adjusted(hand, 0, bots) is None
+        found = ev_losses(hand, 0, bots)
         assert (found.exact, found.decisions) == (False, ())
         assert found.explain.startswith("What an action loses is not known here")
 
@@ -319,7 +336,7 @@ def test_exact_losses_in_leduc_are_those_of_a_slow_twin():
     for seed in range(12):
         seat = seed % 2
         hand = play_at_random(game, {1 - seat: bot}, load_bot("random", game), seed)
-        found = losses(hand, seat, {1 - seat: bot})
+        found = ev_losses(hand, seat, {1 - seat: bot})
         slow, _ = slow_values("leduc", policy, seat)
         own = [place for place, step in enumerate(hand.steps) if step.mover == seat]
         assert [decision.step for decision in found.decisions] == own
@@ -340,9 +357,9 @@ def test_a_bot_that_strays_says_nothing_of_its_card():
     bot, hand = load_bot("always-fold", game), Hand(game)
     for word in ("K", "J", "pass", "bet", "bet"):
         hand.act(hand.actions.index(word))
-    found = losses(hand, 0, {1: bot})
+    found = ev_losses(hand, 0, {1: bot})
     assert not found.exact
-    assert "never does" in found.explain
+    assert "never takes" in found.explain
     assert found.decisions[0].values == pytest.approx((1, 1))  # it checks, or folds
     assert found.decisions[1].values == pytest.approx((-1, 2), abs=1e-4)
 
@@ -387,7 +404,7 @@ def slow_river(at, seats, number):
     word = at.actions[number]
     return sum(
         belief * value(tuple(pair), bet(begun, word), (*at.line, word))
-        for belief, pair in zip(at.beliefs[other], PAIR_CARDS.tolist(), strict=True)
+        for belief, pair in zip(at.ranges[other], PAIR_CARDS.tolist(), strict=True)
         if belief
     )
 
@@ -396,11 +413,11 @@ def test_beliefs_are_those_of_a_slow_twin(two):
     """A few pairs, by what the bot says that it would do with them, bucket by bucket without tables."""
     bot = two[1]
     hand = river_hand(bot, 0)
-    last = situations(hand, 0, {1: bot})[-1]
+    last = points_of(hand, 0, {1: bot})[-1]
     fresh = HoldemBot(bot.policy, bot.game)  # computes its buckets
     dead = set(last.hole + last.board)
-    assert last.beliefs.sum(axis=1) == pytest.approx([1, 1])
-    assert last.beliefs[0, pair_number(last.hole)] == 1
+    assert last.ranges.sum(axis=1) == pytest.approx([1, 1])
+    assert last.ranges[0, pair_number(last.hole)] == 1
     pairs = [pair for pair in PAIR_CARDS[::97].tolist() if not dead & set(pair)]
     likely = []
     for pair in pairs:
@@ -411,26 +428,26 @@ def test_beliefs_are_those_of_a_slow_twin(two):
                 chance *= fresh.think(view).probabilities[step.number]
             line = (*line, step.action) if step.mover != CHANCE else line
         likely.append(chance)
-    found = last.beliefs[1, [pair_number(pair) for pair in pairs]]
+    found = last.ranges[1, [pair_number(pair) for pair in pairs]]
     assert max(likely) > 0
     assert found / found.sum() == pytest.approx(np.array(likely) / sum(likely), abs=1e-12)
     clash = [bool(dead & set(pair)) for pair in PAIR_CARDS.tolist()]
-    assert not last.beliefs[1, clash].any()
+    assert not last.ranges[1, clash].any()
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_rollouts_on_the_river_find_the_exact_values(two, seat):
     own, bot = two
-    at = situations(river_hand(bot, seat), seat, {1 - seat: bot})[-1]
+    at = points_of(river_hand(bot, seat), seat, {1 - seat: bot})[-1]
     seats = [own, bot] if seat == 0 else [bot, own]
     exact = np.array([slow_river(at, seats, number) for number in range(len(at.actions))])
-    won = rollouts.by_numbers(at, seats, 40_000)
+    won = kernel_rollouts(at, seats, 40_000)
     error = won.std(axis=0) / len(won) ** 0.5
     assert (np.abs(won.mean(axis=0) - exact) <= 4 * error + 1e-9).all()
     assert np.ptp(exact) > 0.1
     covered, total = 0, 0
     for seed in range(40):
-        values, intervals = _summed(rollouts.by_numbers(at, seats, 1_000, seed=seed + 1))
+        values, intervals = means_and_intervals(kernel_rollouts(at, seats, 1_000, seed=seed + 1))
         best = int(values.argmax())
         for number in range(len(exact)):
             if number != best:
@@ -443,24 +460,24 @@ def test_rollouts_on_the_river_find_the_exact_values(two, seat):
 def test_asking_and_kernels_play_the_same_hands(two):
     """The same cards, the same dice, the same end, hand by hand: two by tables, three by rules."""
     bot = two[1]
-    for at in situations(river_hand(bot, 0), 0, {1: bot}):
-        assert (rollouts.by_asking(at, two, 40) == rollouts.by_numbers(at, two, 40)).all()
+    for at in points_of(river_hand(bot, 0), 0, {1: bot}):
+        assert (bot_rollouts(at, two, 40) == kernel_rollouts(at, two, 40)).all()
     game = Holdem(3)
     seats = [load_bot(name, game) for name in ("random", "probe", "always-raise")]
     hand = played(game, "raise call call check bet call call check check check", {0: seats[0], 1: seats[1]})
-    found = situations(hand, 2, {0: seats[0], 1: seats[1]})
+    found = points_of(hand, 2, {0: seats[0], 1: seats[1]})
     assert len(found) == 3
     for at in found:
-        assert (rollouts.by_asking(at, seats, 60) == rollouts.by_numbers(at, seats, 60)).all()
+        assert (bot_rollouts(at, seats, 60) == kernel_rollouts(at, seats, 60)).all()
 
 
 def test_losses_of_a_whole_hand(two, monkeypatch):
     own, bot = two
-    monkeypatch.setattr(losses_module, "default_policy", lambda: own.policy)
-    monkeypatch.setattr(losses_module, "ROLLOUTS", 2_000)
+    monkeypatch.setattr(holdem_evaluator, "default_policy", lambda: own.policy)
+    monkeypatch.setattr(holdem_evaluator, "ROLLOUTS", 2_000)
     hand = river_hand(bot, 1)
-    found = losses(hand, 1, {0: bot})
-    assert found == losses(hand, 1, {0: bot})  # to the bit
+    found = ev_losses(hand, 1, {0: bot})
+    assert found == ev_losses(hand, 1, {0: bot})  # to the bit
     assert "2,000 rollouts" in found.explain
     assert "default" in found.explain
     assert [decision.step for decision in found.decisions] == [
@@ -479,7 +496,7 @@ def test_against_who_only_calls_values_follow_from_strength():
     bot = load_bot("always-call", game)
     cards = "AhKd7c7dTs2s9c3dKs"
     hand = played(game, "call check" + " check check" * 3, {0: bot}, cards)
-    found = losses(hand, 1, {0: bot})
+    found = ev_losses(hand, 1, {0: bot})
     assert "bot in the next seat" in found.explain
     assert len(found.decisions) == 4
     hole, board = cards[4:8], cards[8:]
@@ -500,12 +517,12 @@ def test_three_players_with_known_hands_get_their_shares():
     game = Holdem(3)
     bots = {seat: load_bot("always-call", game) for seat in (0, 1)}
     hand = played(game, "call call check check check check", bots)
-    at = situations(hand, 2, bots)[-1]
-    beliefs = np.zeros((3, 1326))
+    at = points_of(hand, 2, bots)[-1]
+    ranges = np.zeros((3, 1326))
     for seat in range(3):
-        beliefs[seat, pair_number(game.hole(hand.state, seat))] = 1
-    at = at._replace(beliefs=beliefs)
-    won = rollouts.by_numbers(at, [*bots.values(), bots[0]], 50_000)
+        ranges[seat, pair_number(game.hole(hand.state, seat))] = 1
+    at = at._replace(ranges=ranges)
+    won = kernel_rollouts(at, [*bots.values(), bots[0]], 50_000)
     holes = [game.hole(hand.state, seat) for seat in range(3)]
     share = three_way_shares(holes, at.board)[0, 1, 2][2]
     error = won.std(axis=0) / len(won) ** 0.5
@@ -518,7 +535,7 @@ def test_three_players_on_the_river_by_enumeration():
     game = Holdem(3)
     bots = {seat: load_bot("always-call", game) for seat in (0, 1)}
     hand = played(game, "call call check" + " check" * 9, bots, "2c2d3c3d9s8s9c7d4hKsJh")
-    found = losses(hand, 2, bots)
+    found = ev_losses(hand, 2, bots)
     dead, board = parse_cards("9s8s9c7d4hKsJh"), parse_cards("9c7d4hKsJh")
     pairs = [pair for pair in PAIR_CARDS.tolist() if not set(pair) & set(dead)]
     value = np.array([hand_value((*pair, *board)) for pair in pairs])
@@ -541,15 +558,15 @@ def test_formula_bots_are_asked(two, monkeypatch):
     chen = load_bot("chen", game)
     cards = "AhKd9h9d9c7d4hKsJh"
     hand = played(game, "raise call check bet call check bet call check bet raise", {1: chen}, cards)
-    at = situations(hand, 0, {1: chen})[-1]
-    for pair in np.flatnonzero(at.beliefs[1]):
+    at = points_of(hand, 0, {1: chen})[-1]
+    for pair in np.flatnonzero(at.ranges[1]):
         view = holdem_view(game, 1, tuple(PAIR_CARDS[pair].tolist()), (), ())
         assert chen.act(view, Dice(0), Clock()) == "raise"
-    assert at.beliefs[1, pair_number("9h9d")] == pytest.approx(1 / (at.beliefs[1] > 0).sum())
+    assert at.ranges[1, pair_number("9h9d")] == pytest.approx(1 / (at.ranges[1] > 0).sum())
     exact = [slow_river(at, [own, chen], number) for number in range(len(at.actions))]
-    monkeypatch.setattr(losses_module, "default_policy", lambda: own.policy)
-    monkeypatch.setitem(losses_module.ASKED_ROLLOUTS, type(chen), 4_000)
-    found = losses(hand, 0, {1: chen})
+    monkeypatch.setattr(holdem_evaluator, "default_policy", lambda: own.policy)
+    monkeypatch.setattr(holdem_evaluator, "affordable_rollouts", lambda bot: 4_000)
+    found = ev_losses(hand, 0, {1: chen})
     assert f"{4_000 // len(found.decisions):,} rollouts" in found.explain
     last = found.decisions[-1]
     gaps = max(exact) - np.array(exact)
@@ -560,19 +577,19 @@ def test_what_a_rule_never_does_says_nothing():
     game = Holdem(bets=3)
     bot = load_bot("always-call", game)
     hand = played(game, "call raise call check check", {0: bot})
-    found = losses(hand, 1, {0: bot})
-    assert found.explain.endswith("that was taken to say nothing of its cards.")
-    at = situations(hand, 1, {0: bot})[-1]
-    assert at.strayed
-    assert (at.beliefs[0] > 0).sum() == 47 * 46 // 2
-    assert "never" not in losses(played(game, "call check check", {0: bot}), 1, {0: bot}).explain
+    found = ev_losses(hand, 1, {0: bot})
+    assert found.explain.endswith("this action was not used to infer its cards.")
+    at = points_of(hand, 1, {0: bot})[-1]
+    assert at.off_policy
+    assert (at.ranges[0] > 0).sum() == 47 * 46 // 2
+    assert "never" not in ev_losses(played(game, "call check check", {0: bot}), 1, {0: bot}).explain
 
 
 def test_a_hand_without_decisions_has_no_losses():
     game = Holdem()
     bot = load_bot("always-fold", game)
-    found = losses(played(game, "fold", {1: bot}), 0, {1: bot})
-    assert found.explain == "You had nothing to decide in this hand."
+    found = ev_losses(played(game, "fold", {1: bot}), 0, {1: bot})
+    assert found.explain == "You had no decision in this hand."
     assert found.decisions == ()
 
 
@@ -633,7 +650,7 @@ def test_the_matrix_of_starting_hands_is_the_policy():
     assert [way["ends"] for way in found["ways"]] == [True, True, False]
     over = preflop_matrix(game, bot, ["raise", "call"])
     assert (over["over"], over["cells"], over["ways"]) == (True, {}, [])
-    assert over["text"].endswith("the flop comes")
+    assert over["text"].endswith("the flop is dealt")
     assert preflop_matrix(game, bot, ["fold"])["text"] == "the dealer folds; the hand is over"
 
 
@@ -646,7 +663,7 @@ def test_three_players_before_the_flop():
 def test_what_cannot_be_shown_is_told_in_a_sentence():
     game, leduc = Holdem(), felt.load_game("leduc")
     bot = load_bot("random", game)
-    with pytest.raises(FeltError, match="'bet' is not possible there; possible are fold, call, raise"):
+    with pytest.raises(FeltError, match="'bet' is not a legal action there; legal are fold, call, raise"):
         preflop_matrix(game, bot, ["bet"])
     with pytest.raises(FeltError, match="over after 'raise, call'"):
         preflop_matrix(game, bot, ["raise", "call", "check"])
@@ -655,7 +672,7 @@ def test_what_cannot_be_shown_is_told_in_a_sentence():
     with pytest.raises(FeltError, match="holdem is too large"):
         policy_grid(game, bot)
     for view, rules in ((policy_grid, (leduc,)), (preflop_matrix, (game,))):
-        with pytest.raises(FeltError, match="does not tell"):
+        with pytest.raises(FeltError, match="does not report"):
             view(*rules, Silent(rules[0]), *([] if view is policy_grid else [[]]))
 
 

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from arena_bots import LIMIT
 from slow_match import SlowMatch, by_holdem_policy, by_rule, by_table, line_of, seen_by
+from speed import slow
 
 import openfelt as felt
-from openfelt.arena import table
+from openfelt.arena import holdem_table, table
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import match
@@ -82,7 +83,7 @@ def contest_of(game: str, words, *, dealing: str, compiled: bool, seed: int = 3)
 def facts_of(result):
     """All that does not depend on clocks; text, so that nan equals nan."""
     told = [
-        (score.name, score.hands, score.won, score.plain, score.by_seat, score.style, score.conduct.faults)
+        (score.name, score.hands, score.won, score.plain, score.by_seat, score.style, score.stats.faults)
         for score in result.scores
     ]
     return repr((result.game, result.dealing, result.deals, result.hands, result.verdict, told))
@@ -95,8 +96,8 @@ CASES = [
     (TWO, (1, "probe"), FRESH, 100, 20),
     (TWO, ("always-raise", "random"), DUPLICATE, 100, 30),
     (TWO, ("always-fold", "always-call"), DUPLICATE, 30, 10),
-    (THREE, (1, "random", "random"), DUPLICATE, 30, 8),
-    (THREE, (1, "always-raise", "probe"), FRESH, 60, 12),
+    slow(THREE, (1, "random", "random"), DUPLICATE, 30, 8),
+    slow(THREE, (1, "always-raise", "probe"), FRESH, 60, 12),
     ("leduc", (1, 2), DUPLICATE, 200, 30),
     ("leduc", (1, "always-raise"), FRESH, 100, 30),
     ("leduc(players=3)", (1, 2, 2), DUPLICATE, 60, 20),
@@ -107,21 +108,21 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("game", "words", "dealing", "count", "slow"), CASES, ids=str)
-def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, slow, strengths):
+@pytest.mark.parametrize(("game", "words", "dealing", "count", "few"), CASES, ids=str)
+def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, few, strengths):
     fast = contest_of(game, words, dealing=dealing, compiled=True)
     asked = contest_of(game, words, dealing=dealing, compiled=False)
     played, plain = fast.play_hands(0, count)[0], asked.play_hands(0, count)[0]
     for name in played._fields:
         assert np.array_equal(getattr(played, name), getattr(plain, name)), name
     assert (played.style.sum() > 0) == isinstance(fast.game, Holdem)
-    assert not any(sum(conduct.faults.values()) for conduct in asked.play_hands(0, 5)[1])
+    assert not any(sum(stats.faults.values()) for stats in asked.play_hands(0, 5)[1])
     # A block may begin anywhere.
     later = asked.play_hands(count // 3, 5)[0]
     assert np.array_equal(later.won, played.won[count // 3 : count // 3 + 5])
 
     twin = twin_of(game, words, dealing=dealing)
-    for number, hands in enumerate(twin.deals(slow)):
+    for number, hands in enumerate(twin.deals(few)):
         for place, one in enumerate(hands):
             assert leaf_of(fast.tree, one.hand) == played.leaf[number, place]
             assert one.hand.payoffs == pytest.approx(played.won[number, place], abs=1e-12)
@@ -147,7 +148,7 @@ def leaf_of(tree, hand) -> int:
 
 @pytest.mark.parametrize(
     ("game", "words", "dealing"),
-    [(TWO, (1, 2), DUPLICATE), (TWO, (2, "random"), FRESH), (THREE, ("random", "probe", "probe"), FRESH)],
+    [(TWO, (1, 2), DUPLICATE), (TWO, (2, "random"), FRESH), slow(THREE, ("random", "probe", "probe"), FRESH)],
     ids=str,
 )
 @pytest.mark.parametrize("compiled", [True, False])
@@ -225,7 +226,7 @@ def test_copies_of_one_bot_win_nothing(game, bot, dealing):
     [
         (TWO, (1, 2), DUPLICATE),
         (TWO, (1, "random"), FRESH),
-        (THREE, (1, 2, "random"), FRESH),
+        slow(THREE, (1, 2, "random"), FRESH),
         ("leduc(players=3)", (1, 2, 3), DUPLICATE),
     ],
 )
@@ -285,6 +286,7 @@ def test_the_number_of_threads_does_not_matter():
     assert len(told) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_matter():
     """For one that draws, one that learns and one that fails."""
     bots = [f"{OWN}:{name}" for name in ("Even", "Novice", "Failing")]
@@ -293,7 +295,7 @@ def test_the_number_of_processes_does_not_matter():
         for processes in (1, 2, 3)
     ]
     assert len(set(map(facts_of, results))) == 1
-    failing = results[1].scores[2].conduct
+    failing = results[1].scores[2].stats
     assert failing.faults[table.ERROR] == failing.decisions > 0
 
 
@@ -641,10 +643,10 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
     limit = LIMIT if fault == table.LATE else 60.0
     bad = getattr(arena_bots, bot)(rules)
     result = match(bad, spy, game=game, hands=8, limit=limit, seed=2)
-    conduct = result.scores[0].conduct
-    assert conduct.decisions >= 8
-    assert conduct.faults == {**dict.fromkeys(conduct.faults, 0), fault: conduct.decisions}
-    assert bool(conduct.first_error) == (fault == table.ERROR)
+    stats = result.scores[0].stats
+    assert stats.decisions >= 8
+    assert stats.faults == {**dict.fromkeys(stats.faults, 0), fault: stats.decisions}
+    assert bool(stats.first_error) == (fault == table.ERROR)
     assert "failed to act" in str(result)
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -662,7 +664,7 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
 def test_a_bot_that_hangs_at_the_end_of_a_hand_is_interrupted(watchdog):
     rules = felt.load_game("kuhn")
     result = match(arena_bots.Sleeper(rules), arena_bots.Caller(rules), hands=8, limit=LIMIT)
-    assert result.scores[0].conduct.faults[table.LATE] == 8
+    assert result.scores[0].stats.faults[table.LATE] == 8
 
 
 def test_what_a_bot_draws_is_its_own():
@@ -691,8 +693,8 @@ def test_what_a_bot_draws_is_its_own():
 def shuffle_the_hidden(monkeypatch, own: int, cards_known: int):
     """Deal other cards to all but one seat, and other boards beyond so many cards; all else as before."""
 
-    def deal(players, luck_of, first, count):
-        deals = deal_block(players, luck_of, first, count)
+    def deal(players, streams, first, count):
+        deals = deal_block(players, streams, first, count)
         hidden = [place for place in range(2 * players + 5) if place // 2 != own or place >= 2 * players]
         hidden = [place for place in hidden if not 2 * players <= place < 2 * players + cards_known]
         for cards, values in zip(deals.cards, deals.value, strict=True):
@@ -704,7 +706,7 @@ def shuffle_the_hidden(monkeypatch, own: int, cards_known: int):
             ]
         return deals
 
-    monkeypatch.setattr(table, "deal_block", deal)
+    monkeypatch.setattr(holdem_table, "deal_block", deal)
 
 
 def views_of(spy: type, game: str, hands: int):

@@ -74,28 +74,28 @@ class Pennies(Game):
 
 
 def test_a_game_of_ones_own():
-    assert felt.check_game(Pennies()).rows == 4
+    assert felt.check_game(Pennies()).infosets == 4
     assert felt.expected_values(felt.SequenceLP(Pennies()).run().policy)[0] == pytest.approx(0)
 
 
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("chance", "do not sum to one"),
+        ("chance", "do not sum to 1"),
         ("payoffs", "do not sum to zero"),
         ("forgets", "forgets"),
-        ("telling", "does not always have the same actions"),
-        ("stuck", "nobody can move"),
-        ("twins", "same word"),
+        ("telling", "differ in their actions"),
+        ("stuck", "there are no actions"),
+        ("twins", "same name"),
         ("endless", "reached from itself"),
-        ("stranger", "none of its 2 players"),
-        ("nan", "do not sum to one"),
-        ("short", "2 ways and 1 probabilities"),
-        ("none", "2 ways and 0 probabilities"),
-        ("few", "not a number for each of 2 players"),
-        ("unlimited", "not a number for each of 2 players"),
+        ("stranger", "its players are 0 to 1"),
+        ("nan", "do not sum to 1"),
+        ("short", "2 outcomes but 1 probabilities"),
+        ("none", "2 outcomes but 0 probabilities"),
+        ("few", "one finite number per player"),
+        ("unlimited", "one finite number per player"),
         ("unhashable", "must be hashable"),
-        ("silent", "must be texts"),
+        ("silent", "must be strings"),
         ("names", "have the name 'a b'"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_game_written_in_a_notebook():
         "TERMINAL": TERMINAL,
     }
     exec(source[start:end], space | {"__name__": "__main__"}, space)
-    assert felt.check_game(space["Pennies"]()).rows == 4
+    assert felt.check_game(space["Pennies"]()).infosets == 4
 
 
 def test_games_with_similar_names_have_trees_of_their_own(tmp_path, monkeypatch):
@@ -289,7 +289,7 @@ def test_efg_there_and_back(name, tmp_path):
     theirs = felt.exploitability(felt.uniform_policy(str(path)))
     assert theirs.values == pytest.approx(ours.values, abs=1e-12)
     assert theirs.best_responses == pytest.approx(ours.best_responses, abs=1e-12)
-    assert felt.check_game(str(path)).nodes == tree.num_nodes
+    assert felt.check_game(str(path)).histories == tree.num_nodes
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel(3)", "bluff(1,1,2)"])
@@ -382,7 +382,7 @@ def test_odd_efg_files(text, tmp_path):
 
 def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):
     (tmp_path / "odd.efg").write_text(HEAD + 'c "" 1 "" { "a" 0.9 "b" 0.9 } 0\nt "" 0\nt "" 0\n')
-    with pytest.raises(felt.GameError, match="sum to one"):
+    with pytest.raises(felt.GameError, match="sum to 1"):
         felt.uniform_policy(tmp_path / "odd.efg")
 
 
@@ -411,7 +411,7 @@ def test_an_information_set_reached_in_two_ways(tmp_path):
         'p "" 1 1 "I1" { "a" } 0\nc "" 2 "" { "go" 1 } 0\np "" 1 2 "I2" { "x" "y" } 0\nt "" 2\nt "" 1\n'
     )
     path = tmp_path / "two.efg"
-    assert felt.check_game(path).rows == 2
+    assert felt.check_game(path).infosets == 2
     assert felt.expected_values(felt.SequenceLP(path).run().policy)[0] == pytest.approx(0)
 
 

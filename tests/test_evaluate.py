@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.games.compile.sequence_form import sequence_form
@@ -71,7 +72,14 @@ def test_closest_equilibrium_is_the_closest():
 
 @pytest.mark.parametrize(
     "game",
-    ["kuhn(pot=8)", "kuhn(pot=3)", "kuhn(pot=1)", "one_card(4)", "goofspiel(3)", "princess_monster(2,2,3)"],
+    [
+        "kuhn(pot=8)",
+        "kuhn(pot=3)",
+        "kuhn(pot=1)",
+        "one_card(4)",
+        slow("goofspiel(3)"),
+        slow("princess_monster(2,2,3)"),
+    ],
 )
 def test_closest_equilibrium_in_other_games(game):
     """It is an equilibrium; an equilibrium is its own closest one; and no sampled equilibrium is closer."""
@@ -155,7 +163,7 @@ def test_some_equilibrium_plays_no_dominated_action(game, player):
 def test_distance_refuses_what_it_cannot_do():
     with pytest.raises(felt.FeltError, match="two-player"):
         felt.EquilibriumSet("kuhn(players=3)")
-    with pytest.raises(felt.FeltError, match="too large"):
+    with pytest.raises(felt.FeltError, match="is computed for at most 2,000"):
         felt.EquilibriumSet("bluff(1,1,5)")
 
 
@@ -174,6 +182,6 @@ def test_seats_of_different_policies():
 
 def test_a_policy_of_another_game_is_refused():
     for other in ("leduc", "kuhn(pot=8)"):  # the second has the same infosets, and other payoffs
-        with pytest.raises(felt.FeltError, match="made for kuhn, not for"):
+        with pytest.raises(felt.FeltError, match="is for kuhn, not for"):
             felt.value(felt.uniform_policy(other), felt.uniform_policy("kuhn"))
     assert felt.value(felt.uniform_policy("one_card(3)"), felt.uniform_policy("kuhn")).game == "one_card(3)"

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from phevaluator import evaluate_cards
 from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
+from speed import slow
 
-from openfelt.cards.boards import CARD_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_CARD, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
-from openfelt.measure.exploitability import against, exploitability
+from openfelt.measure.exploitability import exploitability, values_against
 from openfelt.measure.holdem.flop import deal_hands, sort_hands
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
@@ -45,6 +46,7 @@ def all_flops(deck: Deck) -> list[Flop]:
     return [Flop(cards, np.zeros(1, np.int64)) for cards in combinations(live_cards(deck), 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", range(4))
 def test_best_responses_are_those_of_the_enumerated_game(which):
     _, players, policies = nine_cards()
@@ -52,13 +54,15 @@ def test_best_responses_are_those_of_the_enumerated_game(which):
     assert [solve(Task(players[which], seat), NINE) for seat in BOTH] == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "other"), [(0, 1), (1, 0), (2, 3), (3, 0), (1, 1)])
 def test_expected_values_are_those_of_the_enumerated_game(ours, other):
     _, players, policies = nine_cards()
     found = [solve(Task(players[other], seat, players[ours]), NINE) for seat in BOTH]
-    assert found == pytest.approx(against(policies[ours], policies[other]), abs=1e-9)
+    assert found == pytest.approx(values_against(policies[ours], policies[other]), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bets", [1, 4])
 @pytest.mark.parametrize("pure", [0.0, 0.6])
 def test_single_precision_is_close_to_double(bets, pure):
@@ -70,6 +74,7 @@ def test_single_precision_is_close_to_double(bets, pure):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parts", "weights"), [((0, 1), (1, 3)), ((3, 1, 2), (0.2, 0.5, 0.3))])
 def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
     _, players, policies = nine_cards()
@@ -80,7 +85,7 @@ def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
     part = [solve(Task(other[0], seat), NINE) for seat in BOTH]
     assert abs(sum(found) - sum(part)) > 0.01  # it is another game than that against one of them
     found = [solve(Task(mixed(other, weights), seat, players[0]), NINE) for seat in BOTH]
-    assert found == pytest.approx(against(policies[0], one), abs=1e-9)
+    assert found == pytest.approx(values_against(policies[0], one), abs=1e-9)
 
 
 def test_mixtures_of_little():
@@ -103,14 +108,14 @@ def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
 
 
 FLOPS = [
-    (NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
-    (NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
+    slow(NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
+    slow(NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
     (TEN, "AcKcTc", 2, 0.5),  # flushes and straights
-    (TEN, "KcKdJd", 3, 0.0),
-    (TEN, "QcJcTd", 3, 0.7),
+    slow(TEN, "KcKdJd", 3, 0.0),
+    slow(TEN, "QcJcTd", 3, 0.7),
     (NINE, "AcKcQd", 2, 0.5),
-    (TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
-    (TWELVE, "AsKsQs", 2, 0.5),
+    slow(TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
+    slow(TWELVE, "AsKsQs", 2, 0.5),
     (TWELVE, "KdQdQs", 1, 0.0),
 ]
 
@@ -134,7 +139,7 @@ def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
             assert not values[:, rest].any()
 
 
-@pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), (TWELVE, 1)])
+@pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), slow(TWELVE, 1)])
 def test_one_flop_counts_for_all_that_are_like_it(deck, bets):
     other, ours = random_player(deck, bets, seed=9), random_player(deck, bets, seed=10)
     for task in (Task(other, 0), Task(other, 1, ours)):
@@ -164,7 +169,7 @@ def test_always_fold_loses_750_mbb_a_game(bets):
     assert [solve(Task(player, seat, raises), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["always-call", "always-raise"])
+@pytest.mark.parametrize("name", ["always-call", slow("always-raise")])
 def test_blind_players_break_even(name):
     """All hands are shown, for the same pot whatever they are: by symmetry nobody wins."""
     for seat in BOTH:
@@ -186,7 +191,7 @@ def test_flops_of_the_full_deck():
 
 def seen_through(cards, orders):
     """What a set of cards becomes by each permutation."""
-    return [tuple(sorted(CARD_AS[order, list(cards)].tolist())) for order in orders]
+    return [tuple(sorted(PERMUTED_CARD[order, list(cards)].tolist())) for order in orders]
 
 
 def test_smaller_decks_hold_the_highest_cards():
@@ -237,7 +242,7 @@ def test_orbits_cover_every_turn_and_river_once(cards):
     plan, turns = plan_flop(deck, Flop(flop, np.zeros(1, np.int64))), []
     for turn in range(plan.turns):
         card, orders = plan.turn[turn], plan.turn_as[plan.turn_first[turn] : plan.turn_first[turn + 1]]
-        turns += CARD_AS[orders, card].tolist()
+        turns += PERMUTED_CARD[orders, card].tolist()
         assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
         check_board(plan, 1 + turn, (*flop, card))
         rivers = []
@@ -246,9 +251,9 @@ def test_orbits_cover_every_turn_and_river_once(cards):
                 plan.river[river],
                 plan.river_as[plan.river_first[river] : plan.river_first[river + 1]],
             )
-            rivers += CARD_AS[orders, last].tolist()
+            rivers += PERMUTED_CARD[orders, last].tolist()
             assert set(seen_through(flop, orders)) == {tuple(sorted(flop))}
-            assert set(CARD_AS[orders, card]) == {card}
+            assert set(PERMUTED_CARD[orders, card]) == {card}
             check_board(plan, 1 + plan.turns + river, (*flop, card, last))
         assert sorted(rivers) == sorted({*range(52)} - {*flop, card})
     assert sorted(turns) == sorted({*range(52)} - {*flop})

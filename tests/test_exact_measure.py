@@ -120,6 +120,7 @@ def test_bad_input_gets_one_sentence(words, told, capsys):
     assert len(text.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_mixtures_go_by_their_names(capsys, monkeypatch):
     monkeypatch.setattr("openfelt.measure.holdem.exploitability.Deck", partial(Deck, 3, 3))
     parts = [rule_player(name) for name in ("always-call", "always-raise")]

@@ -7,13 +7,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from speed import slow
 
 from openfelt.bots.bot import Clock
 from openfelt.bots.formula import strategy
 from openfelt.bots.formula.strategy import STRATEGY_FEATURES, formula_player, player_on
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view, view_of
-from openfelt.cards.boards import PAIR_AS, board_set, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIRS
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, _rank_hands
 from openfelt.core.errors import FeltError
@@ -46,9 +47,9 @@ class SomeBoards:
         place = street_of(self.player.betting.node, node), int(facts[PLAYER])
         number, seen_as = find_board(board)
         row = np.searchsorted(self.numbers[place[0]], number)
-        bucket = int(self.player.buckets[place[0]][row, PAIR_AS[seen_as, PAIR[tuple(hole)]]])
+        bucket = int(self.player.buckets[place[0]][row, PERMUTED_PAIR[seen_as, PAIR[tuple(hole)]]])
         first = (
-            layout.slot_base[place] + layout.spots[place] * bucket + facts[PLACE] - layout.first_spot[place]
+            layout.slot_base[place] + layout.edges[place] * bucket + facts[PLACE] - layout.first_edge[place]
         )
         return self.player.probabilities[first : first + len(betting_words(int(facts[KIND])))].tolist()
 
@@ -103,7 +104,7 @@ def on_one_board(request):
     return SomeBoards(request.param, [BOARD[:size] for size in BOARD_CARDS])
 
 
-@pytest.mark.parametrize("name", STRATEGY_FEATURES)
+@pytest.mark.parametrize("name", [slow(name) if name == "chen" else name for name in STRATEGY_FEATURES])
 def test_he_does_what_the_bot_does_in_random_hands(name):
     generator = np.random.default_rng(5)
     met = [decision for _ in range(30) for decision in random_hand(generator)]
@@ -160,10 +161,10 @@ def test_no_two_buckets_are_alike_and_rows_sum_to_one(on_one_board):
         assert set(np.unique(table)) == set(range(count))
         rows = []
         for seat in range(2):
-            first, spots = int(layout.slot_base[street, seat]), int(layout.spots[street, seat])
+            first, spots = int(layout.slot_base[street, seat]), int(layout.edges[street, seat])
             rows.append(player.probabilities[first : first + count * spots].reshape(count, spots))
         assert len(np.unique(np.concatenate(rows, axis=1), axis=0)) == count
-    assert len(player.probabilities) == (layout.spots * layout.buckets).sum()
+    assert len(player.probabilities) == (layout.edges * layout.buckets).sum()
     for node, (seat, kind, _, _) in enumerate(player.betting.node.tolist()):
         if seat >= 0 and street_of(player.betting.node, node) == 0:
             assert player.before_flop(node).sum(axis=1) == pytest.approx(1)

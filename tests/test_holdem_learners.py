@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from slow_holdem import SlowHoldemExternal, SlowHoldemOutcome, SlowHoldemUCT, draw_cards
 from slow_learners import SplitMix64
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.holdem_value import holdem_value
@@ -50,8 +51,8 @@ def twin_of(solver, kind, *rest, **more):
     return kind(game, solver.tree.abstraction, start, *rest, **more)
 
 
-@pytest.mark.parametrize(("name", "episodes"), [(SMALL, 400), (THREE, 150)])
-@pytest.mark.parametrize("rollout", ["uniform", "call", "on-policy"])
+@pytest.mark.parametrize(("name", "episodes"), [(SMALL, 100), slow(SMALL, 400), slow(THREE, 150)])
+@pytest.mark.parametrize("rollout", ["uniform", slow("call"), slow("on-policy")])
 def test_uct_is_the_papers_algorithm(name, episodes, rollout):
     solver = felt.SmoothUCT(name, k=0.5, schedule="max-average", rollout=rollout, seed=2)
 
@@ -72,7 +73,7 @@ def test_uct_is_the_papers_algorithm(name, episodes, rollout):
     assert_same(solver, 1, twin.payoffs, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", [SMALL, THREE])
+@pytest.mark.parametrize("name", [SMALL, slow(THREE)])
 def test_outcome_sampling_is_algorithm_1(name):
     solver = felt.OutcomeMCCFR(name, epsilon=0.5, seed=3)
     twin = twin_of(solver, SlowHoldemOutcome, 0.5)
@@ -85,7 +86,7 @@ def test_outcome_sampling_is_algorithm_1(name):
 
 @pytest.mark.parametrize(
     ("name", "kind", "iterations"),
-    [(SMALL, felt.ExternalMCCFR, 20), (THREE, felt.ExternalMCCFR, 1), (SMALL, felt.ChanceCFR, 2)],
+    [(SMALL, felt.ExternalMCCFR, 5), slow(THREE, felt.ExternalMCCFR, 1), slow(SMALL, felt.ChanceCFR, 2)],
 )
 def test_external_and_chance_sampling_walk_as_the_recursion(name, kind, iterations):
     solver = kind(name, seed=4)
@@ -124,6 +125,7 @@ def test_a_checkpoint_needs_no_second_table_in_memory(tmp_path):
     assert peak < solver.learned["counts"].nbytes / 4
 
 
+@pytest.mark.slow
 def test_threads_share_large_tables_and_learn_as_much():
     solver = felt.SmoothUCT("holdem", k=0.5, threads=2).run(20_000)
     first = sum(float(solver.visits[solver.tree.slots(0, bucket)].sum()) for bucket in range(169))
@@ -274,7 +276,7 @@ class SlowTable:
         return game.payoffs(state)[seat]
 
 
-@pytest.mark.parametrize("names", [(SMALL, "holdem"), (THREE, THREE)])
+@pytest.mark.parametrize("names", [slow((SMALL, "holdem")), slow((THREE, THREE)), (SMALL, SMALL)])
 def test_the_value_is_that_of_playing_the_rules(names):
     policies = [quantised(tree, random_weights(tree, 6)) for tree in map(compile_any, names)]
     deals = 60
@@ -312,6 +314,7 @@ def test_values_do_not_depend_on_threads_and_change_sign_with_the_sides():
         holdem_value(first, rule_policy(compile_any(THREE), "random"), deals=10)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_as_often_as_it_says():
     tree = compile_any(SMALL)
     first, second = rule_policy(tree, "random"), rule_policy(tree, "always-call")
@@ -359,11 +362,11 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         (["train", "holdem(players=4)", "--solver", "uct", "--episodes", "5"], "players must be 2 or 3"),
         (["train", "holdem(buckets=5)", "--solver", "uct", "--episodes", "5"], "must be a text in quotes"),
         (["games", SMALL, "--check"], "too many to walk them all"),
-        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not fit holdem(players=3)"),
+        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not match holdem(players=3)"),
         (["value", "always-call", "nobody"], "no run or policy at nobody"),
-        (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is no card"),
-        (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah is there twice"),
-        (["abstraction", "show", "ehs:10", "--hand", "AhKh", "--board", "KhQh2c"], "Kh is there twice"),
+        (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is not a card"),
+        (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah appears twice"),
+        (["abstraction", "show", "ehs:10", "--hand", "AhKh", "--board", "KhQh2c"], "Kh appears twice"),
         (["abstraction", "show", "ehs:10", "--board", "KhQh2c"], "--board needs --hand"),
         (["abstraction", "build", "ehs:10", "--hand", "AhKh"], "belong to"),
         (["abstraction", "build", "ehs:10/20"], "2 numbers of buckets"),
@@ -426,9 +429,9 @@ def test_opponents_by_name(tmp_path):
 def test_a_bot_of_other_buckets_sits_at_the_same_table(tmp_path):
     felt.save_policy(rule_policy(compile_any(SMALL), "random"), tmp_path)
     assert felt.load_policy(tmp_path, "holdem").tree.game == SMALL
-    with pytest.raises(felt.FileError, match="does not fit"):
+    with pytest.raises(felt.FileError, match="does not match"):
         felt.load_policy(tmp_path, "holdem(players=3)")
-    with pytest.raises(felt.FileError, match="does not fit"):
+    with pytest.raises(felt.FileError, match="does not match"):
         felt.load_policy(tmp_path, "leduc")
 
 
@@ -445,6 +448,7 @@ def test_what_cannot_be_said_of_holdem_is_refused():
             refused()
 
 
+@pytest.mark.slow
 def test_the_bot_that_comes_along():
     bot = felt.load_policy("default")
     for rule in ("always-call", "always-raise", "random"):

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pyspiel
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cards.abstraction.abstraction import load_abstraction
@@ -96,7 +97,7 @@ def lines_to_all(players):
                 bettings.append(following)
 
 
-@pytest.mark.parametrize(("players", "each"), [(2, 100), (3, 4)])
+@pytest.mark.parametrize(("players", "each"), [(2, 20), slow(2, 100), slow(3, 4)])
 def test_hands_go_as_in_open_spiel(players, each):
     """Whose turn it is, what can be done, and who wins what: through each action at each betting, then on."""
     game, theirs = Holdem(players), pyspiel.load_game(OPEN_SPIEL[players])
@@ -334,8 +335,8 @@ def test_sizes_of_betting_trees(name, decisions, rows):
     assert tree.decisions() == decisions
     assert tree.num_rows == rows
     assert tree.layout.nodes.sum(axis=1).tolist() == decisions
-    assert tree.node_ways.sum() == tree.num_spots
-    assert len(tree.node_ways) == sum(decisions)
+    assert tree.node_actions.sum() == tree.num_edges
+    assert len(tree.node_actions) == sum(decisions)
     assert tree.payoff_range == (-48.0, 48.0 * (tree.players - 1))
 
 
@@ -368,7 +369,7 @@ def test_every_node_of_two_players_is_as_the_rules_say():
         stack += compare(tree, node, betting)
     assert sorted(met) == list(range(tree.num_nodes))
     spots = [spot + way for node, spot in places.items() for way in range(len(tree.actions(node)))]
-    assert sorted(spots) == list(range(tree.num_spots))
+    assert sorted(spots) == list(range(tree.num_edges))
 
 
 def test_paths_of_three_players_are_as_the_rules_say():
@@ -480,7 +481,7 @@ class Episodes:
         return HoldemState(tuple(self.deal.cards[: self.deal.at[DRAWN]].tolist()), betting)
 
 
-@pytest.fixture(params=[2, 3])
+@pytest.fixture(params=[2, slow(3)])
 def episodes(request, strengths):
     return Episodes(request.param)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyspiel
 import pytest
 from bridge import open_spiel_twin
+from speed import fast_only, slow
 
 import openfelt as felt
 from openfelt.bots import learned
@@ -22,8 +23,9 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.table.lobby import lobby, strength as strengths
-from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game, title
+from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game
 from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
+from openfelt.table.presentation.registry import presentation_of
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
@@ -99,7 +101,7 @@ def test_strengths_of_rules_are_open_spiels(name, bot):
     assert amount(strength(bot, felt.load_game(name))) == pytest.approx(theirs, abs=0.0051)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", slow("leduc"), slow("kuhn(players=3)")])
 @pytest.mark.parametrize("bot", LEARNERS)
 def test_strengths_of_what_was_learned_are_open_spiels(name, bot):
     game = felt.load_game(name)
@@ -121,9 +123,9 @@ def test_strengths_in_holdem_are_the_studies():
         mean = sum(own) / len(own)
         verb = "wins" if mean > 0 else "loses"
         assert choice.strength.startswith(f"{verb} {abs(mean):,.0f} ± ")
-        assert f"the other {len(own)} bots in the mean; " in choice.strength
+        assert f"the other {len(own)} bots on average; " in choice.strength
         assert choice.strength.count("`default`") == (choice.name != "default")
-    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, the least of all"
+    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, its worst result"
     assert strength("default", game).endswith(least)
 
 
@@ -136,7 +138,7 @@ def test_strengths_with_three_players_are_the_studies():
     for choice in choices:
         won, half = float(rows[choice.name]["won"]), float(rows[choice.name]["half_95"])
         if choice.name == "poki-like":
-            assert choice.strength.startswith("what the other bots are measured by")
+            assert choice.strength.startswith("the reference opponent")
         else:
             assert choice.strength == f"loses {-won:,.0f} ± {half:,.0f} mbb/h to two `poki-like`"
 
@@ -148,7 +150,7 @@ def test_results_in_the_package_are_those_of_the_studies(copy, study):
     assert (RESULTS / copy).read_bytes() == (STUDIES / study).read_bytes()
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
+@pytest.mark.parametrize("name", [slow(name) if name == "leduc(players=3)" else name for name in SMALL_GAMES])
 def test_exact_results_in_the_package_are_what_they_are_now(name):
     game = felt.load_game(name)
     kept = {bot: lost for (played, bot), lost in exact_results().items() if played == name}
@@ -164,7 +166,7 @@ def test_what_was_not_measured_is_said_so():
 # Who can be chosen
 
 
-@pytest.mark.parametrize("name", TABLE_GAMES)
+@pytest.mark.parametrize("name", fast_only(("kuhn", "leduc", "holdem"), TABLE_GAMES))
 def test_every_bot_that_is_offered_plays_ten_hands(name):
     game, generator = table_game(name), np.random.default_rng(3)
     choices = bots_for(game)
@@ -286,7 +288,7 @@ def test_other_games_are_refused_in_one_sentence(name, says, monkeypatch):
     ],
 )
 def test_titles(name, says):
-    assert title(table_game(name)) == says
+    assert presentation_of(table_game(name)).title == says
 
 
 # Bots that are learned on the spot
@@ -308,7 +310,9 @@ def test_the_equilibrium_of_kuhn_has_its_value():
     assert felt.expected_values(policy)[0] == pytest.approx(-1 / 18, abs=2 * TARGET)
 
 
-@pytest.mark.parametrize("name", ["goofspiel(4)", "bluff(1,1,4)", "one_card(9)", "princess_monster(2,2,4)"])
+@pytest.mark.parametrize(
+    "name", [slow("goofspiel(4)"), "bluff(1,1,4)", slow("one_card(9)"), slow("princess_monster(2,2,4)")]
+)
 @pytest.mark.parametrize("bot", LEARNERS)
 def test_games_that_are_not_poker_are_learned_too(bot, name):
     game, generator = felt.load_game(name), np.random.default_rng(1)

@@ -10,7 +10,7 @@ from phevaluator import evaluate_cards
 
 import openfelt as felt
 from openfelt.arena.contest import FRESH, Contest, Setup
-from openfelt.arena.hand_kernels import deal_block, luck
+from openfelt.arena.hand_kernels import deal_block, random_streams
 from openfelt.arena.match import match
 from openfelt.arena.statistics.aivat import tree_aivat
 from openfelt.bots.policy_bot import TreeBot
@@ -24,13 +24,13 @@ from openfelt.hands.store import HandStore
 from openfelt.measure.exploitability import values_against
 
 
-def by_enumeration(own: tuple[int, ...], his: tuple[int, ...], board: tuple[int, ...]) -> float:
+def by_enumeration(own: tuple[int, ...], theirs: tuple[int, ...], board: tuple[int, ...]) -> float:
     """Over all boards, with phevaluator's ranks (lower is better)."""
-    rest = [card for card in range(52) if card not in own + his + board]
+    rest = [card for card in range(52) if card not in own + theirs + board]
     won = count = 0
     for more in itertools.combinations(rest, 5 - len(board)):
         table = [card_text(card) for card in board + more]
-        mine, other = (evaluate_cards(*table, *map(card_text, hand)) for hand in (own, his))
+        mine, other = (evaluate_cards(*table, *map(card_text, hand)) for hand in (own, theirs))
         won += 2 * (mine < other) + (mine == other)
         count += 2
     return won / count
@@ -41,28 +41,28 @@ def test_equities_after_the_flop_are_those_of_phevaluator(size):
     generator = np.random.default_rng(size)
     for _ in range(3):
         cards = tuple(int(card) for card in generator.permutation(52)[: 4 + size])
-        own, his, board = cards[:2], cards[2:4], cards[4:]
-        assert equity(own, his, board) == pytest.approx(by_enumeration(own, his, board), abs=1e-12)
+        own, theirs, board = cards[:2], cards[2:4], cards[4:]
+        assert equity(own, theirs, board) == pytest.approx(by_enumeration(own, theirs, board), abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("own", "his", "published"),
+    ("own", "theirs", "published"),
     [("AsAh", "KsKh", 0.8263661), ("AsAh", "KcKd", 0.8125549), ("AhKh", "QsQd", 0.4621446)],
 )
-def test_published_equities_before_the_flop(own, his, published):
-    assert equity(own, his) == pytest.approx(published, abs=5e-8)
-    assert equity(own, his) + equity(his, own) == 1.0
+def test_published_equities_before_the_flop(own, theirs, published):
+    assert equity(own, theirs) == pytest.approx(published, abs=5e-8)
+    assert equity(own, theirs) + equity(theirs, own) == 1.0
 
 
 def test_equities_before_the_flop_by_enumeration():
     """Over all 1,712,304 boards, with our evaluator, which other tests hold against phevaluator's."""
-    for own, his in (((0, 5), (17, 34)), ((51, 50), (3, 7))):
-        rest = [card for card in range(52) if card not in own + his]
+    for own, theirs in (((0, 5), (17, 34)), ((51, 50), (3, 7))):
+        rest = [card for card in range(52) if card not in own + theirs]
         boards = np.array(list(itertools.combinations(rest, 5)), np.uint8)
-        hands = [np.hstack([boards, np.full((len(boards), 2), hand, np.uint8)]) for hand in (own, his)]
+        hands = [np.hstack([boards, np.full((len(boards), 2), hand, np.uint8)]) for hand in (own, theirs)]
         mine, other = map(hand_values, hands)
         assert len(boards) == RUNOUTS
-        assert equity(own, his) == (2 * (mine > other).sum() + (mine == other).sum()) / (2 * RUNOUTS)
+        assert equity(own, theirs) == (2 * (mine > other).sum() + (mine == other).sum()) / (2 * RUNOUTS)
 
 
 def test_the_mean_equity_of_a_hand_is_its_strength():
@@ -76,7 +76,7 @@ def test_the_mean_equity_of_a_hand_is_its_strength():
 
 
 def test_equities_of_deals():
-    deals = deal_block(2, luck(3), 0, 4)
+    deals = deal_block(2, random_streams(3), 0, 4)
     found = deal_equities(deals.cards)
     for cards, row in zip(deals.cards.tolist(), found, strict=True):
         for street, size in enumerate((0, 3, 4, 5)):
@@ -150,9 +150,9 @@ def test_in_holdem_the_correction_is_that_of_a_slow_twin():
     """Hand by hand, from the definition: moves of chance and of who is known, by the value of the pot."""
     contest = Contest(Setup("holdem", ("probe", "random"), seed=4, dealing=FRESH, aivat=True, history=True))
     block = contest.play(0, 30)
-    deals = deal_block(2, contest.luck, 0, 30)
+    deals = deal_block(2, contest.streams, 0, 30)
     equities = deal_equities(deals.cards)
-    won = contest.pay(deals, block.leaf)[:, 0, 0]
+    won = np.array([hand.won[0] for hand in contest.engine.hands(0, block.leaf)])
     leaves = block.leaf[:, 0].tolist()
     slow = [slow_adjusted(contest, number, leaf, equities[number]) for number, leaf in enumerate(leaves)]
     seat = np.array([0 if number % 2 == 0 else 1 for number in range(30)])  # where the first participant sat
@@ -199,7 +199,7 @@ def slow_adjusted(contest: Contest, number: int, leaf: int, equities: np.ndarray
 
 
 def test_three_players_have_no_aivat_in_holdem():
-    with pytest.raises(felt.FeltError, match="for two players, not for three"):
+    with pytest.raises(felt.FeltError, match="needs two players, not three"):
         match("random", "random", "probe", aivat=True)
 
 

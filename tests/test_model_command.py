@@ -115,7 +115,7 @@ def test_folders_of_files_are_read(records, tmp_path, capsys):
     assert code == 0
     assert json.loads(out)["hands"] == 6
     (tmp_path / "none").mkdir()
-    assert "holds no histories" in refused(capsys, "model", "fit", tmp_path / "none", *words)
+    assert "has no hand histories" in refused(capsys, "model", "fit", tmp_path / "none", *words)
 
 
 def test_what_cannot_be_is_one_sentence(histories, fitted, records, tmp_path, capsys):
@@ -176,11 +176,11 @@ def test_histories_without_cards_or_opponents(records, tmp_path, capsys):
         replace(record, dealt=(HIDDEN, HIDDEN, *record.dealt[2:])) for record in records if record.dealt[2:]
     ]
     path = stored("hidden.db", hidden)
-    assert "tells his cards" in refused(capsys, "model", "fit", path, *he, "--kind", "tally")
+    assert "cards are known in none" in refused(capsys, "model", "fit", path, *he, "--kind", "tally")
     assert felt(capsys, "model", "fit", path, *he, "--kind", "frequencies")[0] == 0
     folded = [record for record in records if "fold" in record.actions]
     path = stored("folded.db", folded)
-    assert "tells his cards" in refused(
+    assert "cards are known in none" in refused(
         capsys, "model", "fit", path, *he, "--kind", "trees", "--cards", "shown"
     )
     assert felt(capsys, "model", "fit", path, *he, "--kind", "trees")[0] == 0

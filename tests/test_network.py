@@ -20,7 +20,8 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import episode_kernel, part
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting, is_over
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network import new_network, score_actions, train, weights_of
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     CHEN,
     COLUMNS,
@@ -31,30 +32,26 @@ from openfelt.opponents.models.network import (
     PRIVATE,
     WIDTH,
     Examples,
-    columns_of,
+    feature_columns,
     features_of,
     hand_examples,
-    new_network,
-    score_actions,
-    train,
-    weights_of,
 )
 from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.solve.traverse.holdem import holdem_tree, new_deal
 from openfelt.solve.traverse.opponent_hooks import prefer
-from openfelt.studies.match_table import Measured
+from openfelt.studies.match_table import Winnings
 from openfelt.studies.registry import find_study
-from openfelt.studies.tau.examples import ITSELF, OPPONENTS, by_public, collect, collect_all, split
-from openfelt.studies.tau.expansion import (
+from openfelt.studies.tau.examples import ITSELF, OPPONENTS, collect, collect_all, public_accuracy, split
+from openfelt.studies.tau.figures_5_7 import FEATURE_SETS, NetworkResults
+from openfelt.studies.tau.network_search import (
     BUDGETS,
     ITERATIONS,
     TIME,
-    ExpandBot,
-    Outcome,
-    own_features,
-    same_time,
+    ExpansionBot,
+    NetworkMatchResult,
+    equal_time_iterations,
+    holdem_features,
 )
-from openfelt.studies.tau.figures_5_7 import SETS, Results
 
 SMALL = Holdem(buckets="ehs2:169/20/20/20")
 CLASS = {"fold": FOLD, "check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
@@ -63,7 +60,7 @@ EVERYTHING = tuple(WIDTH)
 
 @pytest.fixture(scope="module")
 def features(strengths):
-    return own_features()
+    return holdem_features()
 
 
 def slow_features(view: HoldemView, searcher: int) -> list[float]:
@@ -146,7 +143,7 @@ def _score(network, node, potential, chen, is_max):
     score_actions(network, node, potential, chen, is_max)
 
 
-@pytest.mark.parametrize("names", [*SETS.values(), (POTENTIAL,), (OPPONENT, CHEN)])
+@pytest.mark.parametrize("names", [*FEATURE_SETS.values(), (POTENTIAL,), (OPPONENT, CHEN)])
 def test_forward_pass_is_scikit_learn_s(features, names):
     model, network = trained(features, names)
     generator = np.random.default_rng(2)
@@ -156,7 +153,7 @@ def test_forward_pass_is_scikit_learn_s(features, names):
         row = np.concatenate([[potential, chen, is_max], features.public[node]])
         _score(network, node, potential, chen, is_max)
         chances = np.exp(network.score) / np.exp(network.score).sum()
-        (expected,) = model.predict_proba(row[None, columns_of(names)])
+        (expected,) = model.predict_proba(row[None, feature_columns(names)])
         np.testing.assert_allclose(chances, expected, atol=1e-9)
 
 
@@ -191,6 +188,7 @@ def test_the_likeliest_action_is_preferred(features):
     assert len(answers) == 5  # each of two and of three actions was the best somewhere
 
 
+@pytest.mark.slow
 def test_a_search_tries_first_what_the_network_prefers(features):
     generator, seen = np.random.default_rng(4), set()
     for seed in range(40):
@@ -219,7 +217,7 @@ def test_only_hands_that_the_searcher_won_count(collected):
     """A winner has not folded. Its opponents do what their rules say, and both seats' decisions are there."""
     for opponent, examples in collected.items():
         assert len(examples.action) == 1_500
-        own = examples.features[:, columns_of([MAX_NODE])[0]] == 1.0
+        own = examples.features[:, feature_columns([MAX_NODE])[0]] == 1.0
         assert 300 < own.sum() < 1_200
         assert FOLD not in examples.action[own]
         his, action = examples.features[~own], examples.action[~own]
@@ -265,39 +263,41 @@ def test_the_set_is_a_third_from_each_opponent(features, collected, tmp_path, mo
 def test_accuracy_without_cards():
     """Two kinds of decisions, in which two of three and three of four do the same; a third is new."""
     features, action = np.zeros((7, COLUMNS)), np.array([CALL, CALL, RAISE, RAISE, RAISE, RAISE, FOLD])
-    features[3:, columns_of([MAX_NODE])] = 1.0
-    features[:, columns_of([POTENTIAL])[0]] = np.arange(7)  # a card tells each apart, and is not looked at
+    features[3:, feature_columns([MAX_NODE])] = 1.0
+    features[:, feature_columns([POTENTIAL])[0]] = np.arange(
+        7
+    )  # a card tells each apart, and is not looked at
     training, new = Examples(features, action), np.full((1, COLUMNS), 0.5)
     testing = Examples(np.concatenate([features, new]), np.append(action, CALL))
-    assert by_public(training, testing) == pytest.approx(5 / 8)
+    assert public_accuracy(training, testing) == pytest.approx(5 / 8)
 
 
 def test_training_finds_what_is_there(features):
     """An action that follows from one feature is learned from it, and not from another."""
     generator = np.random.default_rng(6)
     table = generator.random((4_000, COLUMNS))
-    action = (table[:, columns_of([POT])[0]] * 3).astype(np.int64)
+    action = (table[:, feature_columns([POT])[0]] * 3).astype(np.int64)
     examples = Examples(table, action)
     for names, least, most in (((POT,), 0.9, 1.0), ((CHEN,), 0.0, 0.45)):
         *_, model = train(examples, names, epochs=20)
-        assert least <= model.score(table[:, columns_of(names)], action) <= most
+        assert least <= model.score(table[:, feature_columns(names)], action) <= most
 
 
 # The study
 
 
-def outcome(mean, iterations, milliseconds, of_chance):
-    return Outcome(Measured(mean, 5.0, 10.0, 1_000), iterations, milliseconds, of_chance)
+def outcome(mean, iterations, milliseconds, random_time):
+    return NetworkMatchResult(Winnings(mean, 5.0, 10.0, 1_000), iterations, milliseconds, random_time)
 
 
 def test_equal_time_is_on_the_line_that_was_measured():
     few, many = BUDGETS
     outcomes = {(few, ITERATIONS): outcome(0, few, 1.0, 0.8), (many, ITERATIONS): outcome(0, many, 3.0, 2.0)}
     per_iteration = 2.0 / (many - few)
-    assert same_time(outcomes, few) == few - round(0.2 / per_iteration)
-    assert same_time(outcomes, many) == many - round(1.0 / per_iteration)
+    assert equal_time_iterations(outcomes, few) == few - round(0.2 / per_iteration)
+    assert equal_time_iterations(outcomes, many) == many - round(1.0 / per_iteration)
     outcomes[many, ITERATIONS] = outcome(0, many, 0.5, 2.0)
-    assert same_time(outcomes, many) == many
+    assert equal_time_iterations(outcomes, many) == many
 
 
 def test_the_page_says_what_holds(tmp_path):
@@ -306,15 +306,15 @@ def test_the_page_says_what_holds(tmp_path):
     won = {(200, ITERATIONS): -3.0, (1_000, ITERATIONS): 30.0, (200, TIME): 9.0, (1_000, TIME): -50.0}
     outcomes = {key: outcome(mean, key[0], 2.0, 1.0) for key, mean in won.items()}
     shares, where = np.array([0.2, 0.3, 0.5]), np.full((3, 2), 0.5)
-    results = Results(300, 20, shares, 0.5, 0.55, dict.fromkeys(SETS, flat), where, outcomes)
+    results = NetworkResults(300, 20, shares, 0.5, 0.55, dict.fromkeys(FEATURE_SETS, flat), where, outcomes)
     assert [finding.holds for finding in study.findings(results)] == [True] * 5 + [False, True, True]
-    sets = dict.fromkeys(SETS, flat) | {list(SETS)[1]: rising, list(SETS)[-1]: rising}
-    moved = Results(300, 20, shares, 0.5, 0.55, sets, where, outcomes)
+    sets = dict.fromkeys(FEATURE_SETS, flat) | {list(FEATURE_SETS)[1]: rising, list(FEATURE_SETS)[-1]: rising}
+    moved = NetworkResults(300, 20, shares, 0.5, 0.55, sets, where, outcomes)
     assert [finding.holds for finding in study.findings(moved)][:4] == [True, False, True, False]
-    page = study.write(results, tmp_path, full=False, made_by="").read_text()
+    page = study.write(results, tmp_path, full=False, provenance="").read_text()
     assert "| time | 1,000 | 1,000 | -50.0 ± 10.0 | 1,000 | 1.00 | 2.00 |" in page
     assert (tmp_path / "tau-figures-5-7-quick.png").stat().st_size > 10_000
-    assert study.planned(400) == 2 * 400 + 2 * 160 + study.quick_examples // 3
+    assert study.planned_work(400) == 2 * 400 + 2 * 160 + study.quick_examples // 3
 
 
 # Bad input
@@ -322,9 +322,9 @@ def test_the_page_says_what_holds(tmp_path):
 
 def test_bad_input_gets_a_sentence(features):
     with pytest.raises(FeltError, match=r"There is no feature 'hand potental'.*hand potential"):
-        columns_of(["hand potental"])
+        feature_columns(["hand potental"])
     with pytest.raises(FeltError, match="at least one"):
-        columns_of(())
+        feature_columns(())
     with pytest.raises(FeltError, match="one opponent"):
         features_of(compile_holdem(Holdem(players=3)), np.zeros(1_326))
     with pytest.raises(FeltError, match="for 1326 pairs of hole cards, not for 169"):
@@ -335,8 +335,8 @@ def test_bad_input_gets_a_sentence(features):
     model, network = trained(features, (POT, CHEN))
     shorter = Holdem(bets=3)
     with pytest.raises(FeltError, match=r"made for another game than holdem\(bets=3\)"):
-        ExpandBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
-    with pytest.raises(FeltError, match="two hidden layers and 1 inputs is wanted, not of 2 and 2"):
+        ExpansionBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
+    with pytest.raises(FeltError, match="two hidden layers and 1 inputs, not 2 and 2"):
         weights_of(model, (POT,))
 
 

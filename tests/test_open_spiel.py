@@ -9,6 +9,7 @@ import numpy as np
 import pyspiel
 import pytest
 from bridge import OPEN_SPIEL, OpenSpielTwin, open_spiel_twin
+from speed import slow
 
 import openfelt as felt
 
@@ -34,6 +35,9 @@ def their_numbers(twin: OpenSpielTwin, tables: list[dict]) -> Iterator[tuple[lis
         yield [responder.value_from_state(root) for responder in responders], expected
 
 
+LARGE = ("bluff(1,1,5)", "bluff(1,1,6)", "goofspiel(5)")
+
+
 def policies(name: str):
     yield felt.uniform_policy(name)
     yield felt.random_policy(name, seed=3)
@@ -42,7 +46,10 @@ def policies(name: str):
         yield felt.random_policy(name, seed=4).greedy()
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize(
+    "name",
+    [slow(name) if name in ("bluff(1,1,5)", "bluff(1,1,6)", "goofspiel(5)") else name for name in TWINS],
+)
 def test_values_and_best_responses(name):
     twin = twin_of(name)  # walks all histories: turns, actions, chances and payoffs are compared there
     played = list(policies(name))
@@ -53,6 +60,7 @@ def test_values_and_best_responses(name):
         np.testing.assert_allclose(ours.best_responses, best, atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 def test_rules_of_three_player_leduc():
     """Three-player Leduc has four ranks in open_spiel."""
     twin = open_spiel_twin("leduc(players=3,ranks=4)")

@@ -14,7 +14,7 @@ from openfelt.bots.view import view_of
 from openfelt.cli.app import main
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
-from openfelt.table.terminal import Terminal, understand, watch
+from openfelt.table.terminal import Terminal, parse_action, watch
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
@@ -30,7 +30,7 @@ def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
 
     game = felt.load_game(name)
     bots = [policy_bot(felt.uniform_policy(name), game) for _ in range(game.players - 1)]
-    terminal = Terminal(game, bots, seed=seed, ask=ask, tell=told.append)
+    terminal = Terminal(game, bots, seed=seed, ask=ask, write=told.append)
     terminal.play(hands)
     return terminal, told
 
@@ -74,10 +74,10 @@ def test_every_game_can_be_played(name):
 def test_the_others_cards_are_told_only_after_the_hand():
     for seed in range(20):
         _, told = play("leduc", ["check", "call"] * 9, seed=seed)
-        end = next(n for n, line in enumerate(told) if "all that happened" in line)
+        end = next(n for n, line in enumerate(told) if "all events" in line)
         dealt = [line for line in told[:end] if "dealt:" in line]
         assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in told[end])
-        assert not any("knew" in line for line in told[:end])
+        assert not any("it chose" in line for line in told[:end])
 
 
 def test_winnings_are_those_of_the_rules():
@@ -91,7 +91,7 @@ def test_winnings_are_those_of_the_rules():
 
 
 def test_goofspiel_tells_each_seat_who_won():
-    """Seat 0 bids the 4 for the prize of 4: he cannot lose it."""
+    """Seat 0 bids the 4 for the prize of 4: it cannot be lost."""
     for seed in range(5):
         _, told = play("goofspiel(4)", ["4"], seed=seed)
         assert any(line in ("  you see: won", "  you see: tied") for line in told)
@@ -102,7 +102,7 @@ def test_quitting_and_nonsense():
     terminal, told = play("kuhn", ["what", "", "9", "q"])
     assert terminal.winnings == []
     assert sum("is not one of" in line for line in told) == 3
-    assert "No hand was finished" in told[-1]
+    assert "No finished hand" in told[-1]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_quitting_and_nonsense():
     ],
 )
 def test_understand(answer, actions, meant):
-    assert understand(answer, actions) == meant
+    assert parse_action(answer, actions) == meant
 
 
 def test_a_hand_follows_rules_and_tree():
@@ -176,4 +176,4 @@ def test_felt_play(capsys, monkeypatch, tmp_path):
     assert "Good game" in capsys.readouterr().out
     assert "your move" in captured.err
     assert main(["play", "--terminal", "leduc", "--bot", "run"]) == 2
-    assert "does not fit leduc" in capsys.readouterr().err
+    assert "does not match leduc" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from openfelt.policy.policy import join_seats
 def test_by_words():
     policy = felt.SequenceLP("kuhn").run().policy
     assert policy.at(1, "K bet") == pytest.approx({"pass": 0.0, "bet": 1.0})
-    with pytest.raises(felt.GameError, match="no row 'Z'"):
+    with pytest.raises(felt.GameError, match="no infoset 'Z'"):
         policy.at(0, "Z")
 
 

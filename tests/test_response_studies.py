@@ -15,21 +15,21 @@ from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import ONCE
-from openfelt.studies.match_table import Measured
+from openfelt.studies.match_table import Winnings
 from openfelt.studies.pjl11 import figure_8 as pjl11_figure_8, table_2 as pjl11_table_2
 from openfelt.studies.pjl11.figure_8 import FIGURE_8, mean_of
-from openfelt.studies.pjl11.scouting import Scouted, Way, learn
+from openfelt.studies.pjl11.observed_opponent import ObservedOpponent, ResponseConfig, train
 from openfelt.studies.pjl11.table_2 import (
     ABSTRACTIONS,
     EXTERNAL,
     OPPONENTS,
     PLAYERS,
     TABLE_2,
-    equilibrium,
-    response,
+    equilibrium_label,
+    response_label,
 )
 
 FOE = "chen"  # a quick one
@@ -41,32 +41,35 @@ def quick(monkeypatch, strengths):
     for module in (pjl11_table_2, pjl11_figure_8):
         monkeypatch.setattr(module, "POKI", FOE)
     monkeypatch.setattr(pjl11_table_2, "OPPONENTS", (FOE,))
-    monkeypatch.setattr(pjl11_table_2, "PUBLISHED", {FOE: {response(10): 0.369}})
-    monkeypatch.setattr(pjl11_table_2, "LONG_RUNS", {10: "always-call", 100: "always-call"})
-    rows = {equilibrium(10): "always-call"}
+    monkeypatch.setattr(pjl11_table_2, "PUBLISHED", {FOE: {response_label(10): 0.369}})
+    monkeypatch.setattr(pjl11_table_2, "EQUILIBRIA", {10: "always-call", 100: "always-call"})
+    rows = {equilibrium_label(10): "always-call"}
     rows |= dict(list(PLAYERS.items())[1:4])
     monkeypatch.setattr(pjl11_table_2, "PLAYERS", rows)
     return rows
 
 
+@pytest.mark.slow
 def test_the_table_is_played_and_written(quick, tmp_path):
     study = dataclasses.replace(TABLE_2, quick_games=60, findings=lambda results: [])
     study.check()
-    told: list[int] = []
-    setting = {"hands": 40, "seed": 0, "processes": 2, "parts": tmp_path / "parts"}
-    results = study.play(**setting, progress=told.append)
-    assert sum(told) == study.planned(40) == 60 + 40 * len(quick)
-    assert repr(study.play(**setting, progress=print)) == repr(results)  # kept, and not played again
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    reported: list[int] = []
+    options = {"budget": 40, "seed": 0, "processes": 2, "parts": tmp_path / "parts"}
+    results = study.run(**options, progress=reported.append)
+    assert sum(reported) == study.planned_work(40) == 60 + 40 * len(quick)
+    assert repr(study.run(**options, progress=print)) == repr(results)  # stored, and not played again
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     assert "Made by a test." in page
     assert (tmp_path / "pjl11-table-2-quick.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / "pjl11-table-2-quick.csv").open(newline="")))
     assert [row["row"] for row in rows] == list(quick)
     assert [row["paper"] for row in rows] == ["", "0.369", "", ""]
     folders = {
-        equilibrium(10): "always-call",
-        equilibrium(10, EXTERNAL): str(tmp_path / "parts" / "MCCFR10-external-sampling"),  # for all opponents
-        response(10, EXTERNAL): str(tmp_path / "parts" / f"{FOE}-MCRNR10-external-sampling"),
+        equilibrium_label(10): "always-call",
+        equilibrium_label(10, EXTERNAL): str(
+            tmp_path / "parts" / "MCCFR10-external-sampling"
+        ),  # for all opponents
+        response_label(10, EXTERNAL): str(tmp_path / "parts" / f"{FOE}-MCRNR10-external-sampling"),
     }
     for label, folder in folders.items():
         direct = felt.match(folder, FOE, hands=40, aivat=True).scores[0].won
@@ -74,49 +77,50 @@ def test_the_table_is_played_and_written(quick, tmp_path):
         assert results[label, FOE].half_95 == pytest.approx(direct.interval() / 2)
 
 
-def test_who_was_watched(tmp_path, strengths):
-    """The model is of the opponent, from other deals than are played, and so is what follows from it."""
-    scouted = Scouted(FOE, tmp_path, deals=300)
-    scouted.watch("always-call", 80, 0, 1, lambda _: None)
+def test_the_observed_opponent(tmp_path, strengths):
+    """The model is of the opponent, from other deals than those of the matches; so is the fixed policy."""
+    observed = ObservedOpponent(FOE, tmp_path, deals=300)
+    observed.observe("always-call", 80, 0, 1, lambda _: None)
     with HandStore(tmp_path / f"{FOE}.db") as store:
         records = list(store.hands())
-    assert scouted.hands == seen_hands(records, FOE, "holdem")
-    assert len(scouted.hands) == 80
+    assert observed.hands == observed_hands(records, FOE, "holdem")
+    assert len(observed.hands) == 80
     felt.match("always-call", FOE, hands=80, history=tmp_path / "played.db")
     with HandStore(tmp_path / "played.db") as store:
         assert not {hand.dealt[:4] for hand in store.hands()} & {hand.dealt[:4] for hand in records}
     model = new_model("trees", "holdem")
-    model.fit(scouted.hands)
-    np.testing.assert_array_equal(scouted.model("trees").leaves, model.leaves)
-    way = Way(2, 1_000)
-    fixed = scouted.fixed(way)
-    for solver, free in zip(scouted.solvers(way, 0), range(2), strict=True):
+    model.fit(observed.hands)
+    np.testing.assert_array_equal(observed.model("trees").leaves, model.leaves)
+    config = ResponseConfig(2, 1_000)
+    fixed = observed.fixed_policy(config)
+    for solver, free in zip(observed.solvers(config, 0), range(2), strict=True):
         assert (solver.restriction.seat, solver.restriction.bound) == (1 - free, 0.75)
         np.testing.assert_array_equal(solver.restriction.fixed.weights, fixed.weights)
-    by_data = scouted.solvers(way._replace(trust="s-curve"), 0)[0].restriction
+    by_data = observed.solvers(config._replace(trust="s-curve"), 0)[0].restriction
     assert 0 == by_data.bound.min() < by_data.bound.max() < 0.75
-    assert scouted.solvers(way._replace(toss=ONCE), 0)[0].restriction.toss == ONCE
-    (alone,) = scouted.solvers(way._replace(p=0.0), 0)
+    assert observed.solvers(config._replace(toss=ONCE), 0)[0].restriction.toss == ONCE
+    (alone,) = observed.solvers(config._replace(p=0.0), 0)
     assert alone.restriction is None
 
 
-def test_seats_are_learned_as_by_one_thread(tmp_path, strengths):
-    """Against one who always raises much is won, whoever learns beside whom."""
+@pytest.mark.slow
+def test_policies_do_not_depend_on_threads(tmp_path, strengths):
+    """And the response to always-raise wins a lot from it."""
     tree = compile_any("holdem(buckets='ehs:2')")
 
-    class Known(Scouted):
-        def fixed(self, way):
+    class AlwaysRaise(ObservedOpponent):
+        def fixed_policy(self, config):
             return rule_policy(tree, "always-raise")
 
-    known, way = Known("always-raise", tmp_path), Way(2, 20_000)
-    policies = [learn(known.solvers(way, 3), way.iterations, threads) for threads in (1, 2)]
+    opponent, config = AlwaysRaise("always-raise", tmp_path), ResponseConfig(2, 20_000)
+    policies = [train(opponent.solvers(config, 3), config.iterations, threads) for threads in (1, 2)]
     np.testing.assert_array_equal(policies[0].weights, policies[1].weights)
     won = holdem_value(policies[0], rule_policy(tree, "always-raise"), deals=20_000)
     assert won.mbb - won.interval() > 300
 
 
 def cell(mean, half):
-    return Measured(mean, half / 2, half, 1_000)
+    return Winnings(mean, half / 2, half, 1_000)
 
 
 def holding(study, results):
@@ -133,25 +137,26 @@ def test_findings_of_the_table():
     assert all(holding(TABLE_2, as_paper))
     level = {(label, opponent): cell(0.0, 0.02) for label in PLAYERS for opponent in OPPONENTS}
     worse = {key: cell(-0.1, 0.02) if key[0].startswith("MCRNR") else won for key, won in level.items()}
-    texts = [found.paper for found in TABLE_2.findings(level)]
+    texts = [found.claim for found in TABLE_2.findings(level)]
     assert [not found for found in holding(TABLE_2, level)] == ["more" in text for text in texts]
     assert not any(holding(TABLE_2, worse))
     assert sum("not significantly worse" in text for text in texts) >= 2 * len(ABSTRACTIONS)
 
 
+@pytest.mark.slow
 def test_the_curve_is_played_and_written(quick, tmp_path, monkeypatch):
-    curves = {label: way._replace(iterations=400) for label, way in pjl11_figure_8.CURVES.items()}
+    curves = {label: config._replace(iterations=400) for label, config in pjl11_figure_8.CURVES.items()}
     monkeypatch.setattr(pjl11_figure_8, "CURVES", curves)
     study = dataclasses.replace(FIGURE_8, quick_games=60)
     study.check()
-    told: list[int] = []
-    setting = {"hands": 20, "seed": 0, "processes": 2, "parts": tmp_path / "parts"}
-    results = study.play(**setting, progress=told.append)
-    assert sum(told) == study.planned(20) == 60 + 20 * (10 + 2 * 2 * 3)
-    assert repr(study.play(**setting, progress=print)) == repr(results)
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    reported: list[int] = []
+    options = {"budget": 20, "seed": 0, "processes": 2, "parts": tmp_path / "parts"}
+    results = study.run(**options, progress=reported.append)
+    assert sum(reported) == study.planned_work(20) == 60 + 20 * (10 + 2 * 2 * 3)
+    assert repr(study.run(**options, progress=print)) == repr(results)
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     for found in study.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / "pjl11-figure-8-quick.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / "pjl11-figure-8-quick.csv").open(newline="")))
     assert len(rows) == 2 * 2 * 3 + 1
@@ -173,7 +178,9 @@ def test_findings_of_the_curve():
     rising = np.array([[-0.5, 0.2, 0.3], [-0.6, 0.2, 0.32], [-0.55, 0.25, 0.28]])
     flat = np.array([[0.1, 0.0, 0.1], [0.2, 0.1, 0.15], [0.15, 0.0, 0.2]])
     for won, holds in ((rising, True), (flat, False)):
-        results = pjl11_figure_8.Results(games, dict.fromkeys(pjl11_figure_8.CURVES, won), cell(0.1, 0.01))
+        results = pjl11_figure_8.OnlineResults(
+            games, dict.fromkeys(pjl11_figure_8.CURVES, won), cell(0.1, 0.01)
+        )
         assert holding(FIGURE_8, results) == [holds] * 4
 
 

@@ -12,6 +12,7 @@ import pytest
 from bound_game import bound_game
 from bridge import as_profile, open_spiel_twin
 from habits import Habit, moments, play
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
@@ -21,7 +22,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.hands.store import HandStore
 from openfelt.measure.exploitability import values_against
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
 from openfelt.opponents.responses.fixed import fixed_policy
 from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
@@ -96,7 +97,9 @@ def _rows_in_order(policy):
     return [named[tree.row_player(row), tree.row_name(row)] for row in range(tree.num_rows)]
 
 
-@pytest.mark.parametrize("solver", ["outcome-mccfr", "external-mccfr", "chance-cfr", "smooth-uct"])
+@pytest.mark.parametrize(
+    "solver", ["outcome-mccfr", slow("external-mccfr"), slow("chance-cfr"), slow("smooth-uct")]
+)
 @pytest.mark.parametrize("toss", [ONCE, EACH])
 def test_learners_find_the_equilibrium_of_the_bound_game(solver, toss):
     for free in (0, 1):
@@ -306,7 +309,7 @@ def test_observations_are_counted_by_row():
             if record.names[moment.me] == "he":
                 want[tree.slots(tree.find_row(moment.me, " ".join(moment.seen)))] += 1
     assert want.sum() > 300
-    assert observations(tree, seen_hands(records, "he", "leduc")).tolist() == want.tolist()
+    assert observations(tree, observed_hands(records, "he", "leduc")).tolist() == want.tolist()
 
 
 def test_confidence_that_is_nowhere_is_the_equilibrium():
@@ -326,15 +329,15 @@ def test_where_fixed_policies_come_from(tmp_path):
     again = fixed_policy(tmp_path / "policy", "leduc")
     assert again.probabilities.tolist() == player("leduc").probabilities.tolist()
     model = new_model("trees", "leduc")
-    model.fit(seen_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
+    model.fit(observed_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
     save_model(model, tmp_path / "model", player="he")
     read = fixed_policy(str(tmp_path / "model"), "leduc")
     assert read.probabilities.tolist() == model.policy().probabilities.tolist()
     assert fixed_policy("random", "bluff(1,1,3)").probabilities.min() > 0
     for source, game, sentence in [
         (tmp_path / "model", "kuhn", "is a model of a player of leduc, not of kuhn"),
-        (tmp_path / "policy", "kuhn", "made for leduc, not for kuhn"),
-        (player("leduc"), "kuhn", "made for leduc, not for kuhn"),
+        (tmp_path / "policy", "kuhn", "is for leduc, not for kuhn"),
+        (player("leduc"), "kuhn", "is for leduc, not for kuhn"),
         ("always-raise", "bluff(1,1,3)", "plays poker"),
         ("random", "kuhn(players=3)", "are for two players; kuhn.players=3. has 3"),
         (tmp_path / "nothing", "kuhn", "There is no model, run or policy"),
@@ -349,11 +352,11 @@ def test_bad_restrictions():
             Restriction(0, player("kuhn"), p)
     with pytest.raises(felt.FeltError, match="are for two players"):
         Responses("kuhn(players=3)", felt.uniform_policy("kuhn(players=3)"))
-    with pytest.raises(felt.FeltError, match="made for kuhn, not for leduc"):
+    with pytest.raises(felt.FeltError, match="is for kuhn, not for leduc"):
         Responses("leduc", player("kuhn"))
     with pytest.raises(felt.FeltError, match="0 or more"):
         responses("kuhn").safe(-0.1)
-    with pytest.raises(felt.FeltError, match="cannot bind a player at each decision"):
+    with pytest.raises(felt.FeltError, match="cannot draw a restriction at each decision"):
         restricted_solver("kuhn", player("kuhn"), 0.5, 0, EACH, "fictitious-play")
     with pytest.raises(felt.FeltError, match="There is no confidence"):
         confidence("often", np.ones(2))
@@ -430,7 +433,7 @@ def test_confidence_by_hands(at, capsys):
     records = play("leduc", (HE, HE), 300, 1)
     with HandStore(at / "hands.db") as store:
         store.append(records, match="m")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     model = new_model("trees", "leduc")
     model.fit(hands)
     save_model(model, at / "he", player="he")
@@ -451,17 +454,17 @@ def test_confidence_by_hands(at, capsys):
         ("kuhn --model random --sweep a", "--sweep takes numbers"),
         ("kuhn(players=3) --model random", "Counter-strategies are for two players"),
         ("kuhn --model missing", "There is no model, run or policy at missing."),
-        ("kuhn --model random --solver mcrnr", "Say how long to learn"),
+        ("kuhn --model random --solver mcrnr", "Give a budget"),
         ("kuhn --model random --solver nothing", "There is no solver"),
-        ("kuhn --model random --solver rnr --each --iterations 9", "dbr one at each decision"),
-        ("kuhn --model random --safe -1", "must be 0 or more"),
-        ("kuhn --model random --safe 0.1 --p 0.5", "--safe stands alone"),
+        ("kuhn --model random --solver rnr --each --iterations 9", "dbr draws at each decision"),
+        ("kuhn --model random --safe -1", "may give up 0 or more"),
+        ("kuhn --model random --safe 0.1 --p 0.5", "--safe excludes --p"),
         ("kuhn --model random --plot a.png", "goes with --sweep"),
         ("kuhn --model random --confidence s-curve", "--hands and --player"),
         ("kuhn --model random --confidence much", "There is no confidence"),
-        ("kuhn --model mcts", "mcts plays by no table"),
+        ("kuhn --model mcts", "mcts has no tabular policy"),
         ("kuhn", "--model"),
-        ("holdem --model random --safe 0.1", "too large for --safe"),
+        ("holdem --model random --safe 0.1", "too large for the linear programs of --safe"),
         ("holdem --model random --solver rnr --iterations 9", "too large for rnr"),
         ("holdem(buckets='ehs:10') --model default --iterations 9", "not of holdem(buckets='ehs:10')"),
     ],
@@ -479,17 +482,17 @@ def test_bad_commands_get_one_sentence(words, sentence, at, capsys):
 # The studies
 
 
-@pytest.mark.parametrize(("name", "amount"), [("pjl11-figure-6", 3_000), ("pjl11-figure-7", 1)])
-def test_studies_are_kept_and_written(name, amount, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "amount"), [("pjl11-figure-6", 3_000), slow("pjl11-figure-7", 1)])
+def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     for module in (pjl11_responses, pjl11_convergence):
         monkeypatch.setattr(module, "QUICK_GAMES", ("kuhn", "bluff(1,1,2)"))
-    study, told = STUDIES[name], []
-    how = {"hands": amount, "seed": 1, "processes": 2, "parts": tmp_path / "parts"}
-    results = study.play(**how, progress=told.append)
-    assert repr(study.play(**how, progress=told.append)) == repr(results)  # kept, and not made again
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    study, reported = STUDIES[name], []
+    how = {"budget": amount, "seed": 1, "processes": 2, "parts": tmp_path / "parts"}
+    results = study.run(**how, progress=reported.append)
+    assert repr(study.run(**how, progress=reported.append)) == repr(results)  # stored, and not computed again
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     for found in study.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((tmp_path / f"{name}-quick.csv").open(newline="")))
     if name == "pjl11-figure-6":

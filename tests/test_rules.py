@@ -42,7 +42,7 @@ def test_every_game_has_a_playthrough():
 def test_check_game(name):
     check = felt.check_game(name)
     assert check.game == name
-    assert check.rows == felt.compile_game(name).num_rows
+    assert check.infosets == felt.compile_game(name).num_rows
 
 
 @settings(max_examples=60, deadline=None)
@@ -123,9 +123,9 @@ def test_names(written, name):
         ("leduc(bet=3)", "no parameter 'bet'; write leduc(players=2, ranks=3)"),
         ("leduc(1,2,3)", "at most 2 parameters"),
         ("leduc(2, players=2)", "given twice"),
-        ("leduc(", "not a game's name"),
+        ("leduc(", "not the name of a game"),
         ("leduc(__import__('os').system('true'))", "cannot be read"),
-        ("", "not a game's name"),
+        ("", "not the name of a game"),
         ("one_card(1)", "from 2 to 1000"),
         ("bluff(0,1,6)", "dice1 must be"),
         ("princess_monster(1,1,3)", "two cells"),
@@ -207,5 +207,5 @@ def test_a_game_that_names_no_action_to_call():
         def passive(self, state):
             return "check"
 
-    with pytest.raises(felt.GameError, match="'check' should check or call, but is no action"):
+    with pytest.raises(felt.GameError, match=r"passive\(\) returned 'check', which is not an action"):
         felt.compile_game(Odd())

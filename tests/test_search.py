@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from slow_search import SlowSearch, SlowTree
+from speed import slow
 
 import openfelt as felt
 from openfelt.bots.bot import Clock
@@ -122,7 +123,7 @@ def check_rows(found, searcher, twin, row):
     assert searcher.rows == len(twin.counts)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", "leduc(players=3)"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_kernel_is_the_plain_twin(name, known, way):
@@ -137,7 +138,9 @@ def test_the_kernel_is_the_plain_twin(name, known, way):
         check_rows(found, searcher, twin.run(400), row)
 
 
-@pytest.mark.parametrize(("name", "rule"), [("kuhn", "random"), ("leduc", "random"), ("leduc", "probe")])
+@pytest.mark.parametrize(
+    ("name", "rule"), [("kuhn", "random"), slow("leduc", "random"), slow("leduc", "probe")]
+)
 def test_it_converges_to_the_best_response(name, rule):
     tree = compile_game(name)
     opponent = TabularPolicy(tree, rule_table(tree, rule))
@@ -265,7 +268,7 @@ def test_bad_input():
         Mcts(8, 2, 3, settings=MctsSettings(rollout="policy"))
     with pytest.raises(FeltError, match="a number of iterations, or seconds"):
         TreeSearcher("kuhn").search(0)
-    with pytest.raises(FeltError, match="not for leduc"):
+    with pytest.raises(FeltError, match="plays limit hold'em, not leduc"):
         HoldemSearcher("leduc")
     assert felt.load_game("kuhn")
 
@@ -279,7 +282,7 @@ def test_the_bot_plays_every_kind_of_game_and_wins_from_random():
         bot = MctsBot(game, MctsSettings(c=4.0, rollout=UNIFORM), iterations=300)
         others = [load_bot("random", game) for _ in range(game.players - 1)]
         score = felt.match(bot, *others, hands=hands, seed=1).scores[0]
-        assert score.conduct.faults == {"late": 0, "error": 0, "illegal": 0}
+        assert score.stats.faults == {"late": 0, "error": 0, "illegal": 0}
         if name == "leduc":
             assert score.won.mean > 2 * score.won.error
 

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from slow_search import SlowHoldem, SlowSearch
+from speed import slow
 
 from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.mcts import MctsSettings, TableModel
@@ -52,9 +53,9 @@ def trees(strengths):
     return {players: HoldemSearcher(name) for players, name in ((2, TWO), (3, THREE))}
 
 
-@pytest.mark.parametrize("players", [2, 3])
-@pytest.mark.parametrize("settings", [PLAIN, WARM], ids=["plain", "warm"])
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("players", [2, slow(3)])
+@pytest.mark.parametrize("settings", [PLAIN, slow(WARM)], ids=["plain", "warm"])
+@pytest.mark.parametrize("known", [slow(False), True])
 def test_the_kernel_is_the_plain_twin(trees, players, settings, known):
     game, tree, opened = (TWO, THREE)[players - 2], trees[players].tree, trees[players].opened
     policy, model = rule_policy(tree, "random"), rule_policy(tree, "probe") if known else None

@@ -15,17 +15,26 @@ from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
 from openfelt.arena.statistics.intervals import Estimate
-from openfelt.arena.table import Conduct
+from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model
-from openfelt.opponents.models.seen import seen_hands
-from openfelt.studies.freeze_out_study import chips_per_hand, outcome_of
-from openfelt.studies.match_table import Measured
+from openfelt.opponents.models.observed import observed_hands
+from openfelt.studies.freeze_out_study import chips_per_hand, pairing_result
+from openfelt.studies.match_table import Winnings
 from openfelt.studies.pgc10 import table_1 as pgc10_match
-from openfelt.studies.pgc10.table_1 import ACE1, MODEL, OPPONENTS, PGC10_TABLE_1, PLAIN, PLAYERS, POKI, Line
+from openfelt.studies.pgc10.table_1 import (
+    ACE1,
+    MODEL,
+    OPPONENTS,
+    PGC10_TABLE_1,
+    PLAIN,
+    POKI,
+    SEARCHES,
+    SearchMatch,
+)
 from openfelt.studies.registry import STUDIES
 from openfelt.studies.tau import figures_2_4 as tau_matches
 from openfelt.studies.tau.figures_2_4 import TAU_MATCHES, dollars
@@ -36,7 +45,7 @@ STACK = 10_000
 def games_of(won, hands):
     """Games in which the first won so many dollars."""
     pairs = enumerate(zip(won, hands, strict=True))
-    nobody = (Conduct(), Conduct())
+    nobody = (DecisionStats(), DecisionStats())
     return [
         FreezeOutGame(number, length, (STACK + each, STACK - each), nobody)
         for number, (each, length) in pairs
@@ -77,7 +86,7 @@ def test_tau_exploration_is_in_chips():
     for study in TAU_MATCHES:
         for pairing in study.pairings:
             assert pairing.bots[0] != pairing.bots[1]
-            assert study._sizes(pairing, study.hands) == (pairing.games, pairing.length)
+            assert study._sizes(pairing, study.budget) == (pairing.games, pairing.length)
 
 
 @pytest.mark.parametrize("name", [study.name for study in TAU_MATCHES])
@@ -87,15 +96,15 @@ def test_freeze_outs_are_played_and_written(name, tmp_path):
     bots = [("always-raise", "random"), ("always-call", "always-raise")]
     pairings = tuple(pairing._replace(bots=bots[place % 2]) for place, pairing in enumerate(study.pairings))
     study = dataclasses.replace(study, pairings=pairings)
-    told: list[int] = []
-    setting = {"hands": 120, "seed": 5, "processes": 1, "parts": tmp_path / "parts"}
-    results = study.play(**setting, progress=told.append)
-    again = study.play(**setting, progress=print)
-    assert repr(again) == repr(results)  # kept, and not played again
-    assert sum(told) == study.planned(120) == 120 * len(pairings)
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    reported: list[int] = []
+    options = {"budget": 120, "seed": 5, "processes": 1, "parts": tmp_path / "parts"}
+    results = study.run(**options, progress=reported.append)
+    again = study.run(**options, progress=print)
+    assert repr(again) == repr(results)  # stored, and not played again
+    assert sum(reported) == study.planned_work(120) == 120 * len(pairings)
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     for found in study.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
         rows = list(csv.reader(file))
@@ -113,7 +122,7 @@ def outcome(rate, games=100, **changes):
     """Of games of 500 hands of which the first won that share, by 100 dollars each."""
     won = [100] * round(games * rate) + [-100] * round(games * (1 - rate))
     result = FreezeOutResult(("first", "second"), STACK, 500, np.inf, tuple(games_of(won, [500] * games)))
-    return dataclasses.replace(outcome_of(result), **changes)
+    return dataclasses.replace(pairing_result(result), **changes)
 
 
 def holding(study, results):
@@ -134,20 +143,20 @@ def test_findings_of_freeze_outs():
     assert all(holding(tau_matches.FIGURE_3, wide))
     assert not any(holding(tau_matches.FIGURE_3, dict.fromkeys(wide, outcome(0.5))))
     assert outcome(0.6).rate == 0.6
-    assert not outcome(0.55).is_more  # the interval of 55 of 100 games holds one half
-    assert outcome(0.62).is_more
+    assert not outcome(0.55).wins_most_games  # the interval of 55 of 100 games holds one half
+    assert outcome(0.62).wins_most_games
     duels = {pairing.label: outcome(0.7) for pairing in tau_matches.RESULTS.pairings}
     assert holding(tau_matches.RESULTS, duels) == [True, True, False, False]
-    ruin = dict.fromkeys(duels, outcome(1.0, ruined=80, until_ruin=250.0))
+    ruin = dict.fromkeys(duels, outcome(1.0, bankruptcies=80, hands_to_bankruptcy=250.0))
     assert holding(tau_matches.RESULTS, ruin) == [True] * 4
 
 
 def line(won, half, early=1.0, late=1.0):
-    return Line(Measured(won, half / 2, half, 1_000), Style(0.9, early, late))
+    return SearchMatch(Winnings(won, half / 2, half, 1_000), Style(0.9, early, late))
 
 
 def test_findings_of_the_table():
-    as_paper = {(opponent, label): line(0.0, 0.1) for opponent in OPPONENTS for label in PLAYERS}
+    as_paper = {(opponent, label): line(0.0, 0.1) for opponent in OPPONENTS for label in SEARCHES}
     as_paper |= {
         (ACE1, PLAIN): line(1.09, 0.1, 0.5, 4.7),
         (ACE1, MODEL): line(1.67, 0.1, 7311, 8.3),
@@ -163,29 +172,29 @@ def test_findings_of_the_table():
     assert holding(PGC10_TABLE_1, near) == [True, True, True, False, False, False, False]
 
 
-def test_what_a_model_is_set_beside():
-    for label, player in PLAYERS.items():
-        assert PLAYERS[pgc10_match.base_of(label)] == player._replace(kind="", cards="known")
+def test_searches_with_a_model_are_compared_with_the_same_c():
+    for label, player in SEARCHES.items():
+        assert SEARCHES[pgc10_match.without_model(label)] == player._replace(kind="", cards="known")
 
 
 def test_the_table_is_played_and_written(tmp_path, monkeypatch):
     """With few iterations; models are learned of the opponent, from other hands than are played."""
     monkeypatch.setattr(pgc10_match, "ITERATIONS", 20)
-    monkeypatch.setattr(pgc10_match, "PLAYERS", {label: PLAYERS[label] for label in list(PLAYERS)[:5]})
+    monkeypatch.setattr(pgc10_match, "SEARCHES", {label: SEARCHES[label] for label in list(SEARCHES)[:5]})
     monkeypatch.setattr(pgc10_match, "OPPONENTS", OPPONENTS[:1])
     study = dataclasses.replace(PGC10_TABLE_1, quick_training=60)
-    told: list[int] = []
-    setting = {"hands": 20, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
-    results = study.play(**setting, progress=told.append)
-    assert sum(told) == study.planned(20) == 60 + 2 * 20 + 3 * 8
-    assert repr(study.play(**setting, progress=print)) == repr(results)  # kept, and not played again
-    for player in pgc10_match.PLAYERS.values():
+    reported: list[int] = []
+    options = {"budget": 20, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
+    results = study.run(**options, progress=reported.append)
+    assert sum(reported) == study.planned_work(20) == 60 + 2 * 20 + 3 * 8
+    assert repr(study.run(**options, progress=print)) == repr(results)  # stored, and not played again
+    for player in pgc10_match.SEARCHES.values():
         if player.kind:
             folder = pgc10_match.model_folder(tmp_path / "parts", ACE1, player)
             facts = json.loads((folder / "manifest.json").read_text())
             assert load_model(folder).kind == player.kind
             assert (facts["player"], facts["learned"]) == (ACE1, 60)
-    for label, player in pgc10_match.PLAYERS.items():
+    for label, player in pgc10_match.SEARCHES.items():
         bot = player.name(pgc10_match.model_folder(tmp_path / "parts", ACE1, player))
         direct = felt.match(bot, ACE1, hands=20 if label in (PLAIN, MODEL) else 8).scores[0]
         assert results[ACE1, label].won.mean == pytest.approx(direct.won.mean / 2)  # a small bet is 2 chips
@@ -194,7 +203,7 @@ def test_the_table_is_played_and_written(tmp_path, monkeypatch):
     require_training(tmp_path)
     text = study.csv(results)
     rows = list(csv.DictReader(text.splitlines()))
-    assert [row["player"] for row in rows] == list(pgc10_match.PLAYERS)
+    assert [row["player"] for row in rows] == list(pgc10_match.SEARCHES)
     assert [row["paper_won_sb/h"] for row in rows] == ["1.09", "1.67", "", "", ""]
 
 
@@ -208,16 +217,16 @@ def require_training(tmp_path):
     assert not played & {hand.dealt[:4] for hand in learned}
     for cards in ("known", "shown"):
         model = new_model("tally", "holdem")
-        model.fit(seen_hands(learned, ACE1, "holdem", cards))
+        model.fit(observed_hands(learned, ACE1, "holdem", cards))
         kept = load_model(tmp_path / "parts" / f"{ACE1}-tally-{cards}").to_save()[0]
         for key, table in model.to_save()[0].items():
             np.testing.assert_array_equal(kept[key], table)
 
 
 def test_the_page_of_the_table(tmp_path):
-    results = {(opponent, label): line(0.1, 0.05) for opponent in OPPONENTS for label in PLAYERS}
-    page = PGC10_TABLE_1.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    results = {(opponent, label): line(0.1, 0.05) for opponent in OPPONENTS for label in SEARCHES}
+    page = PGC10_TABLE_1.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     for found in PGC10_TABLE_1.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert "Made by a test." in page
     assert (tmp_path / "pgc10-table-1-quick.png").read_bytes().startswith(b"\x89PNG")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.policy.tabular import normalised
@@ -33,13 +34,13 @@ def test_published_values(game, value):
         "leduc",
         "goofspiel(3)",
         "goofspiel(4)",
-        "goofspiel(5)",
+        slow("goofspiel(5)"),
         "bluff(1,1,2)",
         "bluff(1,1,3)",
-        "bluff(1,1,4)",
-        "bluff(1,1,5)",
-        "bluff(1,1,6)",
-        "princess_monster(3,3,5)",
+        slow("bluff(1,1,4)"),
+        slow("bluff(1,1,5)"),
+        slow("bluff(1,1,6)"),
+        slow("princess_monster(3,3,5)"),
     ],
 )
 def test_lp_cfr_and_fictitious_play_agree_on_the_value(game):

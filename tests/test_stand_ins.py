@@ -12,6 +12,7 @@ import pytest
 import slow_learners
 from slow_holdem import SlowHoldemExternal
 from slow_learners import SlowLearner
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.match import match
@@ -55,7 +56,7 @@ def some_action(words, generator):
     return generator.choice([word for word in words if word != "fold"] * 4 + list(words))
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, slow(3)])
 def test_three_bets_a_street_go_as_in_open_spiel(players):
     game, theirs = Holdem(players, bets=3), pyspiel.load_game(OPEN_SPIEL + SEATS[players])
     generator, capped, shown = random.Random(players), 0, 0
@@ -193,6 +194,7 @@ def best(regrets):
 @pytest.mark.parametrize(
     ("kind", "rule"), [(felt.ExternalMCCFR, slow_learners.match), (SampledFictitiousPlay, best)]
 )
+@pytest.mark.slow
 def test_learners_walk_the_game_of_three_bets(kind, rule, monkeypatch):
     """Fictitious play is external sampling with one rule exchanged."""
     monkeypatch.setattr(slow_learners, "match", rule)
@@ -210,7 +212,7 @@ def test_learners_walk_the_game_of_three_bets(kind, rule, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "iterations", "limit", "value"),
-    [("kuhn", 100_000, 0.03, -1 / 18), ("leduc", 400_000, 0.09, -0.0856)],
+    [("kuhn", 100_000, 0.03, -1 / 18), slow("leduc", 400_000, 0.09, -0.0856)],
 )
 def test_sampled_fictitious_play_converges(name, iterations, limit, value):
     """To what the game is worth, as fictitious play of the whole game does."""
@@ -369,6 +371,7 @@ def test_sparbot_like_at_the_table_after_a_fourth_bet():
 
 
 @pytest.mark.usefixtures("strengths")
+@pytest.mark.slow
 def test_fellomen_like_beats_players_that_do_not_look_at_their_cards():
     for rule in ("always-call", "always-raise", "random"):
         won = match("fellomen-like", rule, hands=60_000).scores[0].won

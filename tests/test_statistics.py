@@ -11,12 +11,12 @@ import scipy.stats
 
 import openfelt as felt
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
-from openfelt.arena.hand_kernels import deal_block, luck
+from openfelt.arena.hand_kernels import deal_block, random_streams
 from openfelt.arena.match import match
 from openfelt.arena.statistics.card_luck import CONTROLS, card_luck
 from openfelt.arena.statistics.intervals import (
     BETTER,
-    FIRST_LOOK,
+    MIN_ROWS,
     UNDECIDED,
     WORSE,
     Estimate,
@@ -138,7 +138,7 @@ def test_the_interval_of_a_share_is_wilsons(wins, games):
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_the_luck_of_the_cards_has_mean_zero(players):
-    lucky = card_luck(deal_block(players, luck(5), 0, 100_000))
+    lucky = card_luck(deal_block(players, random_streams(5), 0, 100_000))
     assert lucky.shape == (100_000, players, CONTROLS)
     error = lucky.std(axis=0) / math.sqrt(len(lucky))
     assert (np.abs(lucky.mean(axis=0)) < 4.5 * error).all()
@@ -147,7 +147,7 @@ def test_the_luck_of_the_cards_has_mean_zero(players):
 
 def test_the_luck_of_hole_cards_is_their_chance_to_win():
     """Published chances against a random hand (a tie as a half); the mean over all 1,326 pairs is 1/2."""
-    deals = deal_block(2, luck(1), 0, 60_000)
+    deals = deal_block(2, random_streams(1), 0, 60_000)
     by_pair = np.full(1326, np.nan)
     pairs = PAIR[deals.cards[:, 0], deals.cards[:, 1]]
     by_pair[pairs] = card_luck(deals)[:, 0, 0]
@@ -163,7 +163,7 @@ def test_the_second_is_the_share_of_the_pot_if_nobody_folds():
     """What players win who never fold is that share of what all have paid."""
     contest = Contest(Setup(TWO, ("always-call", "always-raise"), 2, FRESH))
     won = contest.play_hands(0, 500)[0].won[:, 0]
-    share = card_luck(deal_block(2, contest.luck, 0, 500))[:, :, 1]
+    share = card_luck(deal_block(2, contest.streams, 0, 500))[:, :, 1]
     paid = np.abs(won).max()
     assert (share == 0).any()
     assert won == pytest.approx(2 * paid * share)
@@ -207,6 +207,7 @@ def test_intervals_of_holdem_with_luck_taken_out_cover_the_truth(bots):
     assert_honest(plain, 0.0)
 
 
+@pytest.mark.slow
 def test_intervals_of_three_players_cover_the_truth():
     contest = Contest(Setup(THREE, ("always-call", "probe", "always-raise"), 1, FRESH))
     controls = contest.columns["controls"]
@@ -215,6 +216,7 @@ def test_intervals_of_three_players_cover_the_truth():
         assert_honest([estimate(block, participant, controls) for block in blocks], 0.0)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_of_a_very_long_match():
     """`random` folds, so nothing is known beforehand; a match of a million hands says what is true."""
     contest = Contest(Setup(TWO, ("random", "always-raise"), 2, FRESH))
@@ -229,24 +231,25 @@ def test_intervals_cover_the_truth_of_a_very_long_match():
 
 
 def test_the_bounds_are_walds():
+    """Odds of 90 to 1 for better and 10 to 99 for worse; with equal errors of 5%, 19 to 1."""
     test = SequentialTest(margin=1.0, false_better=0.01, false_worse=0.1)
-    lower, upper = test.bounds
-    assert math.exp(upper) == pytest.approx((1 - 0.1) / 0.01)
-    assert math.exp(lower) == pytest.approx(0.1 / (1 - 0.01))
+    assert test.bounds == pytest.approx((-2.292535, 4.499810), abs=1e-6)
+    equal = SequentialTest(margin=1.0, false_better=0.05, false_worse=0.05)
+    assert equal.bounds == pytest.approx((-2.944439, 2.944439), abs=1e-6)
 
 
 def test_the_ratio_is_that_of_two_normal_distributions():
-    rows = np.random.default_rng(6).normal(0.3, 2.0, size=(2 * FIRST_LOOK, 1))
+    rows = np.random.default_rng(6).normal(0.3, 2.0, size=(2 * MIN_ROWS, 1))
     test, spread = SequentialTest(margin=0.5), rows.std(ddof=1)
     above = scipy.stats.norm(0.5, spread).logpdf(rows).sum()
     below = scipy.stats.norm(-0.5, spread).logpdf(rows).sum()
     assert test.ratio(Moments.of(rows), 0) == pytest.approx(above - below)
-    assert test.ratio(Moments.of(rows[: FIRST_LOOK - 1]), 0) == 0.0
-    assert test.verdict(Moments.of(rows[: FIRST_LOOK - 1] + 1e6), 0) == UNDECIDED
+    assert test.ratio(Moments.of(rows[: MIN_ROWS - 1]), 0) == 0.0
+    assert test.verdict(Moments.of(rows[: MIN_ROWS - 1] + 1e6), 0) == UNDECIDED
     assert test.verdict(Moments.of(rows + 10), 0) == BETTER
     assert test.verdict(Moments.of(rows - 10), 0) == WORSE
-    assert test.verdict(Moments.of(np.ones((FIRST_LOOK, 1))), 0) == BETTER
-    assert test.verdict(Moments.of(np.zeros((FIRST_LOOK, 1))), 0) == UNDECIDED
+    assert test.verdict(Moments.of(np.ones((MIN_ROWS, 1))), 0) == BETTER
+    assert test.verdict(Moments.of(np.zeros((MIN_ROWS, 1))), 0) == UNDECIDED
 
 
 @pytest.mark.parametrize("wrong", [{"margin": 0.0}, {"margin": math.inf}, {"margin": 1, "false_better": 0.5}])
@@ -293,7 +296,7 @@ def test_the_wrong_verdict_is_as_rare_as_it_says(draw, side):
 def test_a_match_stops_when_it_is_decided():
     test = SequentialTest(margin=100.0)
     result = match("always-fold", "always-raise", game=TWO, hands=10_000, session=50, until=test)
-    assert (result.verdict, result.deals) == (WORSE, -(-FIRST_LOOK // 50) * 50)
+    assert (result.verdict, result.deals) == (WORSE, -(-MIN_ROWS // 50) * 50)
     test = SequentialTest(margin=0.05)
     weak, strong = felt.uniform_policy("leduc"), felt.CFRPlus("leduc").run(200).policy
     rules = felt.load_game("leduc")

@@ -1,4 +1,4 @@
-"""Studies: what they measure, that threads do not matter, and the files that they write."""
+"""Studies: metrics, training runs, independence of threads, and the files of a study."""
 
 from __future__ import annotations
 
@@ -10,44 +10,49 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
 from openfelt.core.cuda import why_no_gpu
 from openfelt.measure.exploitability import values_against
 from openfelt.studies.holdem import gpu_equals_cpu, learning_curve as holdem_curve
+from openfelt.studies.learning_study import LearningCurves, LearningStudy
 from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.pjl11 import table_1 as pjl11_holdem
 from openfelt.studies.registry import STUDIES
-from openfelt.studies.report import write_report
-from openfelt.studies.study import A_GPU, Curves, Parts, Study, every, follow, spaced
+from openfelt.studies.study import GPU, every, spaced
+from openfelt.studies.training_runs import TrainingRuns
 
-CURVES = [name for name, study in STUDIES.items() if isinstance(study, Study)]
+CURVES = [name for name, study in STUDIES.items() if isinstance(study, LearningStudy)]
 TABLES = [name for name, study in STUDIES.items() if isinstance(study, MatchTable)]
 
 
-@pytest.mark.parametrize("name", CURVES)
+FAST = ("hs14-figure-2", "mm19-heinrich")
+
+
+@pytest.mark.parametrize("name", [name if name in FAST else slow(name) for name in CURVES])
 def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     study = STUDIES[name]
     for module in (gpu_equals_cpu, holdem_curve, pjl11_holdem):
         monkeypatch.setattr(module, "DEALS", 5_000)
-    if study.needs == A_GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
+    if study.requires == GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
         monkeypatch.setattr("openfelt.solve.solver.choose_device", lambda _: "cpu")
-    episodes = study.quick_episodes[: 2 if study.needs == A_GPU else 3]
-    curves = follow(Parts(study, None, runs=2, seed=0, episodes=episodes))
-    page = write_report(study, curves, tmp_path, "Made by a test.")
+    episodes = study.quick_episodes[: 2 if study.requires == GPU else 3]
+    curves = TrainingRuns(study, None, runs=2, seed=0, episodes=episodes).train()
+    page = study.write(curves, tmp_path, full=False, provenance="Made by a test.")
     assert page.name == f"{name}-quick.md"  # never in place of the full run
     text = page.read_text(encoding="utf-8")
     assert study.title in text
     assert "Made by a test." in text
     for found in study.findings(curves):
-        assert f"| {found.paper} | {found.ours} |" in text
+        assert f"| {found.claim} | {found.measured} |" in text
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == sum(len(each.lines) for each in study.contenders) * 2 * len(episodes)
-    labels, measured = [label for each in study.contenders for label in each.labels], set()
+    assert len(rows) == sum(len(each.lines) for each in study.solvers) * 2 * len(episodes)
+    labels, measured = [label for each in study.solvers for label in each.labels], set()
     for panel in study.panels:
         tables = {label: curves.values[label, panel.metric] for label in labels}
         for label, table in tables.items():
@@ -63,7 +68,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
 def test_threads_and_seeds():
     study = STUDIES["mm19-experiment-2"]
     one, two, other = (
-        follow(Parts(study, None, runs=3, seed=seed, episodes=(100, 1_000)), threads=threads)
+        TrainingRuns(study, None, runs=3, seed=seed, episodes=(100, 1_000)).train(threads=threads)
         for threads, seed in ((1, 0), (2, 0), (1, 7))
     )
     for key, table in one.values.items():
@@ -76,41 +81,41 @@ def test_a_run_that_fails_ends_the_study():
     study = STUDIES["mm19-experiment-2"]
     broken = dataclasses.replace(
         study,
-        contenders=(dataclasses.replace(study.contenders[0], make=lambda seed: felt.UCT("leduc", c=-1)),),
+        solvers=(dataclasses.replace(study.solvers[0], make=lambda seed: felt.UCT("leduc", c=-1)),),
     )
     with pytest.raises(felt.FeltError, match="c must be"):
-        follow(Parts(broken, None, runs=2, seed=0, episodes=(10,)))
+        TrainingRuns(broken, None, runs=2, seed=0, episodes=(10,)).train()
 
 
-def test_finished_runs_are_kept_and_not_run_again(tmp_path):
+def test_finished_runs_are_stored_and_not_trained_again(tmp_path):
     study = STUDIES["pjl11-figure-4-kuhn"]
-    parts = Parts(study, tmp_path / "parts", runs=2, seed=0, episodes=(100, 1_000))
-    *rest, last = study.contenders
+    runs = TrainingRuns(study, tmp_path / "parts", runs=2, seed=0, episodes=(100, 1_000))
+    *rest, last = study.solvers
     assert not any(last.label in other.label for other in rest)
-    assert (parts.missing(""), parts.left("")) == ([*rest, last], 2 * len(study.contenders))
-    whole = follow(dataclasses.replace(parts, folder=None))
-    some = follow(parts, only=last.label)
+    assert (runs.unfinished(""), runs.count_left("")) == ([*rest, last], 2 * len(study.solvers))
+    whole = dataclasses.replace(runs, folder=None).train()
+    some = runs.train(only=last.label)
     assert {label for label, _ in some.values} == set(last.labels)
     assert some.has(last)
-    assert not some.has(*study.contenders)
-    assert (parts.missing(""), parts.left("")) == (rest, 2 * len(rest))
-    assert parts.missing(last.label) == []
+    assert not some.has(*study.solvers)
+    assert (runs.unfinished(""), runs.count_left("")) == (rest, 2 * len(rest))
+    assert runs.unfinished(last.label) == []
     broken = dataclasses.replace(last, make=lambda seed: felt.UCT("leduc", c=-1))
-    parts = dataclasses.replace(parts, study=dataclasses.replace(study, contenders=(*rest, broken)))
-    told = []
-    again = follow(parts, threads=2, progress=told.append)
+    runs = dataclasses.replace(runs, study=dataclasses.replace(study, solvers=(*rest, broken)))
+    reported = []
+    again = runs.train(threads=2, progress=reported.append)
     assert again.values.keys() == whole.values.keys()
     for key, table in whole.values.items():
         assert table.tobytes() == again.values[key].tobytes()
-    assert sum(told) == len(rest) * 2 * 1_000
-    assert not parts.made_by_others()
+    assert sum(reported) == len(rest) * 2 * 1_000
+    assert not runs.has_other_sources()
     for other in ({"seed": 1}, {"episodes": (100, 500)}, {"runs": 3}):  # of which some are missing
         with pytest.raises(felt.FeltError, match="c must be"):
-            follow(dataclasses.replace(parts, **other))
-    (parts.folder / "mine.txt").write_text("mine")
-    parts.remove()
-    assert not any(parts.find(contender, run) for contender in study.contenders for run in range(2))
-    assert (parts.folder / "mine.txt").read_text() == "mine"
+            dataclasses.replace(runs, **other).train()
+    (runs.folder / "mine.txt").write_text("mine")
+    runs.remove()
+    assert not any(runs.load(solver, run) for solver in study.solvers for run in range(2))
+    assert (runs.folder / "mine.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -125,15 +130,15 @@ def test_finished_runs_are_kept_and_not_run_again(tmp_path):
         lambda text: json.dumps(json.loads(text) | {"values": json.loads(text)["values"][:1]}),
     ],
 )
-def test_a_part_that_is_damaged_or_of_something_else_is_run_again(change, tmp_path):
-    parts = Parts(STUDIES["pjl11-figure-4-kuhn"], tmp_path, runs=1, seed=0, episodes=(100, 200))
-    whole = follow(parts)
-    assert parts.left("") == 0
+def test_a_damaged_or_different_run_is_trained_again(change, tmp_path):
+    runs = TrainingRuns(STUDIES["pjl11-figure-4-kuhn"], tmp_path, runs=1, seed=0, episodes=(100, 200))
+    whole = runs.train()
+    assert runs.count_left("") == 0
     for path in tmp_path.iterdir():
         path.write_text(change(path.read_text()))
-    assert parts.left("") == 2
-    again = follow(parts)
-    assert parts.left("") == 0
+    assert runs.count_left("") == 2
+    again = runs.train()
+    assert runs.count_left("") == 0
     assert all(table.tobytes() == again.values[key].tobytes() for key, table in whole.values.items())
 
 
@@ -154,10 +159,10 @@ def test_rewards_are_those_of_the_episodes():
 
 
 def test_curves():
-    curves = Curves((10, 20, 30), {("a", "m"): np.array([[3.0, 1.0, 2.0], [5.0, 3.0, 4.0]])})
+    curves = LearningCurves((10, 20, 30), {("a", "m"): np.array([[3.0, 1.0, 2.0], [5.0, 3.0, 4.0]])})
     assert curves.end("a", "m") == 3.0
-    assert curves.low("a", "m") == (2.0, 20)
-    assert curves.between("a", "m") == "3 (2 to 4)"
+    assert curves.minimum("a", "m") == (2.0, 20)
+    assert curves.summary("a", "m") == "3 (2 to 4)"
 
 
 def test_the_command(capsys, tmp_path, monkeypatch):
@@ -175,25 +180,25 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     page = tmp_path / "shared" / "pjl11-figure-4-kuhn-quick.md"
     report = ["study", "report", *shared[2:]]
     assert main(report) == 2
-    assert "no learner of pjl11-figure-4-kuhn whose runs are all finished" in capsys.readouterr().err
+    assert "No solver of pjl11-figure-4-kuhn has finished all its runs" in capsys.readouterr().err
     assert main([*shared, "--only", "MCCFR"]) == 0
-    assert f"the runs so far are in {Path('shared') / page.stem}.parts" in capsys.readouterr().out
+    assert f"results so far: {Path('shared') / page.stem}.parts" in capsys.readouterr().out
     assert [path.suffix for path in (tmp_path / "shared").iterdir()] == [".parts"]
     assert main(report) == 0
-    assert "Not run yet: MCTS (C=2)." in page.read_text(encoding="utf-8")
+    assert "Not measured yet: MCTS (C=2)." in page.read_text(encoding="utf-8")
     assert "holds" not in page.read_text(encoding="utf-8")
     for path in page.with_suffix(".parts").iterdir():
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace('"sources": "', '"sources": "0'), encoding="utf-8")
     assert main(shared) == 0
-    assert "Not run yet" not in page.read_text(encoding="utf-8")
-    assert "made by other versions of the sources" in page.read_text(encoding="utf-8")
+    assert "Not measured yet" not in page.read_text(encoding="utf-8")
+    assert "made with other versions of the sources" in page.read_text(encoding="utf-8")
     assert {path.suffix for path in (tmp_path / "shared").iterdir()} == {".md", ".csv", ".png"}
     capsys.readouterr()
     assert main([*shared, "--only", "nobody"]) == 2
-    assert "no learner with 'nobody' in its name" in capsys.readouterr().err
+    assert "no solver with 'nobody' in its name" in capsys.readouterr().err
     assert main(["study", "run"]) == 2
-    assert "Say which study" in capsys.readouterr().err
+    assert "Name a study" in capsys.readouterr().err
     assert main(["study", "run", "hs14-figure-3"]) == 2
     assert "hs14-figure-1" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
@@ -206,6 +211,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert "pip install 'openfelt[plots]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_is_played_and_writes_its_page(name, tmp_path):
     """With simple players in place of the policies, which take a GPU to train."""
@@ -215,15 +221,15 @@ def test_every_table_is_played_and_writes_its_page(name, tmp_path):
         for cell in study.cells
     ]
     study = dataclasses.replace(study, cells=tuple(cells))
-    told: list[int] = []
-    setting = {"hands": 600, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
-    results = study.play(**setting, progress=told.append)
-    assert study.play(**setting, progress=print) == results  # kept, and not played again
-    assert sum(told) == study.planned(600) == 600 * len(cells)
-    page = study.write(results, tmp_path, full=False, made_by="Made by a test.").read_text()
+    reported: list[int] = []
+    options = {"budget": 600, "seed": 0, "processes": 1, "parts": tmp_path / "parts"}
+    results = study.run(**options, progress=reported.append)
+    assert study.run(**options, progress=print) == results  # stored, and not played again
+    assert sum(reported) == study.planned_work(600) == 600 * len(cells)
+    page = study.write(results, tmp_path, full=False, provenance="Made by a test.").read_text()
     assert "Made by a test." in page
     for found in study.findings(results):
-        assert f"| {found.paper} | {found.ours} |" in page
+        assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / f"{name}-quick.csv").open(newline="") as file:
         rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
@@ -244,4 +250,4 @@ def test_a_table_says_which_policy_is_missing(tmp_path, monkeypatch, capsys):
     assert "needs the policy runs/hs14/uct-s-k1" in error
     assert "make hs14-policies" in error
     assert main(["study", "report", "hs14-table-2"]) == 2
-    assert "is played, not learned" in capsys.readouterr().err
+    assert "has no training runs" in capsys.readouterr().err

@@ -9,13 +9,13 @@ import pytest
 
 from openfelt.cli.app import main
 from openfelt.core.errors import MissingError
-from openfelt.table.lobby.bots import Bots
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.lobby import TABLE_GAMES, bots_for, table_game
 from openfelt.table.lobby.strength import weakness
-from openfelt.table.review.analyst import Analyst
+from openfelt.table.review.analyser import HandAnalyser
+from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.score import Score
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.session.sessions import Tables
 
 NONCE = "00" * 16
 BOTS = """
@@ -67,7 +67,7 @@ def own(tmp_path):
 
 def play(tmp_path, game, bot, hands=2):
     """A session of a person who checks and calls; the tables, the session, the last state."""
-    tables = Tables(SessionStore(tmp_path / f"{abs(hash((game, bot)))}.db"), Bots([bot]))
+    tables = SessionManager(SessionStore(tmp_path / f"{abs(hash((game, bot)))}.db"), BotPool([bot]))
     key = tables.begin(game, [bot])
     state = tables.state(key)
     for number in range(1, hands + 1):
@@ -84,7 +84,7 @@ def play(tmp_path, game, bot, hands=2):
     ("name", "says"),
     [
         ("Raises", "failed to act (ValueError: lost my glasses); it checked or folded."),
-        ("Rubbish", "named '42'; it checked or folded."),
+        ("Rubbish", "chose '42', which is not legal; it checked or folded."),
         ("Exits", "failed to act (SystemExit: 3); it checked or folded."),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_bot_that_fails_checks_or_folds_and_is_named(tmp_path, own, game, name
     assert state["score"]["luck_free"] is None  # what it drew from, if anything, is not what was done
     link = state["hand"]["link"]
     assert tables.review(link)["result"]
-    shown = Analyst(Bots([own(name)])).losses(*tables.linked(link))
+    shown = HandAnalyser(BotPool([own(name)])).losses(*tables.linked(link))
     assert shown["decisions"] == [] or name == "Rubbish"
 
 
@@ -108,7 +108,7 @@ def test_a_bot_that_learns_is_not_asked_afterwards(tmp_path, own):
     tables, _, state = play(tmp_path, "holdem", own("Learner"), hands=3)
     link = state["hand"]["link"]
     assert not any(step["thoughts"] for step in tables.review(link)["steps"])
-    shown = Analyst(Bots([own("Learner")])).losses(*tables.linked(link))
+    shown = HandAnalyser(BotPool([own("Learner")])).losses(*tables.linked(link))
     assert "learns from hand to hand" in shown["explain"]
     assert shown["decisions"] == []
 
@@ -117,7 +117,7 @@ def test_an_unknown_session_is_missing_and_one_without_its_bot_is_not(tmp_path, 
     tables, key, _ = play(tmp_path, "leduc", own("Plain"))
     path = tables._store.path
     tables.close()
-    without = Tables(SessionStore(path), Bots())
+    without = SessionManager(SessionStore(path), BotPool())
     with pytest.raises(MissingError):
         without.state("nothing")
     with pytest.raises(Exception, match="There is no bot for leduc") as found:
@@ -135,7 +135,7 @@ def test_the_terminal_plays_on_when_a_bot_fails(own, capsys, monkeypatch):
 def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("c\n" * 40))
     assert main(["play", "leduc", "--terminal", "--greedy", "--hands", "3", "--seed", "1"]) == 0
-    chances = [line for line in capsys.readouterr().out.splitlines() if "knew" in line]
+    chances = [line for line in capsys.readouterr().out.splitlines() if "it chose" in line]
     assert chances
     assert all("100%" in line for line in chances)
 
@@ -145,9 +145,9 @@ def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
     [
         (["--terminal", "--port", "9"], "--port is for the browser"),
         (["--terminal", "--no-browser"], "--no-browser is for the browser"),
-        (["--bot", "mine.py:Mine"], "Say which game mine.py:Mine plays"),
+        (["--bot", "mine.py:Mine"], "Name the game that mine.py:Mine plays"),
         (["--greedy"], "--greedy needs a game or a bot."),
-        (["--token", " "], "An empty token keeps nobody out."),
+        (["--token", " "], "The token is empty"),
         (["leduc", "--bot", "default"], "felt: default holds a policy of holdem"),
     ],
 )
@@ -175,7 +175,7 @@ def test_equal_winnings_give_no_interval():
 
 def test_a_file_of_sessions_becomes_phh(tmp_path, capsys):
     store = SessionStore(tmp_path / "table.db")
-    tables = Tables(store, Bots())
+    tables = SessionManager(store, BotPool())
     for game in ("holdem", "leduc", "kuhn"):
         key = tables.begin(game, ["always-fold"])
         for number in (1, 2):

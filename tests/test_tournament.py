@@ -18,7 +18,7 @@ from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.registry import load_game
-from openfelt.measure.exploitability import against
+from openfelt.measure.exploitability import values_against
 from openfelt.plots.cross_table import write_report
 from openfelt.policy.rules import rule_table
 from openfelt.policy.tabular import TabularPolicy
@@ -70,7 +70,7 @@ def test_winnings_are_those_of_exact_evaluation(cup):
     policies = {rule: TabularPolicy(tree, rule_table(tree, rule)) for rule in RULES}
     inside = 0
     for one, other in combinations(RULES, 2):
-        exact = np.mean(against(policies[one], policies[other]))
+        exact = np.mean(values_against(policies[one], policies[other]))
         won = cup.won(one, other)
         assert abs(won.mean - exact) <= 2.2 * won.interval + 1e-12  # over four standard errors
         inside += abs(won.mean - exact) <= won.interval + 1e-12
@@ -132,7 +132,7 @@ def test_interrupted_in_the_middle_of_a_match(tmp_path):
 def test_a_folder_is_of_one_tournament(tmp_path):
     few = {"game": "kuhn", "hands": 100}
     tournament("random", "always-call", **few, folder="cup")
-    with pytest.raises(FeltError, match="seed 0, not 1; nothing was changed"):
+    with pytest.raises(FeltError, match="seed 0, not 1; nothing was written"):
         tournament("random", "always-raise", **few, seed=1, folder="cup")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("")
@@ -143,6 +143,7 @@ def test_a_folder_is_of_one_tournament(tmp_path):
         tournament("random", "always-call", **few, folder="cup")
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(cup):
     same(tournament(*RULES, **LEDUC, processes=2), cup)
     few = {"game": "kuhn", "hands": 1_200, "compiled": False}  # this way in processes of their own
@@ -173,7 +174,7 @@ def test_the_mean_of_winnings_on_the_same_deals_is_no_surer_than_they_are():
 def test_pairings_and_names_of_folders():
     game = load_game("kuhn")
     assert pairings(["b", "c", "a"], game) == [("a", "b"), ("a", "c"), ("b", "c")]
-    with pytest.raises(FeltError, match="b is there twice"):
+    with pytest.raises(FeltError, match="b is named twice"):
         pairings(["b", "a", "b"], game)
     with pytest.raises(FeltError, match="3 bots or more, not 2"):
         pairings(["a", "b"], load_game("kuhn(players=3)"))
@@ -295,12 +296,12 @@ def test_command_bots(capsys):
         (["match", "random", "probe", "--dealing", "twice"], "invalid choice"),
         (["match", "random", "probe", "--resume"], "--resume needs --out"),
         (["match", "random", "probe", "--resume", "--out", "nowhere"], "no match in nowhere"),
-        (["match", "random", "probe", "--error-rate", "0.1"], "--until-better, which is missing"),
+        (["match", "random", "probe", "--error-rate", "0.1"], "--error-rate needs --until-better"),
         (["match", "random", "probe", "--until-better", "1", "--error-rate", "0.7"], "below 0.5"),
         (["match", "random", "probe", "--game", "kuhn", "--history", "hands.txt"], ".phhs"),
         (["match", "random", "no.py:Bot"], "no file no.py"),
         (["tournament", "random"], "needs 2 bots or more, not 1"),
-        (["tournament", "random", "random"], "random is there twice"),
+        (["tournament", "random", "random"], "random is named twice"),
         (["tournament", "random", "prbe"], "did you mean 'probe'"),
         (["tournament", "random", "probe", "--resume"], "--resume needs --out"),
         (["bots", "--game", "khun"], "did you mean 'kuhn'"),

@@ -72,6 +72,7 @@ def test_values_and_best_responses(name, seed):
         assert reached == pytest.approx(response.value, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_values_of_three_player_leduc():
     policy = felt.random_policy("leduc(players=3)", 1)
     slow, profile = SlowGame(felt.load_game("leduc(players=3)")), as_profile(policy)

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from speed import slow
 from table_player import (
     HIDDEN,
     PATIENCE,
@@ -39,10 +40,10 @@ from openfelt.cli.app import main
 from openfelt.core.errors import FileError
 from openfelt.hands.check import check_record
 from openfelt.hands.record import HandRecord
-from openfelt.table.lobby.bots import Bots
-from openfelt.table.lobby.guide import Guide
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.service import LobbyService
+from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.session.sessions import Tables
 from openfelt.table.web import sockets
 from openfelt.table.web.server import bind
 
@@ -73,9 +74,9 @@ ROUTES = [
 @pytest.fixture(scope="module", autouse=True)
 def _no_lobby():
     """The lobby takes seconds to work out, and has tests of its own."""
-    whole, Guide.lobby = Guide.lobby, lambda _: {"games": []}
+    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
     yield
-    Guide.lobby = whole
+    LobbyService.lobby = whole
 
 
 @pytest.fixture(scope="module")
@@ -135,15 +136,15 @@ def everything(server: Server, key: str, link: str) -> list[tuple[int, bytes]]:
     return [(status, body + repr({**head, "date": ""}).encode()) for status, head, body in answers]
 
 
-@pytest.mark.parametrize("bot", ["always-call", "random"])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", "holdem(players=3)"])
+@pytest.mark.parametrize("bot", ["always-call", slow("random")])
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", slow("holdem(players=3)")])
 def test_two_worlds_that_differ_in_hidden_cards_are_alike(name, bot, tmp_path, monkeypatch):
-    """One person at two servers whose decks differ where he cannot see: the same bytes, until the end."""
+    """One person at two servers whose decks differ only in hidden cards: the same bytes, until the end."""
     players, hole = (3 if "3" in name else 2), (2 if "holdem" in name else 1)
     board = {"kuhn": 0, "leduc": 1}.get(name, 5)
     marks = iter(range(10_000))
     monkeypatch.setattr("openfelt.table.session.session.new_seed", lambda: "7" * 64)
-    monkeypatch.setattr("openfelt.table.session.sessions.new_seed", lambda: "7" * 64)
+    monkeypatch.setattr("openfelt.table.session.manager.new_seed", lambda: "7" * 64)
     monkeypatch.setattr(
         "openfelt.table.session.session.secrets.token_urlsafe", lambda _: f"mark-{next(marks) // 2}"
     )
@@ -364,7 +365,7 @@ def test_what_may_not_be_done_is_told_in_one_sentence(server):
         ("GET", "/api/sessions"),
     ):
         status, _, answer = server.ask(method, path)
-        assert (status, json.loads(answer)["error"]) == (405, f"{path} cannot be asked for by {method}.")
+        assert (status, json.loads(answer)["error"]) == (405, f"The path {path} does not support {method}.")
     kuhn = server.begin("kuhn", "random")
     with Window(server, kuhn) as window:
         window.deal()
@@ -409,7 +410,7 @@ FOREIGN = [
 def test_pages_of_others_are_refused(server, origin):
     body = json.dumps({"game": "kuhn", "bots": ["random"]}).encode()
     status, headers, answer = server.ask("POST", "/api/sessions", body, {"Origin": origin})
-    assert (status, json.loads(answer)["error"]) == (403, "A page of another site may not do this.")
+    assert (status, json.loads(answer)["error"]) == (403, "Pages of other sites are not allowed to do this.")
     assert "content-security-policy" in headers
     key = server.begin("kuhn", "random")
     with pytest.raises(InvalidStatus, match="403"):
@@ -454,7 +455,7 @@ def test_other_names_for_this_machine_are_refused(server, name):
         status, _, answer = server.ask("GET", path, headers={"Host": host})
         assert (status, json.loads(answer)["error"]) == (
             403,
-            "This table is only for the machine that it runs on.",
+            "This table accepts connections from its own machine only.",
         )
     key, body = server.begin("kuhn", "random"), b'{"game": "kuhn", "bots": ["random"]}'
     own = {"Host": host, "Origin": f"http://{host}"}
@@ -494,7 +495,7 @@ def test_a_token_opens_the_table(token, tmp_path):
         body = b'{"game": "kuhn", "bots": ["random"]}'
         for query in ("", "?token=", "?token=wrong", f"?token={quote(token)}x", "?Token=" + quote(token)):
             status, headers, answer = server.ask("GET", f"/api/lobby{query}")
-            assert (status, json.loads(answer)["error"]) == (401, "This table asks for a token.")
+            assert (status, json.loads(answer)["error"]) == (401, "This table needs a token.")
             assert "set-cookie" not in headers
             assert server.ask("POST", f"/api/sessions{query}", body)[0] == 401
         status, _, answer = server.ask("GET", "/", headers={"Accept": "text/html"})
@@ -556,7 +557,7 @@ def test_sessions_are_apart(server):
         answer = two.ask(
             do="act", hand=one.hand["number"], step=one.hand["step"], action=one.hand["actions"][0]["word"]
         )
-        assert answer["error"] == "No hand is on; deal the next one."
+        assert answer["error"] == "No hand is in progress; deal the next one."
         one.play_on(dice)
         assert {**two.ask(do="state"), "request": None} == {**before, "request": None}
         assert len([text for text in two.came if '"state"' in text]) == 3  # nothing of the other's came
@@ -569,7 +570,7 @@ def test_sessions_are_apart(server):
 def test_a_socket_to_no_session_is_told_and_closed(server):
     with connect(f"ws://{server.host}:{server.port}/ws/none") as stream:
         answer = json.loads(stream.recv(PATIENCE))
-        assert answer == {"type": "error", "error": "There is no such session.", "request": None}
+        assert answer == {"type": "error", "error": "This session does not exist.", "request": None}
         with pytest.raises(ConnectionClosed):
             stream.recv(PATIENCE)
         assert stream.protocol.close_code == 4404
@@ -688,12 +689,13 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
 
 def prepared(database: Path, sittings: list[tuple[str, list[str]]]) -> list[str]:
     """Sessions that are there before a server is."""
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     keys = [tables.begin(name, bots) for name, bots in sittings]
     tables.close()
     return keys
 
 
+@pytest.mark.slow
 def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
     """Several games at once; the server is killed, comes back, and every hand goes on with the same cards."""
     database, dice = tmp_path / "table.db", random.Random(9)
@@ -765,7 +767,7 @@ def test_kills_at_random_moments_lose_no_hand_that_was_over(tmp_path):
             assert found.keys() == {number for number, row in rows.items() if row.status == 1}
             assert len(found) in (len(rows), len(rows) - 1)
     assert len(seen) > 20
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     state = tables.state(key)
     over = {number: record.won[rows[number].seat] for number, record in found.items()}
     late = state["hand"] is not None and state["hand"]["over"]  # killed between the last action and its entry
@@ -776,7 +778,7 @@ def test_kills_at_random_moments_lose_no_hand_that_was_over(tmp_path):
 
 def test_a_hand_that_cannot_go_on_is_returned(tmp_path):
     database = tmp_path / "table.db"
-    tables = Tables(SessionStore(database), Bots())
+    tables = SessionManager(SessionStore(database), BotPool())
     key = tables.begin("leduc", ["always-call"])
     tables.deal(key, 1, new_nonce())
     tables.close()
@@ -786,7 +788,7 @@ def test_a_hand_that_cannot_go_on_is_returned(tmp_path):
     base.close()
     with thread_server(database) as server, Window(server, key) as window:
         assert window.state["hand"] is None
-        assert "hand 1 could not go on: all chips were returned." in window.state["notice"]
+        assert "hand 1 could not be restored; it does not count." in window.state["notice"]
         assert server.get(f"/api/sessions/{key}/hands")[1]["hands"][0]["returned"] is True
         window.deal()
         window.play_on(random.Random(1))
@@ -867,7 +869,7 @@ def damaged(path: Path, how: str) -> str:
         path.write_bytes(data[:4096] + random.Random(1).randbytes(3 * 4096) + data[4 * 4096 :])
     elif how == "no database":
         path.write_bytes(b"Some text that somebody wrote." * 300)
-        says = "is no store of hands"
+        says = "is not a store of hands"
     return says
 
 
@@ -922,6 +924,7 @@ def test_ctrl_c_closes_the_table_without_a_word(tmp_path):
 # Many tables at once
 
 
+@pytest.mark.slow
 def test_twenty_tables_at_once_lose_no_chip_and_show_no_card(monkeypatch):
     """The short form of `felt bench table`."""
     monkeypatch.syspath_prepend(BENCHMARKS)

@@ -1,11 +1,15 @@
 """The public names of OpenFelt; `__init__.py` loads each when it is first used."""
 
 from .arena.freeze_out.freeze_out import freeze_out as freeze_out
+from .arena.hand_files import read_hands as read_hands, write_hands as write_hands
 from .arena.match import match as match
+from .arena.statistics.intervals import SequentialTest as SequentialTest
 from .arena.tournament import tournament as tournament
 from .arena.value import value as value
 from .bots.bot import Bot as Bot
+from .bots.measurable import load_measurable as load_measurable
 from .bots.registry import load_bot as load_bot
+from .bots.search.api import search as search
 from .cards.abstraction.abstraction import load_abstraction as load_abstraction
 from .cards.equity import equity as equity
 from .cards.strength import hand_strength as hand_strength
@@ -15,6 +19,9 @@ from .games.compile.compiler import compile_game as compile_game
 from .games.compile.export_efg import write_efg as write_efg
 from .games.game import CHANCE as CHANCE, TERMINAL as TERMINAL, Game as Game
 from .games.registry import load_game as load_game
+from .hands.check import check_record as check_record
+from .hands.record import HandRecord as HandRecord
+from .hands.store import HandStore as HandStore
 from .measure.dominated import dominated_actions as dominated_actions
 from .measure.equilibrium_distance import (
     EquilibriumSet as EquilibriumSet,
@@ -26,6 +33,13 @@ from .measure.exploitability import (
     exploitability as exploitability,
 )
 from .measure.mixture import mixture as mixture
+from .opponents.api import (
+    fit_model as fit_model,
+    load_model as load_model,
+    save_model as save_model,
+    score_model as score_model,
+)
+from .opponents.models.model import OpponentModel as OpponentModel
 from .opponents.responses.fixed import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
@@ -45,5 +59,6 @@ from .solve.sampling.sampled_fictitious_play import SampledFictitiousPlay as Sam
 from .solve.sampling.smooth_uct import SmoothUCT as SmoothUCT
 from .solve.sampling.uct import UCT as UCT
 from .solve.sequence_lp import SequenceLP as SequenceLP
+from .solve.solver import Solver as Solver
 
 __version__: str

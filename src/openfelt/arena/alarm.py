@@ -1,4 +1,4 @@
-"""An alarm that interrupts a bot whose time is up."""
+"""Interrupts a bot that has exceeded its time limit."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-RING_AGAIN = 0.05  # seconds
+REPEAT = 0.05  # seconds
 CAN_INTERRUPT = hasattr(signal, "setitimer")
 
 
 class TooLateError(BaseException):
-    """Raised inside a bot whose time is up; it is not one of those that a careless bot catches."""
+    """Raised inside a bot whose time is up; a bot that catches every Exception does not catch it."""
 
 
 @contextmanager
 def alarm(limit: float) -> Iterator[None]:
-    """Interrupt what takes too long, where that can be done: in the main thread, on systems with alarms.
+    """Interrupt code that takes too long, where that is possible: in the main thread, on systems with alarms.
 
-    It rings again and again, for the first time may fall into a place where Python loses errors.
+    The alarm repeats, since the first one may hit code in which Python discards exceptions.
     """
     if limit == math.inf or threading.current_thread() is not threading.main_thread() or not CAN_INTERRUPT:
         yield
@@ -30,7 +30,7 @@ def alarm(limit: float) -> Iterator[None]:
         raise TooLateError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, limit, RING_AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, limit, REPEAT)
     try:
         yield
     finally:

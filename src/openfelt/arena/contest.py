@@ -1,7 +1,7 @@
-"""What is played in a match, and the playing of one block of it: a function of the setup and a number.
+"""A match that is ready to be played, and the playing of one block of its deals.
 
-A match is cut into blocks of deals. A block's result does not depend on the others, nor on where or when it
-is played; so blocks can be shared out over processes, and those that are finished need not be played again.
+A block's result depends only on the setup and the number of its first deal, not on other blocks, nor on where
+or when it is played. So blocks can be distributed over processes, and finished ones need not be played again.
 """
 
 from __future__ import annotations
@@ -9,47 +9,27 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from openfelt.arena.hand_kernels import (
-    ACTION_DRAWS,
-    Deals,
-    Played,
-    deal_block,
-    luck,
-    pay_block,
-    place_block,
-    play_block,
-    play_tree_block,
-    room,
-    who_sat,
-)
-from openfelt.arena.lineup import Lineup
-from openfelt.arena.statistics.aivat import holdem_aivat, parents, tree_aivat
-from openfelt.arena.statistics.card_luck import CONTROLS, card_luck
+from openfelt.arena.engine import match_engine
+from openfelt.arena.hand_kernels import HandOutcomes, MatchPlan, empty_outcomes, random_streams
+from openfelt.arena.participants import Participants
+from openfelt.arena.statistics.card_luck import CONTROLS
 from openfelt.arena.statistics.intervals import Moments
-from openfelt.arena.table import Conduct, HoldemTable, Table, TreeTable
+from openfelt.arena.table import DecisionStats, Table
 from openfelt.bots.bot import Bot
-from openfelt.bots.policy_bot import HoldemBot, PolicyBot, TreeBot
 from openfelt.bots.registry import load_bot
-from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_any, compile_game
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import Game
-from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
-from openfelt.policy.rules import rule_table
-from openfelt.solve.traverse.holdem import holdem_tree
-from openfelt.solve.traverse.open_tree import open_tree
+from openfelt.hands.record import HandRecord
 
 DUPLICATE, FRESH = "duplicate", "fresh"
 DEALINGS = (DUPLICATE, FRESH)
@@ -57,29 +37,29 @@ DEALINGS = (DUPLICATE, FRESH)
 
 @dataclass(frozen=True)
 class Setup:
-    """All that the result of a match depends on, but for its length."""
+    """All that the result of a match depends on, except its length."""
 
     game: str
-    bots: tuple[str, ...]  # by name, one for each seat
+    bots: tuple[str, ...]  # by name, one per seat
     seed: int = 0
     dealing: str = DUPLICATE  # each deal in every seating; or a new deal for each hand
-    block: int = 0  # deals in a block; 0: as many as suit the bots
-    limit: float = math.inf  # seconds a decision
+    block: int = 0  # deals in a block; 0: chosen to suit the bots
+    limit: float = math.inf  # seconds per decision
     compiled: bool = True  # whether policies may play in kernels
-    aivat: bool = False  # whether luck is taken out where policies are known
-    history: bool = False  # whether it is kept how each hand ended
+    aivat: bool = False  # whether winnings are adjusted by AIVAT
+    history: bool = False  # whether results include the leaf of each hand
 
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What is kept of a block."""
+    """The result of a block."""
 
-    moments: Moments  # of rows as Contest.columns says, one for each deal
+    moments: Moments  # of one row per deal, with the columns of `Contest.columns`
     hands: int
-    seats: Floats  # [participants, seats, 2] the sum of what was won in each seat, and the hands
+    seats: Floats  # [participants, seats, 2] the total won in each seat, and the number of hands
     style: Longs  # [participants, STYLE_COLUMNS]
-    conduct: tuple[Conduct, ...]  # by participant; without decisions where kernels played
-    leaf: Ints | None = None  # [deals, times] where each hand ended
+    stats: tuple[DecisionStats, ...]  # by participant; without decisions where kernels played
+    leaf: Ints | None = None  # [deals, times] the last node of each hand
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -88,108 +68,81 @@ class BlockResult:
             "hands": self.hands,
             "seats": self.seats.tolist(),
             "style": self.style.tolist(),
-            "conduct": [dataclasses.asdict(each) for each in self.conduct],
+            "conduct": [dataclasses.asdict(each) for each in self.stats],
             **({} if self.leaf is None else {"leaf": self.leaf.tolist()}),
         }
 
     @staticmethod
-    def from_dict(found: dict[str, Any]) -> BlockResult:
-        """What `as_dict` gave."""
+    def from_dict(facts: dict[str, Any]) -> BlockResult:
+        """The inverse of `as_dict`."""
         return BlockResult(
-            Moments.from_dict(found["moments"]),
-            int(found["hands"]),
-            np.array(found["seats"], float),
-            np.array(found["style"], np.int64),
-            tuple(Conduct(**each) for each in found["conduct"]),
-            np.array(found["leaf"], np.int32) if "leaf" in found else None,
+            Moments.from_dict(facts["moments"]),
+            int(facts["hands"]),
+            np.array(facts["seats"], float),
+            np.array(facts["style"], np.int64),
+            tuple(DecisionStats(**each) for each in facts["conduct"]),
+            np.array(facts["leaf"], np.int32) if "leaf" in facts else None,
         )
 
 
-def plays_by_numbers(bot: Bot) -> bool:
-    """Whether a bot plays by a table of numbers and nothing else, so that a kernel can play for it."""
-    if not isinstance(bot, RuleBot | HoldemBot | TreeBot) or type(bot).act is not PolicyBot.act:
-        return False
-    if type(bot).end_hand is not Bot.end_hand:  # it wants to see how hands end
-        return False
-    return type(bot).weights in (RuleBot.weights, HoldemBot.weights, TreeBot.weights)
-
-
 class Contest:
-    """A setup made ready to be played: game and bots are loaded."""
+    """A setup whose game and bots are loaded."""
 
     def __init__(self, setup: Setup, bots: Sequence[Bot] | None = None) -> None:
         self.game: Game = load_game(setup.game)
-        if len(setup.bots) != self.game.players:
-            raise FeltError(f"{self.game.name} is for {self.game.players} bots, not for {len(setup.bots)}.")
-        if setup.dealing not in DEALINGS:
-            raise FeltError(f"Deals are {' or '.join(DEALINGS)}, not '{setup.dealing}'.")
-        if not setup.limit > 0:
-            raise FeltError(f"A decision needs some time, not {setup.limit} seconds.")
-        self.setup, self.lineup, self._given = setup, Lineup.of(setup.bots), bots
-        self.luck = luck(setup.seed)
-        self._warm = False
+        _require_valid(setup, self.game)
+        self.setup, self.participants, self._bot_objects = setup, Participants.of(setup.bots), bots
+        self.streams = random_streams(setup.seed)
+        self._is_warm = False
         self.bots = self._load()
         self.tree = self._find_tree()
-        self._known = np.array([plays_by_numbers(bot) for bot in self.bots])
-        self.compiled = setup.compiled and setup.limit == math.inf and bool(self._known.all())
+        in_kernels = all(bot.plays_in_kernels for bot in self.bots)
+        self.compiled = setup.compiled and setup.limit == math.inf and in_kernels
         if setup.aivat and setup.limit < math.inf:
-            raise FeltError("AIVAT needs actions drawn from the policies, which a clock may prevent.")
-        if setup.aivat and isinstance(self.tree, BettingTree) and self.game.players != 2:
-            raise FeltError("Luck can be taken out of hold'em by AIVAT for two players, not for three.")
-        self._opened = open_tree(self.tree) if isinstance(self.tree, GameTree) else None
-        if self._opened and self._opened.depth > ACTION_DRAWS:
-            raise FeltError(f"{self.game.name} has more than {ACTION_DRAWS} decisions in a row.")
-        if self.compiled or setup.aivat:  # tables of three players are made in seconds
-            self._tables = tuple(self._table(bot) for bot in self.bots)
-            self._trees = [
-                holdem_tree(bot.policy.tree) if isinstance(bot, HoldemBot) else None for bot in self.bots
-            ]
+            raise FeltError("AIVAT needs actions drawn from the policies, which a time limit may prevent.")
+        plan = MatchPlan(self.participants.seatings, self.times, self.streams)
+        self.engine = match_engine(self.tree, self.game, plan)
+        if setup.aivat:
+            self.engine.require_aivat()
+        if self.compiled or setup.aivat:  # for three players, tables take seconds
+            self.engine.use_tables(self.bots, [bot.kernel_table(self.tree) for bot in self.bots])
 
     def _load(self) -> list[Bot]:
-        """One for each participant."""
-        first = [self.lineup.seats.index(participant) for participant in range(len(self.lineup.names))]
-        if self._given is not None:
-            return [self._given[place] for place in first]
+        """One bot per participant."""
+        places = self.participants.places
+        first = [places.index(participant) for participant in range(len(self.participants.names))]
+        if self._bot_objects is not None:
+            return [self._bot_objects[place] for place in first]
         return [load_bot(self.setup.bots[place], self.game) for place in first]
 
-    def _sit_down(self) -> list[Bot]:
-        """One for each place of the lineup: bots that learn anew and apart, the others as they are."""
-        sitting = []
-        for place, participant in enumerate(self.lineup.seats):
+    def _seated_bots(self) -> list[Bot]:
+        """One bot per place. A bot that learns is a new copy in each, without memory of other hands."""
+        seated = []
+        for place, participant in enumerate(self.participants.places):
             bot = self.bots[participant]
-            if bot.learns and self._given is None:
+            if bot.learns and self._bot_objects is None:
                 bot = load_bot(self.setup.bots[place], self.game)
             elif bot.learns:
-                bot = copy.deepcopy(bot)  # as it was given
-            sitting.append(bot)
-        return sitting
+                bot = copy.deepcopy(bot)
+            seated.append(bot)
+        return seated
 
     def _find_tree(self) -> Tree:
-        """Of the game; that of a policy, if there is one, so that no second one need be made."""
-        for bot in self.bots:
-            if isinstance(bot, HoldemBot | TreeBot):
-                return bot.policy.tree
-        return compile_any(self.game)
-
-    def _table(self, bot: Bot) -> Any:
-        """The numbers that a bot plays by, where it plays by numbers."""
-        if isinstance(bot, RuleBot):
-            if isinstance(self.tree, BettingTree):
-                return rule_table(self.tree, bot.rule)
-            return rule_table(self.tree, bot.rule)
-        if isinstance(bot, TreeBot):
-            return bot.policy.probabilities
-        return bot.policy.weights if isinstance(bot, HoldemBot) else np.zeros(0, np.uint8)
+        """The tree of a bot's policy if there is one, so that no second tree is compiled."""
+        policies = [bot.fixed_policy for bot in self.bots]
+        return next((policy.tree for policy in policies if policy is not None), None) or compile_any(
+            self.game
+        )
 
     @property
     def times(self) -> int:
         """How often a deal is played."""
-        return len(self.lineup.seatings) if self.setup.dealing == DUPLICATE else 1
+        return len(self.participants.seatings) if self.setup.dealing == DUPLICATE else 1
 
     @property
     def columns(self) -> dict[str, list[int]]:
-        """Of a row: what each participant won, and the control variates."""
-        participants = len(self.lineup.names)
+        """The columns of a row: winnings of each participant, control variates, adjusted winnings."""
+        participants = len(self.participants.names)
         controls = participants * CONTROLS * self._has_controls
         ends = np.cumsum([participants, controls, participants * self.setup.aivat]).tolist()
         return {
@@ -200,131 +153,83 @@ class Contest:
 
     @property
     def _has_controls(self) -> bool:
-        """When a deal is played in every seating, everyone has had the same luck."""
-        return self.setup.dealing == FRESH and isinstance(self.tree, BettingTree)
+        """Not with duplicate deals, where all participants get the same cards."""
+        return self.setup.dealing == FRESH and self.engine.has_controls
 
     def play(self, first: int, count: int) -> BlockResult:
         """Play deals from number `first` on."""
-        played, conduct = self.play_hands(first, count)
-        who = who_sat(self.lineup.seatings, first, played)
-        rows = self._rows(played.won, who)
+        outcomes, stats = self.play_hands(first, count)
+        seated = self.engine.plan.participants(first, count)
+        rows = self._means(outcomes.won, seated)
         if self._has_controls:
-            lucky = card_luck(deal_block(self.game.players, self.luck, first, count))[:, None]
-            rows += [row for place in range(CONTROLS) for row in self._rows(lucky[..., place], who)]
+            controls = self.engine.controls(first, count)[:, None]
+            rows += [row for place in range(CONTROLS) for row in self._means(controls[..., place], seated)]
         if self.setup.aivat:
-            rows += self._rows(self._adjusted(played, who, first), who)
-        moments, style = Moments.of(np.stack(rows, axis=1)), played.style
-        shares = self.lineup.shares(who)
-        seats = np.stack(
-            [[(played.won * share).sum(axis=(0, 1)), share.sum(axis=(0, 1))] for share in shares]
+            rows += self._means(self.engine.aivat(outcomes, first), seated)
+        masks = self.participants.masks(seated)
+        seats = np.stack([[(outcomes.won * mask).sum(axis=(0, 1)), mask.sum(axis=(0, 1))] for mask in masks])
+        return BlockResult(
+            Moments.of(np.stack(rows, axis=1)),
+            outcomes.leaf.size,
+            seats.transpose(0, 2, 1),
+            outcomes.style,
+            stats,
+            outcomes.leaf if self.setup.history else None,
         )
-        leaf = played.leaf if self.setup.history else None
-        return BlockResult(moments, played.leaf.size, seats.transpose(0, 2, 1), style, conduct, leaf)
 
-    def pay(self, deals: Deals, leaf: Ints) -> Floats:
-        """[deals, times, seats] what was won in hands of hold'em that ended so."""
-        assert isinstance(self.tree, BettingTree)
-        played = room(leaf.shape[0], leaf.shape[1], self.game.players, 0)
-        played.leaf[...] = leaf
-        pay_block(self.tree.node, self.tree.leaves, deals.value, played)
-        return played.won
+    def _means(self, values: Floats, seated: Longs) -> list[Floats]:
+        """From values [deals, times, seats] for each participant the mean [deals] over its seats."""
+        masks = self.participants.masks(seated)
+        return [(values * mask).sum(axis=(1, 2)) / mask.sum(axis=(1, 2)) for mask in masks]
 
-    def play_hands(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
-        """The hands themselves."""
-        if not self.compiled:
-            return self._play_by_hand(first, count)
-        seatings = self.lineup.seatings
-        conduct = tuple(Conduct() for _ in self.bots)
-        if isinstance(self.tree, BettingTree):
-            deals = deal_block(self.game.players, self.luck, first, count)
-            shifts = self._shifts(deals)
-            played = play_block(
-                self.tree, self._tables, shifts, seatings, self.times, deals, self.luck, first
-            )
-        else:
-            assert self._opened is not None
-            played = play_tree_block(
-                self._opened.tree, self._tables, seatings, self.times, self.luck, first, count
-            )
-        return played, conduct
+    def play_hands(self, first: int, count: int) -> tuple[HandOutcomes, tuple[DecisionStats, ...]]:
+        """The outcomes of the hands, and the stats of the participants."""
+        if self.compiled:
+            return self.engine.play(first, count), tuple(DecisionStats() for _ in self.bots)
+        return self._call_bots(first, count)
 
-    def _play_by_hand(self, first: int, count: int) -> tuple[Played, tuple[Conduct, ...]]:
-        """The same by asking bots. One that learns plays each seating in a life of its own: it would know the
-        cards of a deal that it meets again.
+    def _call_bots(self, first: int, count: int) -> tuple[HandOutcomes, tuple[DecisionStats, ...]]:
+        """Call the bots for each decision.
+
+        If one of them learns, each time that the deals are played is a session with new bots: otherwise it
+        would know the cards of a deal that it meets again.
         """
-        if self.setup.limit < math.inf and not self._warm:
-            self._warm_up()
-        lives = [[time] for time in range(self.times)]
+        if self.setup.limit < math.inf and not self._is_warm:
+            self._is_warm = True
+            self._open_table().warm_up(self.streams)
+        sessions = [[time] for time in range(self.times)]
         if not any(bot.learns for bot in self.bots):
-            lives = [list(range(self.times))]
-        played = room(count, self.times, self.game.players, len(self.bots))
-        conduct = tuple(Conduct() for _ in self.bots)
-        for times in lives:
+            sessions = [list(range(self.times))]
+        outcomes = empty_outcomes(count, self.times, self.game.players, len(self.bots))
+        stats = tuple(DecisionStats() for _ in self.bots)
+        for times in sessions:
             table = self._open_table()
-            part = table.play_block(self.lineup, times, self.luck, first, count)
-            played.leaf[:, times], played.won[:, times] = part.leaf, part.won
-            for place, participant in enumerate(self.lineup.seats):
-                conduct[participant].add(table.conduct[place])
-                played.style[participant] += part.style[place]
-        return played, conduct
-
-    def _warm_up(self) -> None:
-        """Under a clock, let bots compile and read what they need before it counts."""
-        self._warm, table = True, self._open_table()
-        if isinstance(table, HoldemTable):
-            cards = deal_block(self.game.players, self.luck, 0, 1).cards[0].tolist()
-            own = [tuple(cards[2 * seat : 2 * seat + 2]) for seat in range(self.game.players)]
-            table.warm_up(own, tuple(cards[2 * self.game.players :]))
-        elif isinstance(table, TreeTable):
-            table.warm_up()
+            part = table.play_block(self.participants, times, self.streams, first, count)
+            outcomes.leaf[:, times], outcomes.won[:, times] = part.leaf, part.won
+            for place, participant in enumerate(self.participants.places):
+                stats[participant].add(table.stats[place])
+                outcomes.style[participant] += part.style[place]
+        return outcomes, stats
 
     def _open_table(self) -> Table:
-        bots = self._sit_down()
+        bots = self._seated_bots()
         for bot in bots:
-            if isinstance(bot, HoldemBot):
-                bot.use_tables()
-        if isinstance(self.tree, BettingTree):
-            assert isinstance(self.game, Holdem)
-            return HoldemTable(self.game, bots, self.tree, limit=self.setup.limit)
-        return TreeTable(self.game, bots, compile_game(self.tree), limit=self.setup.limit)
+            bot.use_tables()
+        return self.engine.open_table(bots, self.setup.limit)
 
-    def _shifts(self, deals: Deals) -> Longs:
-        """Where each policy finds its hands; one that plays by a rule has them all in one place."""
-        found: dict[int, Longs] = {}
-        for tree in self._trees:
-            if tree is not None and id(tree) not in found:
-                found[id(tree)] = place_block(tree, deals)
-        size = (len(deals.cards), 4 * self.game.players)
-        nothing = np.zeros(size, np.int64)
-        return np.stack([nothing if tree is None else found[id(tree)] for tree in self._trees])
+    def records(self, first: int, leaf: Ints) -> Iterator[HandRecord]:
+        """The hands of a block in order: deal by deal, one seating after the other."""
+        deals, times = leaf.shape
+        seated = self.engine.plan.participants(first, deals)
+        for place, hand in enumerate(self.engine.hands(first, leaf)):
+            names = tuple(self.participants.names[bot] for bot in seated[place // times, place % times])
+            yield HandRecord(self.game.name, first * times + place, names, *hand)
 
-    def _adjusted(self, played: Played, who: Longs, first: int) -> Floats:
-        """What was won, with luck taken out."""
-        if isinstance(self.tree, BettingTree):
-            deals = deal_block(self.game.players, self.luck, first, len(who))
-            return holdem_aivat(
-                self.tree, self._parents, deals, played, who, self._tables, self._shifts(deals), self._known
-            )
-        adjusted = np.empty_like(played.won)
-        for seating, leaves in enumerate(self._adjusted_leaves):
-            here = (who == self.lineup.seatings[seating]).all(axis=2)
-            adjusted[here] = leaves[played.leaf[here]]
-        return adjusted
 
-    @cached_property
-    def _parents(self) -> Ints:
-        assert isinstance(self.tree, BettingTree)
-        return parents(self.tree)
-
-    @cached_property
-    def _adjusted_leaves(self) -> list[Floats]:
-        """By seating."""
-        assert isinstance(self.tree, GameTree)
-        tables = [table if known else None for table, known in zip(self._tables, self._known, strict=True)]
-        return [tree_aivat(self.tree, [tables[bot] for bot in row]) for row in self.lineup.seatings]
-
-    def _rows(self, values: Floats, who: Longs) -> list[Floats]:
-        """[deals, times, seats] by participant: the mean over all that he sat in."""
-        return [
-            (values * share).sum(axis=(1, 2)) / share.sum(axis=(1, 2)) for share in self.lineup.shares(who)
-        ]
+def _require_valid(setup: Setup, game: Game) -> None:
+    if len(setup.bots) != game.players:
+        raise FeltError(f"{game.name} is for {game.players} bots, not for {len(setup.bots)}.")
+    if setup.dealing not in DEALINGS:
+        raise FeltError(f"Deals are {' or '.join(DEALINGS)}, not '{setup.dealing}'.")
+    if not setup.limit > 0:
+        raise FeltError(f"The time limit of a decision must be above 0 seconds, not {setup.limit}.")

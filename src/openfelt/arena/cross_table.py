@@ -1,7 +1,7 @@
-"""Everybody against everybody, as a table: in plain text and in Markdown (`plots/cross_table.py` draws it).
+"""The cross table of a tournament in plain text and Markdown (`plots/cross_table.py` draws it).
 
-Bots stand in the order of their ranking, and columns have the numbers of the rows, as in chess: names of ten
-bots would not fit side by side.
+Rows are in the order of the ranking, and columns are labelled by the numbers of the rows, as in chess: the
+names of ten bots would not fit side by side.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from openfelt.core.jit import Floats
 
 @dataclass(frozen=True)
 class CrossTable:
-    """What the bot of a row won, in all and against the bot of each column, with intervals of 95%."""
+    """Winnings of the bot of a row, in all and against the bot of each column, with 95% intervals."""
 
     names: tuple[str, ...]  # by rank
     won: Floats  # [bots, bots] of the row against the column; nan on the diagonal
-    interval: Floats  # [bots, bots] half its width
-    mean: Floats  # [bots] over all tables that the bot sat at
+    interval: Floats  # [bots, bots] half the width
+    mean: Floats  # [bots] over all matches of the bot
     mean_interval: Floats  # [bots]
     unit: str
-    digits: int = 1  # after the point
-    against: str = "against"  # what a column means
+    digits: int = 1  # after the decimal point
+    against: str = "against"  # the relation of row to column
 
     def text(self) -> str:
-        """For a terminal: a line of means for each bot, and one of intervals below it."""
+        """For a terminal: for each bot a line of means, and one of intervals below it."""
         rows = [["", "", "mean", *(str(place) for place in range(1, len(self.names) + 1))]]
         for place, name in enumerate(self.names):
             cells = self.cells(place)
@@ -37,7 +37,7 @@ class CrossTable:
         return "\n".join(_line(row, widths) for row in rows)
 
     def markdown(self) -> str:
-        """The same for a page."""
+        """In Markdown."""
         head = ["", "bot", f"mean ({self.unit})", *(str(place) for place in range(1, len(self.names) + 1))]
         lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(head) - 2)]
         for row, name in enumerate(self.names):
@@ -46,7 +46,7 @@ class CrossTable:
         return "\n".join(lines)
 
     def cells(self, row: int) -> list[tuple[str, str]]:
-        """The mean and the interval of everything in a row."""
+        """The mean and the interval of each cell of a row."""
         pairs = [(self.mean[row], self.mean_interval[row])]
         pairs += zip(self.won[row], self.interval[row], strict=True)
         return [(signed(mean, self.digits), spread(interval, self.digits)) for mean, interval in pairs]
@@ -60,10 +60,10 @@ def _line(row: list[str], widths: list[int]) -> str:
 
 
 def signed(mean: float, digits: int) -> str:
-    """A mean as it is printed; nothing where there is none."""
+    """A mean as it is printed; "-" for nan."""
     return "-" if math.isnan(mean) else f"{mean:+,.{digits}f}"
 
 
 def spread(interval: float, digits: int) -> str:
-    """Half an interval as it is printed."""
+    """Half the width of an interval as it is printed."""
     return "" if math.isnan(interval) else f"± {interval:,.{digits}f}"

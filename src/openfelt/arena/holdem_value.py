@@ -1,4 +1,4 @@
-"""What a hold'em policy wins against another, over many deals, each in every seat with the same cards."""
+"""What a hold'em policy wins against another, estimated from many duplicate deals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from openfelt.policy.policy import Policy
 
 @dataclass(frozen=True)
 class HoldemValue:
-    """Winnings of a policy, a hand."""
+    """Winnings of a policy per hand."""
 
     deals: int
     hands: int  # each deal is played once in each seat
-    won: Estimate  # chips
-    seats: tuple[float, ...]  # chips a hand by seat
+    won: Estimate  # chips per hand
+    seats: tuple[float, ...]  # chips per hand, by seat
 
     @property
     def chips(self) -> float:
@@ -32,7 +32,7 @@ class HoldemValue:
 
     @property
     def mbb(self) -> float:
-        """Thousandths of a big blind a hand."""
+        """Thousandths of a big blind per hand."""
         return 1000 * self.chips / BIG_BLIND
 
     def interval(self, confidence: float = 0.95) -> float:
@@ -68,13 +68,16 @@ def holdem_value(
     threads: int = 1,
     progress: Callable[[int], object] = lambda _: None,
 ) -> HoldemValue:
-    """What `policy` wins a hand in one seat, with `opponent` in all others."""
+    """What `policy` wins per hand in one seat, with `opponent` in all others."""
     policy, opponent = require_holdem_policy(policy), require_holdem_policy(opponent)
     players = policy.tree.players
     if opponent.tree.players != players:
-        raise FeltError(f"The policies are for {players} and for {opponent.tree.players} players.")
+        raise FeltError(
+            f"Both policies must be for the same number of players, not for {players} and "
+            f"{opponent.tree.players}."
+        )
     if deals < 2 or deals != int(deals):
-        raise FeltError(f"An interval needs a whole number of 2 deals or more, not {deals}.")
+        raise FeltError(f"The number of deals must be a whole number of 2 or more, not {deals}.")
     game = policy.rules
     others = HoldemBot(opponent, game)
     result = match(

@@ -1,35 +1,29 @@
-"""A match on disk: a journal with a line for each block that is over."""
+"""A match on disk: a journal with one line per finished block."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from openfelt.arena.contest import BlockResult, Contest, Setup
 from openfelt.bots.bot import Bot
-from openfelt.bots.policy_bot import HoldemBot, TreeBot
-from openfelt.bots.search_bot import MctsBot, ModelBot
 from openfelt.core.errors import FileError
 from openfelt.core.files import file_checksum
-from openfelt.core.journal import Journal
-from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.policy import Policy
+from openfelt.core.journal import MARKS, Journal
 
 KIND = "match"
 
 
 class MatchFolder:
-    """What was played so far."""
+    """The finished blocks of a match."""
 
     def __init__(self, path: Path, contest: Contest) -> None:
-        seated = [contest.bots[participant] for participant in contest.lineup.seats]
-        marks = [mark(name, bot) for name, bot in zip(contest.setup.bots, seated, strict=True)]
-        self._journal = Journal.open(path, KIND, {**_plain(contest.setup), "marks": marks})
+        bots = [contest.bots[participant] for participant in contest.participants.places]
+        marks = bot_fingerprints(contest.setup.bots, bots)
+        self._journal = Journal.open(path, KIND, {**_as_dict(contest.setup), MARKS: marks})
         self._blocks: dict[tuple[int, int], BlockResult] = {}  # by first deal and count
         self.seconds_before = 0.0
         for number, part in enumerate(self._journal.parts, 1):
@@ -40,32 +34,27 @@ class MatchFolder:
                 raise FileError(f"{path} is damaged in its block {number}; remove that line.") from None
 
     def find(self, first: int, count: int) -> BlockResult | None:
-        """A block, if it was played."""
+        """A block, if it is finished."""
         return self._blocks.get((first, count))
 
-    def keep(self, first: int, count: int, block: BlockResult, seconds: float) -> None:
-        """Write down a block, to stay, and how long the match has taken until then."""
+    def append(self, first: int, count: int, block: BlockResult, seconds: float) -> None:
+        """Write a block to disk, with the time that the match has taken so far."""
         self._blocks[first, count] = block
-        self._journal.keep({"first": first, "count": count, "seconds": seconds, **block.as_dict()})
+        self._journal.append({"first": first, "count": count, "seconds": seconds, **block.as_dict()})
 
 
-def mark(name: str, bot: Bot) -> str:
-    """Tells a policy or model that was trained on, or a file that was changed, from what it was."""
+def bot_fingerprints(names: Sequence[str], bots: Sequence[Bot]) -> list[str]:
+    """One per bot; it changes if the bot's policy or model is trained further, or its source file edited."""
+    return [_fingerprint(name, bot) for name, bot in zip(names, bots, strict=True)]
+
+
+def _fingerprint(name: str, bot: Bot) -> str:
     path = Path(name.rpartition(":")[0])
     if path.suffix == ".py" and path.is_file():
         return file_checksum(path)[:12]
-    if isinstance(bot, HoldemBot | TreeBot):
-        return _table_mark(bot.policy)
-    if isinstance(bot, MctsBot) and bot.policy is not None:
-        return _table_mark(bot.policy)
-    return bot.model.fingerprint if isinstance(bot, ModelBot) else ""
+    return bot.fingerprint
 
 
-def _table_mark(policy: Policy) -> str:
-    table = policy.weights if isinstance(policy, HoldemPolicy) else policy.probabilities
-    return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()[:12]
-
-
-def _plain(setup: Setup) -> dict[str, Any]:
+def _as_dict(setup: Setup) -> dict[str, Any]:
     facts = dataclasses.asdict(setup)
     return facts | {"bots": list(setup.bots), "limit": None if setup.limit == math.inf else setup.limit}

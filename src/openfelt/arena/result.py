@@ -1,4 +1,4 @@
-"""What a match says: winnings with intervals, how everybody played, and how they behaved."""
+"""The result of a match: winnings with intervals, playing style, and the time and faults of each bot."""
 
 from __future__ import annotations
 
@@ -11,64 +11,58 @@ import numpy as np
 from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
 from openfelt.arena.hand_kernels import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
 from openfelt.arena.statistics.intervals import UNDECIDED, Estimate, Moments, estimate
-from openfelt.arena.table import Conduct
+from openfelt.arena.table import DecisionStats
 from openfelt.core.errors import FeltError, unknown
-from openfelt.games.holdem import BIG_BLIND, Holdem
-
-MILLI = 1000
+from openfelt.core.jit import Longs
+from openfelt.games.game import Unit
 
 
 @dataclass(frozen=True)
 class Style:
-    """How someone plays hold'em, as PGC10's table 1 reports it."""
+    """How a participant plays hold'em, by the statistics of PGC10, table 1."""
 
-    seen_flops: float  # SF: the share of hands that he did not fold before the flop
-    early_aggression: float  # P-AGR: bets and raises for each call, before the flop
-    late_aggression: float  # AGR: the same after it
+    seen_flops: float  # SF: share of hands not folded before the flop
+    early_aggression: float  # P-AGR: bets and raises per call, before the flop
+    late_aggression: float  # AGR: the same from the flop on
 
 
 @dataclass(frozen=True)
 class Score:
-    """Of one participant."""
+    """The result of one participant."""
 
     name: str
     hands: int
-    won: Estimate  # in the game's unit a hand, by the best estimate that the match allows
-    plain: Estimate  # without luck taken out
-    by_seat: tuple[float, ...]  # what was won a hand in each seat
+    won: Estimate  # per hand, in the unit of payoffs, by the most precise estimate that the match allows
+    plain: Estimate  # the mean, not adjusted for luck
+    by_seat: tuple[float, ...]  # mean winnings per hand in each seat
     style: Style | None
-    conduct: Conduct
+    stats: DecisionStats
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """Of a match, or of what was played of it so far."""
+    """The result of a match."""
 
     game: str
-    unit: str
-    in_blinds: bool  # whether winnings are told in blinds, as in hold'em
+    unit: Unit  # in which winnings are reported
+    big_blind: float  # chips; 0 if the game has no blinds
     dealing: str
     deals: int
     hands: int
-    seconds: float  # that it took; those of several processes at the same time count once
+    seconds: float  # elapsed time
     scores: tuple[Score, ...]
-    verdict: str = ""  # of a sequential test: the first participant is better or worse than the others
+    verdict: str = ""  # of a sequential test: the first participant is better or worse than its opponents
 
     def score(self, name: str) -> Score:
-        """Of a participant."""
+        """The result of a participant."""
         for score in self.scores:
             if score.name == name:
                 return score
         raise FeltError(unknown("participant", name, [score.name for score in self.scores]))
 
-    def amount(self, chips: Estimate) -> Estimate:
-        """In the unit that winnings are told in: mbb/h in hold'em."""
-        return chips.scaled(MILLI / BIG_BLIND) if self.in_blinds else chips
-
-    @property
-    def amount_unit(self) -> str:
-        """The name of that unit."""
-        return "mbb/h" if self.in_blinds else f"{self.unit} a hand"
+    def amount(self, payoff: Estimate) -> Estimate:
+        """An estimate in the unit in which winnings are reported."""
+        return payoff.scaled(self.unit.scale)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -85,7 +79,7 @@ class MatchResult:
 
     def _score_dict(self, score: Score) -> dict[str, Any]:
         amount = self.amount(score.won)
-        facts: dict[str, Any] = {"name": score.name, "hands": score.hands, "unit": self.amount_unit}
+        facts: dict[str, Any] = {"name": score.name, "hands": score.hands, "unit": self.unit.name}
         facts |= {
             "won": amount.mean,
             "interval_68": amount.interval(0.68),
@@ -94,25 +88,18 @@ class MatchResult:
             "plain_won": self.amount(score.plain).mean,
             "plain_interval_95": self.amount(score.plain).interval(),
         }
-        if self.in_blinds:
-            facts["small_bets_per_hand"] = score.won.mean / BIG_BLIND
+        if self.big_blind:
+            facts["small_bets_per_hand"] = score.won.mean / self.big_blind
         if score.style:
             facts |= {
                 "seen_flops": score.style.seen_flops,
                 "preflop_aggression": score.style.early_aggression,
                 "aggression": score.style.late_aggression,
             }
-        conduct = score.conduct
-        facts["faults"] = conduct.faults
-        if conduct.first_error:
-            facts["first_error"] = conduct.first_error
-        if conduct.decisions:
-            facts["milliseconds_per_action"] = MILLI * conduct.seconds / conduct.decisions
-            facts["longest_action_milliseconds"] = MILLI * conduct.longest
-        return facts
+        return facts | score.stats.facts()
 
     def __str__(self) -> str:
-        return "\n".join([self._heading(), *_columns(self._cells()), *self._remarks()])
+        return "\n".join([self._heading(), *aligned(self._cells()), *self._remarks()])
 
     def _heading(self) -> str:
         how = "each in every seating" if self.dealing == DUPLICATE else "seats changed after each"
@@ -120,25 +107,21 @@ class MatchResult:
         return f"{self.game}: {self.hands:,} hands ({self.deals:,} deals, {how}{pace})"
 
     def _cells(self) -> list[list[str]]:
-        rows = [["", self.amount_unit, "68%", "95%"]]
-        if self.in_blinds:
-            rows[0].append("sb/h")
         styled = any(score.style for score in self.scores)
-        timed = any(score.conduct.decisions for score in self.scores)
-        rows[0] += ["SF", "P-AGR", "AGR"] * styled + ["ms/action"] * timed
+        timed = any(score.stats.decisions for score in self.scores)
+        head = ["", self.unit.name, "68%", "95%", *["sb/h"] * bool(self.big_blind)]
+        rows = [head + ["SF", "P-AGR", "AGR"] * styled + ["ms/action"] * timed]
         for score in self.scores:
-            amount = self.amount(score.won)
-            digits = 1 if self.in_blinds else 4
+            amount, digits = self.amount(score.won), self.unit.digits
             cells = [score.name, f"{amount.mean:+,.{digits}f}"]
             cells += [f"± {amount.interval(share):,.{digits}f}" for share in (0.68, 0.95)]
-            if self.in_blinds:
-                cells.append(f"{score.won.mean / BIG_BLIND:+.4f}")
+            if self.big_blind:
+                cells.append(f"{score.won.mean / self.big_blind:+.4f}")
             if score.style:
                 cells.append(f"{score.style.seen_flops:.3f}")
-                cells += map(_ratio, (score.style.early_aggression, score.style.late_aggression))
+                cells += map(_ratio_text, (score.style.early_aggression, score.style.late_aggression))
             if timed:
-                conduct = score.conduct
-                cells.append(f"{MILLI * conduct.seconds / max(1, conduct.decisions):.3f}")
+                cells.append(f"{score.stats.mean_milliseconds:.3f}")
             rows.append(cells)
         return rows
 
@@ -147,7 +130,7 @@ class MatchResult:
         if self.verdict:
             who = "" if self.verdict == UNDECIDED else f"{self.scores[0].name} is "
             lines.append(f"Sequential test: {who}{self.verdict}.")
-        return [*lines, *filter(None, (score.conduct.told(score.name) for score in self.scores))]
+        return [*lines, *filter(None, (score.stats.fault_report(score.name) for score in self.scores))]
 
 
 def result_of(
@@ -156,37 +139,48 @@ def result_of(
     """Put blocks together."""
     moments = Moments.total(block.moments for block in blocks)
     hands = sum(block.hands for block in blocks)
-    style = np.sum([block.style for block in blocks], axis=0)
-    seats = np.sum([block.seats for block in blocks], axis=0)
-    holdem = isinstance(contest.game, Holdem)
-    columns, scores = contest.columns, []
-    for participant, name in enumerate(contest.lineup.names):
-        conduct = Conduct()
-        for block in blocks:
-            conduct.add(block.conduct[participant])
-        sat = hands * contest.lineup.seats.count(participant)
-        plain = estimate(moments, columns["won"][participant])
-        if columns["adjusted"]:
-            won = estimate(moments, columns["adjusted"][participant])
-        else:
-            won = estimate(moments, columns["won"][participant], columns["controls"])
-        how = _style(style[participant], sat) if holdem else None
-        by_seat = tuple((seats[participant, :, 0] / np.maximum(1, seats[participant, :, 1])).tolist())
-        scores.append(Score(name, sat, won, plain, by_seat, how, conduct))
     return MatchResult(
         contest.game.name,
-        contest.game.unit,
-        holdem,
+        contest.game.winnings_unit,
+        contest.game.big_blind,
         contest.setup.dealing,
         moments.count,
         hands,
         seconds,
-        tuple(scores),
+        tuple(
+            _score(contest, blocks, moments, hands, participant)
+            for participant in range(len(contest.participants.names))
+        ),
         verdict,
     )
 
 
-def _style(counts: Any, hands: int) -> Style:
+def _score(
+    contest: Contest, blocks: Sequence[BlockResult], moments: Moments, hands: int, participant: int
+) -> Score:
+    style = np.sum([block.style[participant] for block in blocks], axis=0)
+    seats = np.sum([block.seats[participant] for block in blocks], axis=0)
+    columns, stats = contest.columns, DecisionStats()
+    for block in blocks:
+        stats.add(block.stats[participant])
+    plain = estimate(moments, columns["won"][participant])
+    if columns["adjusted"]:
+        won = estimate(moments, columns["adjusted"][participant])
+    else:
+        won = estimate(moments, columns["won"][participant], columns["controls"])
+    seat_hands = hands * contest.participants.places.count(participant)
+    return Score(
+        contest.participants.names[participant],
+        seat_hands,
+        won,
+        plain,
+        tuple((seats[:, 0] / np.maximum(1, seats[:, 1])).tolist()),
+        _style(style, seat_hands) if contest.engine.has_style else None,
+        stats,
+    )
+
+
+def _style(counts: Longs, hands: int) -> Style:
     def ratio(bets: int, calls: int) -> float:
         return float(bets) / calls if calls else float("inf") if bets else float("nan")
 
@@ -197,18 +191,15 @@ def _style(counts: Any, hands: int) -> Style:
     )
 
 
-def _ratio(number: float) -> str:
+def _ratio_text(number: float) -> str:
     return f"{number:.2f}" if number < 1e4 else "inf" if number == number else "-"
 
 
-def _columns(rows: list[list[str]]) -> list[str]:
-    """The first to the left, the others to the right."""
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a text table: the first column to the left, the others to the right."""
     widths = [max(len(row[place]) for row in rows if place < len(row)) for place in range(len(rows[0]))]
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=False))
-        )
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join(["", row[0].ljust(widths[0]), *cells[1:]]))
+    return lines

@@ -1,8 +1,9 @@
-"""What a policy wins from another: expected where that can be computed, else over many duplicate deals."""
+"""The value of a policy against an opponent: exact, or estimated from duplicate deals in hold'em."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def value(
     folder: Path | None = None,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Value:
-    """What a policy wins from another, in each seat.
+    """What a policy wins against an opponent, in each seat.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ def value(
     device : {"auto", "cpu", "cuda"}
         For exact values.
     flops : int, optional
-        With `exact`: estimate from so many sampled flops.
+        With `exact`: estimate from this many sampled flops.
     folder : Path, optional
-        With `exact`: what is done is kept there and resumed.
+        With `exact`: keep finished work there; a later call resumes.
     progress : callable
         Called with the share of all work done since its last call.
 
@@ -63,14 +64,27 @@ def value(
     Examples
     --------
     >>> print(felt.value(felt.rule_policy("leduc", "always-raise"), felt.uniform_policy("leduc")))
-    leduc against leduc, in leduc
-      +0.5... chips per game, exact
-      ...
+    policy against opponent, in leduc
+      +1.899306 chips per game, exact
+      by seat: +1.222222 as player 0, +2.576389 as player 1
     """
-    if exact or not isinstance(policy, HoldemPolicy):
-        effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
-        return evaluator(policy).against(opponent, effort)
-    if not isinstance(opponent, HoldemPolicy):
+    effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
+    return (
+        evaluator(policy).against(opponent, effort)
+        if exact
+        else _default_value(policy, opponent, deals, effort)
+    )
+
+
+@singledispatch
+def _default_value(policy: Measurable, opponent: Measurable, deals: int, effort: Effort) -> Value:
+    return evaluator(policy).against(opponent, effort)
+
+
+@_default_value.register(HoldemPolicy)
+def _duplicate_value(policy: HoldemPolicy, opponent: Measurable, deals: int, effort: Effort) -> Value:
+    """Hold'em: estimated from duplicate deals."""
+    if not isinstance(opponent, HoldemPolicy):  # it may be no policy at all but a mixture
         raise FeltError(
             f"The opponent does not play {policy.game}, or is a mixture; use exact=True for those."
         )
@@ -78,18 +92,20 @@ def value(
 
     def report(now: int) -> None:
         nonlocal done
-        progress((now - done) / deals)
+        effort.progress((now - done) / deals)
         done = now
 
-    found = holdem_value(policy, opponent, deals=deals, seed=seed, threads=threads, progress=report)
+    sampled = holdem_value(
+        policy, opponent, deals=deals, seed=effort.seed, threads=effort.threads, progress=report
+    )
     return Value(
-        policy.game,
-        opponent.game,
+        "policy",
+        "opponent",
         policy.tree.game,
-        "mbb/h",
+        policy.rules.winnings_unit.name,
         SEAT_NAMES[policy.tree.players],
-        tuple(found.as_dict()["by_seat"]),
-        Origin(half_width=found.interval()),
-        found.hands,
-        found.deals,
+        tuple(sampled.as_dict()["by_seat"]),
+        Origin(half_width=sampled.interval()),
+        sampled.hands,
+        sampled.deals,
     )

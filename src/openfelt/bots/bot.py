@@ -56,6 +56,7 @@ class Bot(ABC, Generic[ViewType]):
     """
 
     learns: bool = False
+    rule: str | None = None  # the rule of policy/rules.py by which it plays, whatever its cards
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -80,6 +81,14 @@ class Bot(ABC, Generic[ViewType]):
     def fingerprint(self) -> str:
         """Changes with the policy or model by which it plays; empty if there is none."""
         return ""
+
+    @property
+    def plays_in_kernels(self) -> bool:
+        """Whether kernels can play in its place, by its `kernel_table`."""
+        return False
+
+    def use_tables(self) -> None:
+        """Prepare for many decisions: build or load what makes them fast, if there is anything."""
 
     def kernel_table(self, tree: Tree) -> NDArray[Any] | None:
         """The table by which kernels play in its place; None if it must be called for each decision."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import HoldemView, TreeView, ViewType
-from openfelt.cards.boards import CARD_AS, find_board
+from openfelt.cards.boards import PERMUTED_CARD, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
@@ -48,14 +48,17 @@ class PolicyBot(Bot[ViewType]):
         """What the decision depends on, in words."""
         return view.infoset
 
-    def kernel_table(self, tree: Tree) -> NDArray[Any] | None:
+    @property
+    def plays_in_kernels(self) -> bool:
         # A subclass that decides in its own way, or observes how hands end, must be called.
-        overridden = (
-            type(self).act is not PolicyBot.act
-            or type(self).weights not in KERNEL_WEIGHTS
-            or type(self).end_hand is not Bot.end_hand
+        return (
+            type(self).act is PolicyBot.act
+            and type(self).weights in KERNEL_WEIGHTS
+            and type(self).end_hand is Bot.end_hand
         )
-        return None if overridden else self._table(tree)
+
+    def kernel_table(self, tree: Tree) -> NDArray[Any] | None:
+        return self._table(tree) if self.plays_in_kernels else None
 
     def _table(self, tree: Tree) -> NDArray[Any]:
         """The table by which kernels play, where `weights` is one of KERNEL_WEIGHTS."""
@@ -128,7 +131,7 @@ class HoldemBot(PolicyBot[HoldemView]):
 
         def look_up(hole: Sequence[int], board: Sequence[int]) -> int:
             number, permutation = find_board(board)
-            first, second = (CARD_AS[permutation, card] for card in hole)
+            first, second = (PERMUTED_CARD[permutation, card] for card in hole)
             return int(tables[BOARD_CARDS.index(len(board))][number, PAIR[first, second]])
 
         self._bucket_of = look_up

@@ -23,7 +23,7 @@ class RuleBot(PolicyBot[View]):
         super().__init__(game)
         if rule != RANDOM and not game.is_poker:
             raise FeltError(f"{rule} plays poker, not {game.name}.")
-        self.rule = rule
+        self.rule: str = rule
         self._in_255ths = not game.is_enumerable  # as policies of hold'em are
         self.whole = WHOLE if self._in_255ths else 1.0
 

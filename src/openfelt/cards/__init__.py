@@ -1,1 +1,1 @@
-"""The 52-card world: cards, hand values, boards up to suits, exact hand strength."""
+"""Cards: deck, hand evaluator, canonical boards, exact hand strength and equity, abstractions."""

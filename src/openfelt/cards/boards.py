@@ -1,12 +1,12 @@
-"""Boards up to suits and order, and how to find a board's number card by card.
+"""Canonical boards: boards up to order and suits, numbered, and found card by card.
 
-Two boards that differ by a permutation of suits are alike; the canonical one has its suits sorted by the
-ranks that they hold. There are 1,755 flops, 16,432 boards of four and 134,459 of five cards. As the numbers
-of boards with n cards and the 52 cards are few, the way from a board to the one with a card more is a table:
-the next board's number and the permutation of suits that makes it canonical. (A board of two cards is a pair
-of hole cards up to suits: these are the 169 kinds of hole cards.)
+Two boards that differ by a permutation of suits are isomorphic; the canonical one has its suits sorted by
+the ranks that they hold. There are 1,755 canonical flops, 16,432 boards of four and 134,459 of five cards. A
+table leads from a canonical board and a card to the next board: its number, and the permutation of suits that
+makes it canonical. (A canonical board of two cards is one of the 169 classes of hole cards.)
 
-Whoever follows cards through the tables keeps the permutation, and sees hole cards through it.
+Code that follows cards through these tables also composes the permutations, and applies the result to the
+hole cards before it looks them up.
 """
 
 from __future__ import annotations
@@ -23,20 +23,23 @@ from openfelt.core.jit import Ints, Longs, kernel, part
 
 PERMUTATIONS = np.array(list(itertools.permutations(range(4))), np.uint8)  # [24, 4] suit -> suit
 _NUMBER = {tuple(order): number for number, order in enumerate(PERMUTATIONS.tolist())}
-SAME = 0  # the permutation that changes nothing
-# [24, 24] first one permutation, then the other; [24, 52] a card seen through one; [24, 1326] a pair
-THEN = np.array(
+IDENTITY = 0  # the permutation that changes nothing
+# [24, 24] the permutation that applies the first, then the second
+COMPOSED = np.array(
     [[_NUMBER[tuple(after[first].tolist())] for after in PERMUTATIONS] for first in PERMUTATIONS], np.uint8
 )
-CARD_AS = np.array([[4 * (card // 4) + order[card % 4] for card in range(CARDS)] for order in PERMUTATIONS])
-CARD_AS = CARD_AS.astype(np.uint8)
-PAIR_AS = PAIR[CARD_AS[:, PAIR_CARDS[:, 0]], CARD_AS[:, PAIR_CARDS[:, 1]]]
+# [24, 52] the card, and [24, 1326] the pair of hole cards, that a permutation of suits makes of another
+PERMUTED_CARD = np.array(
+    [[4 * (card // 4) + order[card % 4] for card in range(CARDS)] for order in PERMUTATIONS]
+)
+PERMUTED_CARD = PERMUTED_CARD.astype(np.uint8)
+PERMUTED_PAIR = PAIR[PERMUTED_CARD[:, PAIR_CARDS[:, 0]], PERMUTED_CARD[:, PAIR_CARDS[:, 1]]]
 PERMUTATION_BITS = 5
 SUIT_SHIFT, SUIT_BITS = 13, (1 << 13) - 1
 
 
 class Boards(NamedTuple):
-    """The canonical boards of 0 to 5 cards, and the way from each to the next."""
+    """Transitions between the canonical boards of 0 to 5 cards."""
 
     # [boards, 52] the next board's number << 5 | permutation; -1 where the card is on the board
     to_1: Ints
@@ -50,7 +53,7 @@ class BoardSet(NamedTuple):
     """The canonical boards of one size."""
 
     key: Longs  # [boards] thirteen bits a suit, the fullest suit highest; ascending
-    ways: Ints  # [boards] how many boards are alike
+    multiplicity: Ints  # [boards] number of boards that are isomorphic to it
 
     def cards(self) -> Longs:
         """The cards of each canonical board [boards, cards], ascending."""
@@ -64,39 +67,39 @@ _CARD_KEY = np.array([1 << (SUIT_SHIFT * (3 - card % 4) + card // 4) for card in
 
 @cache
 def boards() -> Boards:
-    """The tables of transitions (some 4 MB, made in a moment)."""
+    """The tables of transitions (about 4 MB, computed in a moment)."""
     return Boards(*(_steps(size) for size in range(5)))
 
 
 @cache
 def board_set(size: int) -> BoardSet:
-    """All canonical boards of so many cards."""
+    """All canonical boards of that many cards."""
     if size == 0:
         return BoardSet(np.zeros(1, np.int64), np.ones(1, np.int32))
     before = board_set(size - 1)
     keys = np.full((len(before.key), CARDS), -1, np.int64)
     _keys_with_a_card(before.key, keys, np.empty((0, 0), np.int32))
     key = np.unique(keys[keys >= 0])
-    return BoardSet(key, _ways(key))
+    return BoardSet(key, _multiplicity(key))
 
 
 def find_board(cards: Cards) -> tuple[int, int]:
     """The number of a board among the canonical ones of its size, and the permutation that leads there."""
-    board, permutation = 0, SAME
+    board, permutation = 0, IDENTITY
     for table, card in zip(boards(), parse_cards(cards), strict=False):
-        entry = int(table[board, CARD_AS[permutation, card]])
-        board, permutation = entry >> PERMUTATION_BITS, int(THEN[permutation, entry & 31])
+        entry = int(table[board, PERMUTED_CARD[permutation, card]])
+        board, permutation = entry >> PERMUTATION_BITS, int(COMPOSED[permutation, entry & 31])
     return board, permutation
 
 
 def count_hands(size: int) -> int:
-    """How many hands there are, up to suits: a board of that size with two hole cards (Burnside's lemma)."""
-    return int(_count_hands(board_set(size).key, _CARD_KEY, CARD_AS, PAIR_CARDS, PAIR_AS))
+    """Number of hands up to suits: a board of that size with two hole cards (Burnside's lemma)."""
+    return int(_count_hands(board_set(size).key, _CARD_KEY, PERMUTED_CARD, PAIR_CARDS, PERMUTED_PAIR))
 
 
 @cache
 def hole_class() -> Ints:
-    """For each of the 1,326 pairs its kind, 0 to 168."""
+    """[1326] the class of each pair of hole cards, 0 to 168."""
     return np.array([find_board(pair.tolist())[0] for pair in PAIR_CARDS], np.int32)
 
 
@@ -109,7 +112,7 @@ def _steps(size: int) -> Ints:
     return np.where(keys < 0, -1, steps).astype(np.int32)
 
 
-def _ways(key: Longs) -> Ints:
+def _multiplicity(key: Longs) -> Ints:
     suits = key[:, None] >> SUIT_SHIFT * np.arange(4) & SUIT_BITS
     alike = np.tril(suits[:, :, None] == suits[:, None, :]).sum(axis=2)  # to each suit, and those before it
     return np.asarray(24 // alike.prod(axis=1), np.int32)
@@ -117,7 +120,7 @@ def _ways(key: Longs) -> Ints:
 
 @kernel
 def _keys_with_a_card(before: Longs, keys: Longs, permutation: Ints) -> None:
-    """For each board and card the key of the board with the card, and the permutation that sorts suits."""
+    """For each board and card: the key of the board with the card, and the permutation that sorts suits."""
     suits, order = np.empty(4, np.int64), np.empty(4, np.int64)
     for board in range(len(before)):
         for card in range(CARDS):
@@ -156,29 +159,29 @@ def _permutation_number(order: Longs) -> int:
 
 @kernel
 def _count_hands(
-    keys: Longs, card_key: Longs, card_as: Bytes, pair_cards: Bytes, pair_as: NDArray[np.int16]
+    keys: Longs, card_key: Longs, permuted_card: Bytes, pair_cards: Bytes, permuted_pair: NDArray[np.int16]
 ) -> int:
-    """Sum over boards the orbits of pairs: the mean, over permutations that keep the board, of kept pairs."""
+    """Sum over boards of the orbits of pairs: the mean number of pairs that a symmetry leaves fixed."""
     total = 0
     for board in range(len(keys)):
-        keeping, kept = 0, 0
-        for permutation in range(len(card_as)):
-            seen = np.int64(0)
+        stabilisers, fixed = 0, 0
+        for permutation in range(len(permuted_card)):
+            permuted = np.int64(0)
             for card in range(CARDS):
                 if keys[board] & card_key[card]:
-                    seen |= card_key[card_as[permutation, card]]
-            if seen != keys[board]:
+                    permuted |= card_key[permuted_card[permutation, card]]
+            if permuted != keys[board]:
                 continue
-            keeping += 1
+            stabilisers += 1
             for pair in range(PAIRS):
                 off_board = not keys[board] & (card_key[pair_cards[pair, 0]] | card_key[pair_cards[pair, 1]])
-                kept += off_board and pair_as[permutation, pair] == pair
-        total += kept // keeping
+                fixed += off_board and permuted_pair[permutation, pair] == pair
+        total += fixed // stabilisers
     return total
 
 
 @part
 def step(table: Ints, board: int, permutation: int, card: int) -> tuple[int, int]:
-    """From a board and a card that is not on it (as dealt) to the board with it."""
-    entry = table[board, CARD_AS[permutation, card]]
-    return entry >> PERMUTATION_BITS, THEN[permutation, entry & 31]
+    """From a canonical board, and a dealt card that is not on it, to the board with that card."""
+    entry = table[board, PERMUTED_CARD[permutation, card]]
+    return entry >> PERMUTATION_BITS, COMPOSED[permutation, entry & 31]

@@ -1,4 +1,4 @@
-"""Cards and hole pairs as numbers, and as the texts that people write.
+"""Cards and pairs of hole cards as numbers and as text.
 
 A card is 4 * rank + suit, with ranks 2 to A as 0 to 12 and suits c, d, h, s as 0 to 3. A pair of hole cards
 is one of 1,326: high * (high - 1) / 2 + low.
@@ -30,17 +30,17 @@ PAIR[PAIR_CARDS[:, 0], PAIR_CARDS[:, 1]] = PAIR[PAIR_CARDS[:, 1], PAIR_CARDS[:, 
 
 
 def card_text(card: int) -> str:
-    """The card's name: "Ah"."""
+    """The name of a card: "Ah"."""
     return RANKS[card // 4] + SUITS[card % 4]
 
 
 def cards_text(cards: Iterable[int]) -> str:
-    """The names one after the other: "AhKd"."""
+    """The names of several cards: "AhKd"."""
     return "".join(map(card_text, cards))
 
 
 def parse_cards(text: Cards) -> tuple[int, ...]:
-    """Cards from "AhKd" or "Ah Kd" (or from numbers); one sentence on what is no card or there twice."""
+    """Cards from "AhKd" or "Ah Kd", or from numbers; raises FeltError for an invalid or repeated card."""
     if isinstance(text, str):
         letters = text.replace(" ", "").replace(",", "")
         cards = [_parse_card(letters[place : place + 2]) for place in range(0, len(letters), 2)]
@@ -48,7 +48,7 @@ def parse_cards(text: Cards) -> tuple[int, ...]:
         cards = [_check_card(card) for card in text]
     for card in cards:
         if cards.count(card) > 1:
-            raise FeltError(f"The card {card_text(card)} is there twice.")
+            raise FeltError(f"The card {card_text(card)} appears twice.")
     return tuple(cards)
 
 
@@ -70,7 +70,7 @@ def pair_number(hole: Cards) -> int:
 
 
 def pair_class(hole: Cards) -> str:
-    """One of the 169 kinds of hole cards: "AKs", "72o", "TT"."""
+    """One of the 169 classes of hole cards: "AKs", "72o", "TT"."""
     low, high = sorted(parse_hand(hole)[0])
     ranks = RANKS[high // 4] + RANKS[low // 4]
     return ranks if ranks[0] == ranks[1] else ranks + ("s" if low % 4 == high % 4 else "o")
@@ -79,7 +79,7 @@ def pair_class(hole: Cards) -> str:
 def _parse_card(text: str) -> int:
     rank, suit = RANKS.find(text[:1].upper()), SUITS.find(text[1:].lower())
     if len(text) != 2 or rank < 0 or suit < 0:
-        raise FeltError(f"'{text}' is no card; write a rank (2-9, T, J, Q, K, A) and a suit (c, d, h, s).")
+        raise FeltError(f"'{text}' is not a card; write a rank (2-9, T, J, Q, K, A) and a suit (c, d, h, s).")
     return 4 * rank + suit
 
 
@@ -87,5 +87,5 @@ def _check_card(card: object) -> int:
     if isinstance(card, str):
         return _parse_card(card)
     if not isinstance(card, int | np.integer) or not 0 <= card < CARDS:
-        raise FeltError(f"A card's number is from 0 to 51, not {card}.")
+        raise FeltError(f"The number of a card is from 0 to 51, not {card}.")
     return int(card)

@@ -1,9 +1,8 @@
-"""The exact chance of one known hand against another, a tie counting a half, on any street.
+"""The exact equity of one hand against another on any street; a tie counts one half.
 
-Before the flop it is looked up in a file of whole numbers beside this one. They were counted once by
-`make_matchups`: on each of the 134,459 canonical boards all hands are compared with all others at once, and
-the counts are put together over the permutations of suits. On the flop and the turn the few boards that can
-still come are enumerated.
+Before the flop it is read from a file of whole numbers next to this one. `make_matchups` counted them: on
+each of the 134,459 canonical boards all hands are compared with each other, and the counts are summed over
+the permutations of suits. On the flop and the turn the few remaining boards are enumerated.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import PAIR_AS, SAME, board_set, find_board
+from openfelt.cards.boards import IDENTITY, PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -33,19 +32,37 @@ from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, kernel, part
 
 MATCHUPS_FILE = "matchups.npy"
-RUNOUTS = 1_712_304  # boards of five that two hands leave
-TILE = 34  # rows of the table that are worked on at a time, to stay in the processor's cache; 1326 = 39 * 34
+RUNOUTS = 1_712_304  # boards of five cards that are possible with two given hands
+TILE = 34  # rows of the table per pass, to stay in the processor's cache; 1326 = 39 * 34
 
 
 def equity(hole: Cards, other: Cards, board: Cards = ()) -> float:
-    """The share of the pot that `hole` gets on average against `other` if nobody bets any more."""
-    (own, table), (his, _) = parse_hand(hole, board), parse_hand(other, board)
-    parse_cards(own + his)
+    """The exact equity of one hand against another: its expected share of the pot without further betting.
+
+    Parameters
+    ----------
+    hole, other : str or sequence
+        Two cards each: "AhKh", or card names or numbers.
+    board : str or sequence
+        0, 3, 4 or 5 cards.
+
+    Returns
+    -------
+    float
+        From 0 to 1; a tie counts one half.
+
+    Examples
+    --------
+    >>> felt.equity("AhKh", "QsQd", "Jh7h2s")
+    0.5444...
+    """
+    (own, table), (theirs, _) = parse_hand(hole, board), parse_hand(other, board)
+    parse_cards(own + theirs)
     found = np.empty(len(BOARD_CARDS))
-    cards = np.array([*own, *his, *table, *[0] * (5 - len(table))], np.int32)
+    cards = np.array([*own, *theirs, *table, *[0] * (5 - len(table))], np.int32)
     street = BOARD_CARDS.index(len(table))
     if street == 0:
-        return float(_before_flop(matchups(), PAIR[own], PAIR[his]))
+        return float(_before_flop(matchups(), PAIR[own], PAIR[theirs]))
     _street_equities(cards, found, street, street)
     return float(found[street])
 
@@ -58,41 +75,41 @@ def deal_equities(cards: Ints) -> Floats:
 
 
 class Matchups(NamedTuple):
-    """Hands against hands before the flop: one of the 169 kinds against any, seen through its suits."""
+    """Preflop equities of a canonical hand of each of the 169 classes against every hand."""
 
-    score: NDArray[np.uint32]  # [169, 1326] twice the boards that are won, and once those that are tied
-    kind: Ints  # [1326] the kind of each pair
-    seen_as: Ints  # [1326] the permutation of suits that leads to it
+    score: NDArray[np.uint32]  # [169, 1326] twice the number of boards won, plus that of boards tied
+    hole_class: Ints  # [1326] class of each pair of hole cards
+    permutation: Ints  # [1326] permutation of suits that makes the pair canonical
 
 
 @cache
 def matchups() -> Matchups:
-    """The counts, from the file beside this one."""
+    """The counts, from the file next to this one."""
     with resources.files(__package__).joinpath(MATCHUPS_FILE).open("rb") as file:
         score = np.load(file, allow_pickle=False)
-    ways = np.array([find_board(pair.tolist()) for pair in PAIR_CARDS], np.int32)
-    return Matchups(score, np.ascontiguousarray(ways[:, 0]), np.ascontiguousarray(ways[:, 1]))
+    canonical = np.array([find_board(pair.tolist()) for pair in PAIR_CARDS], np.int32)
+    return Matchups(score, np.ascontiguousarray(canonical[:, 0]), np.ascontiguousarray(canonical[:, 1]))
 
 
 def make_matchups(threads: int = 2) -> NDArray[np.uint32]:
-    """What is in the file: enumerate everything, in about a minute."""
+    """Compute the contents of the file by enumeration, in about a minute."""
     rivers = board_set(BOARD_CARDS[RIVER])
     values = np.full((len(rivers.key), PAIRS), np.nan, np.float32)
     cards, lead = rivers.cards(), np.zeros((PAIRS, PAIRS), np.int32)
-    ways = rivers.ways.astype(np.int32)
+    multiplicity = rivers.multiplicity.astype(np.int32)
     with ThreadPoolExecutor(threads) as pool:
         edges = np.linspace(0, len(values), 65).astype(int)
         list(pool.map(lambda span: _value_hands(cards, values, *span), pairwise(edges)))
-        list(pool.map(lambda first: _compare(values, ways, lead, first), range(0, PAIRS, TILE)))
+        list(pool.map(lambda first: _compare(values, multiplicity, lead, first), range(0, PAIRS, TILE)))
     total = np.zeros((PAIRS, PAIRS), np.int64)
-    for seen_as in PAIR_AS:
-        total += lead[np.ix_(seen_as, seen_as)]
-    score = total // len(PAIR_AS) + RUNOUTS
+    for permuted in PERMUTED_PAIR:
+        total += lead[np.ix_(permuted, permuted)]
+    score = total // len(PERMUTED_PAIR) + RUNOUTS
     score[_clash()] = 0
-    canonical = [pair for pair in range(PAIRS) if find_board(PAIR_CARDS[pair].tolist())[1] == SAME]
-    kinds = [find_board(PAIR_CARDS[pair].tolist())[0] for pair in canonical]
-    table = np.zeros((max(kinds) + 1, PAIRS), np.uint32)
-    table[kinds] = score[canonical]
+    canonical = [pair for pair in range(PAIRS) if find_board(PAIR_CARDS[pair].tolist())[1] == IDENTITY]
+    classes = [find_board(PAIR_CARDS[pair].tolist())[0] for pair in canonical]
+    table = np.zeros((max(classes) + 1, PAIRS), np.uint32)
+    table[classes] = score[canonical]
     return table
 
 
@@ -105,7 +122,7 @@ def _clash() -> NDArray[np.bool_]:
 
 @kernel
 def _value_hands(cards: Longs, values: NDArray[np.float32], first: int, last: int) -> None:
-    """On each board the place of each hand in the order of all; hands that cannot be stay NaN."""
+    """On each board the rank of each hand among all; NaN for hands that share a card with the board."""
     keys = np.empty(PAIRS, np.int64)
     for board in range(first, last):
         word = np.uint64(0)
@@ -126,10 +143,10 @@ def _value_hands(cards: Longs, values: NDArray[np.float32], first: int, last: in
 
 
 @kernel
-def _compare(values: NDArray[np.float32], ways: Ints, lead: Ints, first: int) -> None:
-    """Add, for a tile of hands, on how many more boards each is ahead than behind."""
+def _compare(values: NDArray[np.float32], multiplicity: Ints, lead: Ints, first: int) -> None:
+    """For a tile of hands: on how many more boards each is ahead than behind."""
     for board in range(len(values)):
-        row, weight = values[board], ways[board]
+        row, weight = values[board], multiplicity[board]
         for own in range(first, first + TILE):
             mine, target = row[own], lead[own]
             if mine == mine:
@@ -140,14 +157,15 @@ def _compare(values: NDArray[np.float32], ways: Ints, lead: Ints, first: int) ->
 @episode_kernel
 def _deal_equities(cards: Ints, before: Matchups, found: Floats) -> None:
     for deal in range(len(cards)):
-        own, his = cards[deal, :2], cards[deal, 2:4]
-        found[deal, 0] = _before_flop(before, PAIR[own[0], own[1]], PAIR[his[0], his[1]])
+        own, other = cards[deal, :2], cards[deal, 2:4]
+        found[deal, 0] = _before_flop(before, PAIR[own[0], own[1]], PAIR[other[0], other[1]])
         _streets(cards[deal], found[deal], 1, 3)
 
 
 @part
-def _before_flop(before: Matchups, own: int, his: int) -> float:
-    return float(before.score[before.kind[own], PAIR_AS[before.seen_as[own], his]]) / (2.0 * RUNOUTS)
+def _before_flop(before: Matchups, own: int, other: int) -> float:
+    permuted = PERMUTED_PAIR[before.permutation[own], other]
+    return float(before.score[before.hole_class[own], permuted]) / (2.0 * RUNOUTS)
 
 
 @episode_kernel
@@ -157,14 +175,14 @@ def _street_equities(cards: Ints, found: Floats, first: int, last: int) -> None:
 
 @part
 def _streets(cards: Ints, found: Floats, first: int, last: int) -> None:
-    """The equity on the streets from the flop on: over all boards that can still come."""
+    """The equity on the streets from the flop on, over all possible boards."""
     own = CARD_BIT[cards[0]] | CARD_BIT[cards[1]]
-    his = CARD_BIT[cards[2]] | CARD_BIT[cards[3]]
+    other = CARD_BIT[cards[2]] | CARD_BIT[cards[3]]
     for street in range(first, last + 1):
         base = np.uint64(0)
         for place in range(4, 4 + 2 + street):
             base |= CARD_BIT[cards[place]]
-        missing, out = 3 - street, own | his | base
+        missing, out = 3 - street, own | other | base
         won, count = 0, 0
         for one in range(CARDS if missing > 0 else 1):
             for two in range(one + 1 if missing > 1 else 0, CARDS if missing > 1 else 1):
@@ -175,7 +193,7 @@ def _streets(cards: Ints, found: Floats, first: int, last: int) -> None:
                     more |= CARD_BIT[two]
                 if more & out:
                     continue
-                mine, other = evaluate(base | own | more), evaluate(base | his | more)
-                won += 2 * (mine > other) + (mine == other)
+                mine, theirs = evaluate(base | own | more), evaluate(base | other | more)
+                won += 2 * (mine > theirs) + (mine == theirs)
                 count += 2
         found[street] = won / count

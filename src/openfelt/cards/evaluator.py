@@ -1,9 +1,9 @@
 """The value of the best five of up to seven cards, for kernels: a higher number is a better hand.
 
-A set of cards is one 64-bit word, with sixteen bits a suit. A few additions of the four suits tell which
-ranks are there once, twice, three or four times. A value is the category, then the ranks that make it, then
-the kickers, each as a mask of thirteen bits: of masks with equally many bits the larger is the better, so
-values are compared as they are. Tables of 8,192 entries are all that is looked up.
+A set of cards is one 64-bit word, with sixteen bits per suit. A few additions of the four suits give the
+ranks that occur once, twice, three or four times. A value is the category, then the ranks that make it, then
+the kickers, each as a mask of thirteen bits. Of two masks with equally many bits the larger is better, so
+values are compared as numbers. The only tables have 8,192 entries.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ STRAIGHT_BIT = np.array([_straight_bit(mask) for mask in range(MASKS)], np.int32
 
 
 def hand_value(cards: Cards) -> int:
-    """The value of five to seven cards; only its order means something."""
+    """The value of five to seven cards; only comparisons of values are meaningful."""
     parsed = parse_cards(cards)
     if not 5 <= len(parsed) <= 7:
         raise FeltError(f"A hand to evaluate has five to seven cards, not {len(parsed)}.")
@@ -59,7 +59,7 @@ def hand_value(cards: Cards) -> int:
 
 
 def hand_category(cards: Cards) -> str:
-    """What it is: "two pair"."""
+    """The category of a hand: "two pair"."""
     return CATEGORIES[hand_value(cards) >> CATEGORY_SHIFT]
 
 
@@ -71,7 +71,7 @@ def evaluate(word: Any) -> int:
     hearts = int((word >> SUIT_SHIFTS[1]) & SUIT_BITS)
     spades = int(word >> SUIT_SHIFTS[2])
     for suit in (clubs, diamonds, hearts, spades):
-        if COUNT[suit] >= 5:  # seven cards with a flush hold neither quads nor a full house
+        if COUNT[suit] >= 5:  # seven cards with a flush have neither quads nor a full house
             if STRAIGHT_BIT[suit]:
                 return (STRAIGHT_FLUSH << CATEGORY_SHIFT) + int(STRAIGHT_BIT[suit])
             return (FLUSH << CATEGORY_SHIFT) + int(TOP_5[suit])

@@ -1,16 +1,16 @@
-"""Exact hand strength: how often a hand beats a uniform opponent hand, now and at the end.
+"""Exact hand strength: how often a hand beats a uniformly random opponent hand, now and at the end.
 
 Three numbers, for every hand on every street:
 
-- HS, hand strength: the chance to be ahead now of an opponent whose two cards may be any (a tie is a half).
-- E[HS^2], expected hand strength squared (HS14, after Zinkevich et al. 2007): the mean, over all boards that
-  can still come, of the square of HS on the river.
+- HS, hand strength: the probability of being ahead now of an opponent with random cards (a tie is one half).
+- E[HS^2], expected hand strength squared (HS14, after Zinkevich et al. 2007): the mean, over all possible
+  boards, of the square of HS on the river.
 - EHS, effective hand strength (PJL11 3.1, after Billings 2006): HS (1 - NPot) + (1 - HS) PPot. With
-  Billings' counts of those ahead, tied and behind, now and at the end, in which a tie is a half on both
-  sides, all but who wins in the end cancels out: EHS is the mean of HS on the river.
+  Billings' counts of opponents ahead, tied and behind, now and at the end, where a tie is one half on both
+  sides, everything but the final outcome cancels: EHS is the mean of HS on the river.
 
 On the river HS is a number of 1,980ths (twice the 990 opponents). All tables hold sums of such whole numbers
-and of their squares: nothing is sampled or rounded. Before the flop nobody is ahead yet: HS is EHS there.
+and of their squares: nothing is sampled or rounded. Before the flop HS is defined as EHS.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Longs, kernel
 
 PREFLOP_FILE = "preflop.csv"
-OPPONENTS = tuple(math.comb(50 - cards, 2) for cards in BOARD_CARDS)  # hands that one opponent may have
-RIVER_SCALE = 2 * OPPONENTS[RIVER]  # what HS on the river is a whole number of parts of
-# Ways in which the rest of the board can come, card after card but for the flop.
+OPPONENTS = tuple(math.comb(50 - cards, 2) for cards in BOARD_CARDS)  # possible hands of one opponent
+RIVER_SCALE = 2 * OPPONENTS[RIVER]  # the denominator of HS on the river
+# Number of ways to deal the rest of the board: the flop as a set, then card by card.
 RUNOUTS = (math.comb(50, 3) * 47 * 46, 47 * 46, 46, 1)
 
 
@@ -54,9 +54,9 @@ class Strength:
 
     hole: str
     board: str
-    hs: float  # chance to be ahead now
-    ppot: float  # chance to end ahead of those who are ahead now
-    npot: float  # chance to end behind those who are behind now
+    hs: float  # probability of being ahead now
+    ppot: float  # probability of ending ahead of hands that are ahead now
+    npot: float  # probability of ending behind hands that are behind now
     ehs: float
     ehs2: float
 
@@ -68,16 +68,35 @@ class Strength:
         street = STREETS[BOARD_CARDS.index(len(self.board) // 2)]
         return (
             f"{self.hole} on {self.board or 'no board'} ({street})\n"
-            f"  HS      {self.hs:.6f}  chance to be ahead of a random hand now\n"
-            f"  PPot    {self.ppot:.6f}  of those ahead, how many will be passed\n"
-            f"  NPot    {self.npot:.6f}  of those behind, how many will pass\n"
-            f"  EHS     {self.ehs:.6f}  HS (1 - NPot) + (1 - HS) PPot: chance to win in the end\n"
+            f"  HS      {self.hs:.6f}  probability of being ahead of a random hand now\n"
+            f"  PPot    {self.ppot:.6f}  share of hands now ahead that it will beat\n"
+            f"  NPot    {self.npot:.6f}  share of hands now behind that will beat it\n"
+            f"  EHS     {self.ehs:.6f}  HS (1 - NPot) + (1 - HS) PPot: probability of winning at the end\n"
             f"  E[HS2]  {self.ehs2:.6f}  expected square of HS on the river"
         )
 
 
 def hand_strength(hole: Cards, board: Cards = ()) -> Strength:
-    """Everything about one hand, enumerated without tables (a flop takes some 20 milliseconds)."""
+    """The exact strength of a hand against a uniformly random opponent hand, by enumeration.
+
+    Parameters
+    ----------
+    hole : str or sequence
+        Two cards: "AhKh", or card names or numbers.
+    board : str or sequence
+        0, 3, 4 or 5 cards.
+
+    Returns
+    -------
+    Strength
+        `hs`, `ppot`, `npot`, `ehs` and `ehs2`, each from 0 to 1.
+
+    Examples
+    --------
+    >>> print(felt.hand_strength("AhKh", "Qh7h2s"))
+    AhKh on Qh7h2s (flop)
+      HS      ...
+    """
     own, table = parse_hand(hole, board)
     street = BOARD_CARDS.index(len(table))
     names = cards_text(own), cards_text(table)
@@ -100,7 +119,7 @@ def hand_strength(hole: Cards, board: Cards = ()) -> Strength:
 
 
 def river_strengths(hole: Cards, board: Cards) -> Longs:
-    """HS on the river (in 1,980ths) for every board that can still come."""
+    """HS on the river (in 1,980ths) for every possible board."""
     own, table = parse_hand(hole, board)
     if not table:
         raise FeltError("Before the flop there are too many boards to enumerate for one hand.")
@@ -111,7 +130,7 @@ def river_strengths(hole: Cards, board: Cards) -> Longs:
 
 @cache
 def preflop_sums() -> dict[str, tuple[int, int]]:
-    """For each kind of hole cards the sums of HS and of HS^2 on the river, from the file beside this one."""
+    """The sums of HS and of HS^2 on the river by class of hole cards, from the file next to this one."""
     text = resources.files(__package__).joinpath(PREFLOP_FILE).read_text(encoding="utf-8")
     return {row["hole"]: (int(row["hs"]), int(row["hs2"])) for row in csv.DictReader(text.splitlines())}
 
@@ -122,10 +141,10 @@ def _ratio(part: float, whole: float) -> float:
 
 @kernel
 def _enumerate(own: Longs, board: Longs, counts: Longs, found: Longs) -> tuple[int, int]:
-    """Sums of HS and HS^2 on the river over all boards to come.
+    """Sums of HS and HS^2 on the river over all possible boards.
 
-    `counts` gets how many opponents are behind, tied or ahead of us now (row) and in the end (column), seen
-    from our side: 0 we are behind, 1 tied, 2 ahead. `found` gets HS of each board.
+    `counts` gets the numbers of opponents by comparison now (row) and at the end (column): 0 we are behind, 1
+    tied, 2 ahead. `found` gets HS of each board.
     """
     base = np.uint64(0)
     for card in board:
@@ -140,7 +159,7 @@ def _enumerate(own: Longs, board: Longs, counts: Longs, found: Longs) -> tuple[i
             words[pairs], is_now[pairs] = word, 1 + (now > value) - (now < value)
             pairs += 1
     total, squares, boards = 0, 0, 0
-    rest = np.zeros(2, np.int64)  # the cards to come, ascending; a place that is not needed stays at 0
+    rest = np.zeros(2, np.int64)  # the cards to come, ascending; unused entries stay 0
     missing = 5 - len(board)
     for first in range(CARDS if missing > 0 else 1):
         rest[0] = first

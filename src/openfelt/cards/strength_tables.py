@@ -1,8 +1,8 @@
 """The strength of every hand on every street, as matrices [canonical board, hole pair].
 
-One sort a board ranks all its hands; running counts, with those that share a card taken off, tell how many
-each one beats. The sums for the turn come from the river's table, those for the flop from the turn's, those
-before the flop from the flop's.
+One sort per board ranks all its hands; running counts, without hands that share a card, give the number that
+each one beats. The sums of the turn come from the table of the river, those of the flop from the turn, those
+before the flop from the flop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards import boards, deck, evaluator, strength
-from openfelt.cards.boards import PAIR_AS, PERMUTATION_BITS, SAME, board_set, find_board, step
+from openfelt.cards.boards import IDENTITY, PERMUTATION_BITS, PERMUTED_PAIR, board_set, find_board, step
 from openfelt.cards.deck import (
     BOARD_CARDS,
     CARDS,
@@ -34,27 +34,27 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.cards.strength import OPPONENTS, RIVER_SCALE, RUNOUTS
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Ints, Longs, kernel
 
 NO_HAND = 65535  # in a table of HS where a hole card is on the board; sums are 0 there
-STEP = 128  # boards between two signs of progress
+STEP = 128  # boards between two calls of `progress`
 
-Halves = NDArray[np.uint16]
-Progress = Callable[[float], object]  # told which share of the work was done since it was last told
+Shorts = NDArray[np.uint16]
+Progress = Callable[[float], object]  # called with the share of the work done since the last call
 
 
 class StreetStrength(NamedTuple):
-    """One street's tables. On the river the sums are left out: they are HS and its square."""
+    """The tables of one street. On the river there are no sums: they would be HS and its square."""
 
-    hs: Halves  # [boards, 1326] twice the opponents beaten plus those tied
-    ehs: NDArray[Any]  # [boards, 1326] sum of the river's HS over all boards to come
-    ehs2: NDArray[Any]  # [boards, 1326] and of its square
+    hs: Shorts  # [boards, 1326] twice the opponents beaten plus those tied
+    ehs: NDArray[Any]  # [boards, 1326] sum of HS on the river over all possible boards
+    ehs2: NDArray[Any]  # [boards, 1326] sum of its square
 
 
 class StrengthTables(NamedTuple):
-    """All streets. Before the flop there is one board, the empty one, and HS is left out."""
+    """The tables of all streets. Before the flop there is one board, the empty one, and no HS."""
 
     preflop: StreetStrength
     flop: StreetStrength
@@ -66,7 +66,7 @@ class StrengthTables(NamedTuple):
         own, table = parse_hand(hole, board)
         street = BOARD_CARDS.index(len(table))
         number, permutation = find_board(table)
-        place = number, PAIR_AS[permutation, pair_number(own)]
+        place = number, PERMUTED_PAIR[permutation, pair_number(own)]
         tables, runouts = self[street], RUNOUTS[street]
         if street == RIVER:
             hs = int(tables.hs[place]) / RIVER_SCALE
@@ -76,13 +76,13 @@ class StrengthTables(NamedTuple):
         return hs, ehs, int(tables.ehs2[place]) / (runouts * RIVER_SCALE**2)
 
 
-_known: dict[Path, StrengthTables] = {}  # what was loaded, by folder
+_loaded: dict[Path, StrengthTables] = {}  # by folder
 
 
 def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> StrengthTables:
-    """The tables, from the cache folder or, on first need, made there (some ten seconds, 0.7 GB)."""
+    """The tables, from the cache folder; computed on first use (about ten seconds, 0.7 GB)."""
 
-    def make() -> Made:
+    def make() -> FolderContents:
         made: dict[str, NDArray[Any]] = {}
         for street, part in make_tables(threads=threads, progress=progress)._asdict().items():
             made |= {f"{street}.{name}": table for name, table in part._asdict().items()}
@@ -96,27 +96,27 @@ def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> St
         return StrengthTables(*streets)
 
     folder = tables_folder()
-    if folder not in _known:
-        _known[folder] = keep(folder, "strength", "The table of hand strengths", make, restore)
-    return _known[folder]
+    if folder not in _loaded:
+        _loaded[folder] = load_or_build(folder, "strength", "The table of hand strengths", make, restore)
+    return _loaded[folder]
 
 
 def tables_folder() -> Path:
-    """Where they are kept."""
+    """The folder in which they are cached."""
     sources = (boards, deck, evaluator, strength, sys.modules[__name__])
-    return cache_folder() / "cards" / kept_name("strength", sources)
+    return cache_folder() / "cards" / cache_name("strength", sources)
 
 
 def make_tables(*, threads: int = 2, progress: Progress | None = None) -> StrengthTables:
-    """Enumerate everything."""
+    """Compute the tables by enumeration."""
     sizes = [len(board_set(cards).key) for cards in BOARD_CARDS]
     work = 2.0 * sum(sizes[FLOP:]) + 48 * sum(sizes[FLOP:RIVER]) / 10
-    tell = progress or (lambda _: None)
+    report = progress or (lambda _: None)
 
     def over_boards(function: Callable[..., None], size: int, weight: float, *arguments: Any) -> None:
         def some(first: int) -> None:
             function(*arguments, first, min(first + STEP, size))
-            tell(weight * min(STEP, size - first) / work)
+            report(weight * min(STEP, size - first) / work)
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(some, range(0, size, STEP)))
@@ -147,7 +147,7 @@ def make_tables(*, threads: int = 2, progress: Progress | None = None) -> Streng
 
 
 def preflop_lines(tables: StrengthTables) -> list[str]:
-    """The lines of `preflop.csv`, from which single hands are answered without tables."""
+    """The lines of `preflop.csv`, which gives preflop strengths without tables."""
     sums: dict[str, str] = {}
     for pair, cards in enumerate(PAIR_CARDS.tolist()):
         sums[pair_class(cards)] = f"{tables.preflop.ehs[0, pair]},{tables.preflop.ehs2[0, pair]}"
@@ -155,7 +155,7 @@ def preflop_lines(tables: StrengthTables) -> list[str]:
 
 
 @kernel
-def _rank_hands(cards: Longs, hs: Halves, first: int, last: int) -> None:
+def _rank_hands(cards: Longs, hs: Shorts, first: int, last: int) -> None:
     """HS of all hands on the boards from `first` up to `last`."""
     keys = np.empty(PAIRS, np.int64)
     beaten, level = np.zeros(CARDS, np.int64), np.zeros(CARDS, np.int64)  # by card: weaker hands, equal ones
@@ -182,7 +182,7 @@ def _rank_hands(cards: Longs, hs: Halves, first: int, last: int) -> None:
                 pair = keys[place] & 2047
                 low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
                 weaker = start - beaten[low] - beaten[high]
-                equal = end - start - level[low] - level[high] + 1  # the hand itself is taken off twice
+                equal = end - start - level[low] - level[high] + 1  # the hand itself is subtracted twice
                 hs[board, pair] = 2 * weaker + equal
             for place in range(start, end):
                 for card in PAIR_CARDS[keys[place] & 2047]:
@@ -201,7 +201,7 @@ def _sum_next(
     first: int,
     last: int,
 ) -> None:
-    """Add up what the next card can bring, for the boards from `first` up to `last`."""
+    """Sum over all next cards, for the boards from `first` up to `last`."""
     for board in range(first, last):
         for card in range(CARDS):
             entry = table[board, card]
@@ -209,13 +209,13 @@ def _sum_next(
                 continue
             after, permutation = entry >> PERMUTATION_BITS, entry & 31
             if len(squares):
-                for pair in range(PAIRS):  # a hand that cannot be has sums of zero
-                    seen_as = PAIR_AS[permutation, pair]
-                    ehs[board, pair] += below[after, seen_as]
-                    ehs2[board, pair] += squares[after, seen_as]
+                for pair in range(PAIRS):  # sums are zero for hands that share a card with the board
+                    permuted = PERMUTED_PAIR[permutation, pair]
+                    ehs[board, pair] += below[after, permuted]
+                    ehs2[board, pair] += squares[after, permuted]
             else:
                 for pair in range(PAIRS):
-                    found = np.uint64(below[after, PAIR_AS[permutation, pair]])
+                    found = np.uint64(below[after, PERMUTED_PAIR[permutation, pair]])
                     found = found if found < NO_HAND else np.uint64(0)
                     ehs[board, pair] += found
                     ehs2[board, pair] += found * found
@@ -231,14 +231,14 @@ def _sum_flops(
     ehs: NDArray[np.uint64],
     ehs2: NDArray[np.uint64],
 ) -> None:
-    """Add up all 22,100 flops."""
+    """Sum over all 22,100 flops."""
     for first in range(CARDS):
         for second in range(first):
             for third in range(second):
-                board, permutation = step(to_1, 0, SAME, first)
+                board, permutation = step(to_1, 0, IDENTITY, first)
                 board, permutation = step(to_2, board, permutation, second)
                 board, permutation = step(to_3, board, permutation, third)
                 for pair in range(PAIRS):
-                    seen_as = PAIR_AS[permutation, pair]
-                    ehs[0, pair] += flop_ehs[board, seen_as]
-                    ehs2[0, pair] += flop_ehs2[board, seen_as]
+                    permuted = PERMUTED_PAIR[permutation, pair]
+                    ehs[0, pair] += flop_ehs[board, permuted]
+                    ehs2[0, pair] += flop_ehs2[board, permuted]

@@ -1,8 +1,8 @@
-"""The exact shares of the pot for three known hands, whoever of them is still in.
+"""The exact shares of the pot for three given hands, for every set of players still in the hand.
 
-All boards that can still come are gone through once. What counts of a board is only the order of the three
-hands on it, so these orders are counted; the shares of any of the players follow from the counts. Cards of
-somebody who has folded are known and cannot come, so shares stay a martingale while the board comes.
+All possible boards are enumerated once. Only the order of the three hands on a board matters, so these orders
+are counted; the shares for any set of players follow from the counts. Cards of a player that has folded are
+known and cannot be dealt, so shares are a martingale while the board is dealt.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from openfelt.core.jit import Longs, kernel
 
 PLAYERS = 3
 Words = NDArray[np.uint64]
-Shares = dict[tuple[int, ...], tuple[float, ...]]  # by who is in, for each player; 0 for those who are not
+Shares = dict[tuple[int, ...], tuple[float, ...]]  # by the players still in: the share of each; 0 for others
 
 
 def three_way_shares(holes: Sequence[Cards], board: Cards = ()) -> Shares:
-    """What each of three hands gets of the pot in the mean if nobody bets any more, by who is still in."""
+    """The expected share of the pot of each of three hands without further betting, by players still in."""
     if len(holes) != PLAYERS:
-        raise FeltError(f"Shares are those of three hands, not of {len(holes)}.")
+        raise FeltError(f"Shares are computed for three hands, not for {len(holes)}.")
     hands = [parse_hand(hole, board) for hole in holes]
     table = hands[0][1]
     out = parse_cards([card for own, _ in hands for card in own] + list(table))
@@ -39,7 +39,7 @@ def three_way_shares(holes: Sequence[Cards], board: Cards = ()) -> Shares:
 
 
 def _shares(counts: Longs, inside: tuple[int, ...]) -> tuple[float, ...]:
-    """From how often each order came: the best of those inside share the pot."""
+    """From the counts of orders: the best hands of the players still in split the pot."""
     won = [0.0] * PLAYERS
     for order in zip(*np.nonzero(counts), strict=True):
         ahead = dict(zip(combinations(range(PLAYERS), 2), (int(sign) - 1 for sign in order), strict=True))
@@ -56,7 +56,7 @@ def _count_orders(holes: Words, base: np.uint64, rest: Words, missing: int, coun
     if missing == 0:
         _compare(holes, base, counts)
         return
-    # The cards but the last stand at `place`, ascending; word[n] is the board with the first n of them.
+    # `place` has the cards but the last, ascending; word[n] is the board with the first n of them.
     place, word = np.arange(missing), np.empty(missing, np.uint64)
     word[0] = base
     depth = 0

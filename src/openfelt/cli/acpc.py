@@ -13,15 +13,15 @@ from openfelt.cli.options import count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
-    from openfelt.arena.acpc.client import Session
-    from openfelt.arena.acpc.dealer import Dealer, MatchResult
-    from openfelt.arena.acpc.game_definition import CompetitionGame
+    from openfelt.arena.acpc.client import ClientResult
+    from openfelt.arena.acpc.competition_game import CompetitionGame
+    from openfelt.arena.acpc.dealer import Dealer, DealerResult
     from openfelt.games.game import Game
 
 HELP = (
-    "Play over the protocol of the Annual Computer Poker Competition (version 2.0.0). `join` takes a bot to\n"
-    "a dealer's table; `deal` is a dealer that programs join, each at its own port, which it prints first.\n"
-    "Games are holdem, holdem(players=3), kuhn and kuhn(players=3)."
+    "Play over the protocol of the Annual Computer Poker Competition (version 2.0.0). `join` connects a\n"
+    "bot to a dealer; `deal` is a dealer that programs join, each at its own port. It prints the ports\n"
+    "first. Games are holdem, holdem(players=3), kuhn and kuhn(players=3)."
 )
 EXAMPLES = [
     "felt acpc join 127.0.0.1 16177 --bot default",
@@ -34,12 +34,12 @@ JOIN, DEAL = "join", "deal"
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("what", choices=(JOIN, DEAL), help="sit down at a dealer's table, or be the dealer")
+    parser.add_argument("what", choices=(JOIN, DEAL), help="connect to a dealer, or be the dealer")
     parser.add_argument("--game", default=None, help="its name (default: holdem)")
     parser.add_argument(
         "--seed",
         type=seed,
-        help="of the bot's dice, or of the dealer's cards (default: one that nobody knows)",
+        help="of the bot's random numbers, or of the dealer's cards (default: a random seed)",
     )
     what = next((word for word in argv if word in (JOIN, DEAL)), None)
     if what != DEAL:
@@ -50,28 +50,33 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def _add_join(group: argparse._ArgumentGroup, *, optional: bool) -> None:
     many = "?" if optional else None
-    group.add_argument("host", nargs=many, help="the machine that the dealer runs on")
-    group.add_argument("port", nargs=many, type=_port, help="the port that the dealer has for this player")
-    group.add_argument("--bot", default="default", help="a bot's name, or a run's folder (default: default)")
-    group.add_argument("--timeout", type=positive, help="seconds that the bot is told to decide in")
+    group.add_argument("host", nargs=many, help="the machine on which the dealer runs")
+    group.add_argument("port", nargs=many, type=_port, help="the dealer's port for this player")
+    group.add_argument(
+        "--bot", default="default", help="a bot's name, or the folder of a run (default: default)"
+    )
+    group.add_argument("--timeout", type=positive, help="time limit of the bot per decision, in seconds")
 
 
 def _add_deal(group: argparse._ArgumentGroup, *, required: bool) -> None:
-    group.add_argument("--hands", type=count, required=required, help="how many are played")
+    group.add_argument("--hands", type=count, required=required, help="how many to play")
     group.add_argument("--definition", type=Path, help="a game definition, instead of --game")
     group.add_argument("--names", type=_words, default=[], help="of the players (default: player1,player2)")
-    group.add_argument("--ports", type=_ports, default=[], help="one for each (default: any that are free)")
-    group.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
-    group.add_argument("--log", type=Path, help="write the match there, in the competition's format")
+    group.add_argument("--ports", type=_ports, default=[], help="one per player (default: free ones)")
+    group.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine only)")
+    group.add_argument("--log", type=Path, help="write an ACPC match log to this file")
     for name, default, text in (
-        ("--action-timeout", 600.0, "for an action (default: 600)"),
-        ("--hand-timeout", 600.0, "for all actions of a hand (default: 600)"),
-        ("--match-timeout", None, "for all actions of the match (default: 7 for each hand)"),
-        ("--start-timeout", None, "for all to join (default: wait for ever)"),
+        ("--action-timeout", 600.0, "per action (default: 600)"),
+        ("--hand-timeout", 600.0, "for all actions of a player in a hand (default: 600)"),
+        ("--match-timeout", None, "for all actions of a player in the match (default: 7 per hand)"),
+        ("--start-timeout", None, "for all players to join (default: no limit)"),
     ):
         group.add_argument(name, type=positive, default=default, metavar="SECONDS", help=text)
     group.add_argument(
-        "--invalid-limit", type=seed, metavar="N", help="impossible actions that are forgiven (default: all)"
+        "--invalid-limit",
+        type=seed,
+        metavar="N",
+        help="illegal actions tolerated per player (default: any number)",
     )
 
 
@@ -85,34 +90,35 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _join(arguments: argparse.Namespace) -> None:
-    from openfelt.arena.acpc.client import Player, join
+    from openfelt.arena.acpc.client import ProtocolPlayer, join
     from openfelt.bots.registry import load_bot
     from openfelt.games.registry import load_game
 
     game = load_game(arguments.game or "holdem")
     bot = load_bot(arguments.bot, game)
-    player = Player(bot, game, seed=arguments.seed, seconds=arguments.timeout or float("inf"))
-    where = f"{arguments.host}:{arguments.port}"
-    session = join(
-        arguments.host, arguments.port, player, joined=lambda: _say(f"{arguments.bot} has joined {where}")
+    player = ProtocolPlayer(bot, game, seed=arguments.seed, seconds=arguments.timeout or float("inf"))
+    address = f"{arguments.host}:{arguments.port}"
+    result = join(
+        arguments.host,
+        arguments.port,
+        player,
+        joined=lambda: _report(f"{arguments.bot} has joined {address}"),
     )
     if arguments.json:
-        facts = {"bot": arguments.bot, "game": game.name, "hands": session.hands, "winnings": session.won}
-        print_json({**facts, "unit": game.unit, "faults": session.faults, "malformed": session.malformed})
+        facts = {"bot": arguments.bot, "game": game.name, "hands": result.hands, "winnings": result.won}
+        print_json({**facts, "unit": game.unit, "faults": result.faults, "malformed": result.malformed})
         return
-    print(f"{arguments.bot} played {_summary(session, game)}")
-    if session.faults:
-        print(f"  {session.faults} times it failed or named no possible action, and checked or folded")
-    if session.malformed:
-        print(f"  {session.malformed} lines of the dealer were passed over")
+    print(f"{arguments.bot} played {_summary(result, game)}")
+    if result.faults:
+        print(f"  {result.faults} times it failed or chose an illegal action, and checked or folded")
+    if result.malformed:
+        print(f"  {result.malformed} lines of the dealer were ignored")
 
 
-def _summary(session: Session, game: Game) -> str:
-    from openfelt.games.holdem import BIG_BLIND, Holdem
-
-    rate = session.won / max(session.hands, 1)
-    each = f"{rate * 1000 / BIG_BLIND:+.1f} mbb/h" if isinstance(game, Holdem) else f"{rate:+.4f} a hand"
-    return f"{session.hands:,} hands of {game.name} and won {session.won:+g} {game.unit} ({each})"
+def _summary(result: ClientResult, game: Game) -> str:
+    unit, rate = game.winnings_unit, result.won / max(result.hands, 1)
+    each = f"{rate * unit.scale:+.{unit.digits}f} {unit.name}"
+    return f"{result.hands:,} hands of {game.name} and won {result.won:+g} {game.unit} ({each})"
 
 
 def _deal(arguments: argparse.Namespace) -> None:
@@ -149,36 +155,37 @@ def _deal(arguments: argparse.Namespace) -> None:
                 comments=comments,
             )
             log = stack.enter_context(writer)
-        # The first line has the ports, as that of the competition's server: programs read it.
+        # The first line has the ports, as with the ACPC server: programs read it.
         print(*dealer.ports, file=sys.stderr if arguments.json else sys.stdout, flush=True)
         dealer.wait()
-        _say(f"all have joined: {', '.join(dealer.names)}")
+        _report(f"all players have joined: {', '.join(dealer.names)}")
         bar = stack.enter_context(progress_bar(not arguments.json))
-        tell = bar(f"{arguments.hands:,} hands")
+        advance = bar(f"{arguments.hands:,} hands")
         step = -(-arguments.hands // 100)
-        result = dealer.play(log, lambda done: None if done % step else tell(step / arguments.hands))
+        result = dealer.play(log, lambda done: None if done % step else advance(step / arguments.hands))
     _print(result, rules, arguments)
 
 
 def _rules(arguments: argparse.Namespace) -> CompetitionGame:
-    from openfelt.arena.acpc.game_definition import definition_of, game_of, read_definition
+    from openfelt.arena.acpc.competition_game import definition_of, game_of
+    from openfelt.arena.acpc.game_definition import read_definition
     from openfelt.games.registry import load_game
 
     if arguments.definition is None:
         return definition_of(load_game(arguments.game or "holdem"))
     if arguments.game is not None:
-        raise FeltError("--definition says which game it is, so leave out --game.")
+        raise FeltError("--definition already names the game; leave out --game.")
     return game_of(read_definition(arguments.definition))
 
 
 def _comments(dealer: Dealer) -> list[str]:
-    """The limits, in milliseconds, as the competition's logs have them."""
+    """The time limits in milliseconds, as in logs of the ACPC."""
     each = dealer.match_limit / dealer.hands
     limits = {"t_response": dealer.limits.action, "t_hand": dealer.limits.hand, "t_per_hand": each}
     return [f"--{name} {round(1000 * seconds)}" for name, seconds in limits.items()]
 
 
-def _print(result: MatchResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
+def _print(result: DealerResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
     from openfelt.arena.acpc.log import chips_text
 
     if arguments.json:
@@ -202,14 +209,14 @@ def _print(result: MatchResult, rules: CompetitionGame, arguments: argparse.Name
     for name, invalid, late, ignored, left in zip(
         result.names, result.invalid, result.late, result.ignored, result.left, strict=True
     ):
-        counted = [(invalid, "impossible actions"), (late, "late actions"), (ignored, "messages passed over")]
-        notes = [f"{number} {what}" for number, what in counted if number]
-        notes += [] if left is None else [f"gone since hand {left}"]
-        if notes:
-            _say(f"{name}: {', '.join(notes)}")
+        counts = [(invalid, "illegal actions"), (late, "late actions"), (ignored, "ignored messages")]
+        faults = [f"{number} {what}" for number, what in counts if number]
+        faults += [] if left is None else [f"disconnected since hand {left}"]
+        if faults:
+            _report(f"{name}: {', '.join(faults)}")
 
 
-def _say(text: str) -> None:
+def _report(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -71,6 +71,12 @@ def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())
         return 0
+    module, arguments = parse(words)
+    return int(module.run(arguments) or 0)
+
+
+def parse(words: Sequence[str]) -> tuple[Any, argparse.Namespace]:
+    """The module of a command, and its arguments."""
     if words[0] not in COMMANDS:
         raise FeltError(unknown("command", words[0], COMMANDS))
     module: Any = importlib.import_module(f"openfelt.cli.{words[0]}")
@@ -81,9 +87,9 @@ def _dispatch(words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.add_arguments(parser, words[1:])
+    module.add_arguments(parser, list(words[1:]))
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    return int(module.run(parser.parse_args(words[1:])) or 0)
+    return module, parser.parse_args(list(words[1:]))
 
 
 def _overview() -> str:

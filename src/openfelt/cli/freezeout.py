@@ -8,8 +8,9 @@ from openfelt.cli.match import add_folder_arguments, add_limit, add_processes, c
 from openfelt.cli.options import count, print_json, progress_bar, seed
 
 HELP = (
-    "Two bots play games of heads-up limit hold'em with stacks (10,000 each, blinds 10 and 20) until one is\n"
-    "broke, or for 500 hands; who then has more has won the game. Prints who wins how many of them."
+    "Play freeze-outs: games of heads-up limit hold'em with stacks (10,000 each, blinds 10 and 20) that\n"
+    "last until one bot is broke, or 500 hands; then the larger stack wins. Prints how many games each\n"
+    "bot wins."
 )
 EXAMPLES = [
     "felt freezeout default always-raise",
@@ -22,10 +23,10 @@ EXAMPLES = [
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     from openfelt.arena.freeze_out.freeze_out import GAMES, HANDS, LIMIT, STACK
 
-    parser.add_argument("bots", nargs="+", metavar="BOT", help="two of them (see felt bots)")
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="two bots (see felt bots)")
     parser.add_argument("--games", type=count, default=GAMES, help=f"how many (default: {GAMES})")
-    parser.add_argument("--stack", type=count, default=STACK, help=f"of each player (default: {STACK:,})")
-    parser.add_argument("--hands", type=count, default=HANDS, help=f"in a game, at most (default: {HANDS})")
+    parser.add_argument("--stack", type=count, default=STACK, help=f"of each bot (default: {STACK:,})")
+    parser.add_argument("--hands", type=count, default=HANDS, help=f"most hands in a game (default: {HANDS})")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
     add_limit(parser, 1000 * LIMIT)
     add_processes(parser)
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     check_folder(arguments, KIND)
     with progress_bar(not arguments.json) as bar:
-        tell = bar(f"{arguments.games:,} games")
+        advance = bar(f"{arguments.games:,} games")
         result = freeze_out(
             *arguments.bots,
             games=arguments.games,
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
             limit=seconds(arguments),
             processes=arguments.processes,
             folder=arguments.out,
-            progress=lambda _: tell(1 / arguments.games),
+            progress=lambda _: advance(1 / arguments.games),
         )
     if arguments.json:
         print_json(result.as_dict())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openfelt.arena.hand_files import LOG, STORE, read_hands, require_ending
 from openfelt.cli.options import busy, print_json, seed
 from openfelt.core.errors import FeltError, FileError
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from openfelt.hands.record import HandRecord
 
 HELP = (
-    "Hands that were played, in files: .phh (one hand) and .phhs (many), the PHH format that other programs\n"
-    "read; .log, the competition's logs; .db, our store for millions of hands of any game. `convert` goes\n"
-    "from one to another (a .db that is there is added to), `check` replays all hands by the rules, and\n"
-    "exits with 1 where some do not fit, `show` tells one in words, the first unless --hand says which."
+    "Convert, check and show files of hands: .phh (one hand) and .phhs (many), the PHH format of other\n"
+    "programs; .log, ACPC match logs; .db, a store for millions of hands of any game. `convert` writes\n"
+    "another file, or adds to a .db; `check` replays all hands by the rules and exits with 1 if some\n"
+    "violate them; `show` describes one hand, the first or that of --hand."
 )
 EXAMPLES = [
     "felt history convert match.log hands.db",
@@ -29,8 +30,6 @@ EXAMPLES = [
     "felt history show hands.db --hand 12",
 ]
 CONVERT, CHECK, SHOW = "convert", "check", "show"
-LOG, STORE = ".log", ".db"
-ENDINGS = (".phh", ".phhs", LOG, STORE)
 MOST_FAULTS = 20  # that are printed
 VERBS = {
     **{"fold": "folds", "check": "checks", "call": "calls"},
@@ -42,9 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("what", choices=(CONVERT, CHECK, SHOW))
     parser.add_argument("file", type=Path, help="the file with the hands")
     parser.add_argument("out", type=Path, nargs="?", help="convert: the file to write")
-    parser.add_argument("--hand", type=seed, help="only the hand of that number")
+    parser.add_argument("--hand", type=seed, help="only the hand with this number")
     parser.add_argument(
-        "--match", help="from a .db: only the hands of that match; to a .db: their match's name"
+        "--match", help="from a .db: only the hands of this match; to a .db: the name of the match"
     )
 
 
@@ -53,23 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
     if len(files) != (2 if arguments.what == CONVERT else 1):
         raise FeltError("`felt history convert` needs two files, `check` and `show` need one.")
     for path in files:
-        if path.suffix not in ENDINGS:
-            raise FeltError(f"Hands are in files that end in {', '.join(ENDINGS)}, and {path} does not.")
+        require_ending(path)
     if not arguments.file.is_file():
         raise FileError(f"There is no file {arguments.file}.")
     if arguments.match is not None and STORE not in [path.suffix for path in files]:
         raise FeltError(f"--match is for files that end in {STORE}.")
-    what = {CONVERT: _convert, CHECK: _check, SHOW: _show}[arguments.what]
-    return what(arguments)
+    command = {CONVERT: _convert, CHECK: _check, SHOW: _show}[arguments.what]
+    return command(arguments)
 
 
-class _Hands:
-    """The hands of a file up to the first fault, which is kept."""
+class _HandReader:
+    """The hands of a file up to the first fault, which is stored."""
 
     def __init__(self, path: Path, match: str | None, number: int | None) -> None:
         self.match = match or ""
         self.fault: FileError | None = None
-        self._hands, self._number = read_hands(path, match), number
+        self._hands, self._number = read_hands(path, match=match), number
 
     def __iter__(self) -> Iterator[HandRecord]:
         try:
@@ -80,34 +78,17 @@ class _Hands:
             self.fault = error
 
 
-def read_hands(path: Path, match: str | None = None) -> Iterator[HandRecord]:
-    """The hands of a file of any of the ENDINGS."""
-    if path.suffix == STORE:
-        from openfelt.hands.store import HandStore
-
-        with HandStore(path) as store:
-            yield from store.hands(match=match)
-    elif path.suffix == LOG:
-        from openfelt.arena.acpc.log import read_log
-
-        yield from read_log(path)
-    else:
-        from openfelt.hands.phh import read_phh
-
-        yield from read_phh(path)
-
-
 def _convert(arguments: argparse.Namespace) -> int:
     source, target = arguments.file, arguments.out
     if target.exists() and (target.suffix != STORE or target.samefile(source)):
-        raise FileError(f"{target} is there already; name a new file.")
-    matches = [_Hands(source, name, arguments.hand) for name in _matches(source, arguments.match)]
+        raise FileError(f"{target} exists already; choose another file.")
+    matches = [_HandReader(source, name, arguments.hand) for name in _matches(source, arguments.match)]
     try:
         with busy(f"converting {source}"):
             count = _write(target, matches)
     except FeltError:
         for hands in matches:
-            if hands.fault:  # the reason why there was nothing to write
+            if hands.fault:  # the reason why there is nothing to write
                 raise hands.fault from None
         raise
     for hands in matches:
@@ -121,7 +102,7 @@ def _convert(arguments: argparse.Namespace) -> int:
 
 
 def _matches(source: Path, match: str | None) -> list[str]:
-    """The matches of a store; any other file is one, of that name or the file's."""
+    """The matches of a store; any other file is one match, named by --match or the file."""
     if source.suffix != STORE:
         return [source.stem if match is None else match]
     from openfelt.hands.store import HandStore
@@ -130,7 +111,7 @@ def _matches(source: Path, match: str | None) -> list[str]:
         return store.matches() if match is None else [match]
 
 
-def _write(target: Path, matches: Sequence[_Hands]) -> int:
+def _write(target: Path, matches: Sequence[_HandReader]) -> int:
     if target.suffix == STORE:
         from openfelt.hands.store import HandStore
 
@@ -138,28 +119,27 @@ def _write(target: Path, matches: Sequence[_Hands]) -> int:
             known = store.matches()
             for hands in matches:
                 if hands.match in known:
-                    raise FeltError(f"{target} has a match '{hands.match}'; give another name with --match.")
+                    raise FeltError(
+                        f"{target} has a match '{hands.match}' already; choose another name with --match."
+                    )
             return sum(store.append(hands, match=hands.match) for hands in matches)
-    everything = (record for hands in matches for record in hands)
+    records = (record for hands in matches for record in hands)
     if target.suffix == LOG:
         from openfelt.arena.acpc.log import write_log
 
-        return write_log(target, everything)
+        return write_log(target, records)
+    from openfelt.games.holdem import is_holdem_name
     from openfelt.hands.phh import write_phh
 
-    speakable = (record for record in everything if len(matches) == 1 or _is_holdem(record))
-    return write_phh(target, speakable, event=matches[0].match if len(matches) == 1 else "")
-
-
-def _is_holdem(record: HandRecord) -> bool:
-    """PHH has words for no other of our games; of a store with many matches those are left out."""
-    return record.game.partition("(")[0] == "holdem"
+    # PHH has only hold'em; hands of other games in a store with many matches are left out.
+    holdem = (record for record in records if len(matches) == 1 or is_holdem_name(record.game))
+    return write_phh(target, holdem, event=matches[0].match if len(matches) == 1 else "")
 
 
 def _check(arguments: argparse.Namespace) -> int:
     from openfelt.hands.check import check_record
 
-    hands = _Hands(arguments.file, arguments.match, arguments.hand)
+    hands = _HandReader(arguments.file, arguments.match, arguments.hand)
     count, faults = 0, list[tuple[int, str]]()
     with busy(f"checking {arguments.file}"):
         for record in hands:
@@ -174,15 +154,15 @@ def _check(arguments: argparse.Namespace) -> int:
         for number, fault in faults[:MOST_FAULTS]:
             print(f"hand {number}: {fault}")
         if count or not hands.fault:
-            wrong = f"{_number(count)}, of which {len(faults):,} do not fit the rules"
-            print(wrong if faults else _fine(count))
+            found = f"{len(faults):,} of them against the rules" if faults else "all by the rules"
+            print(f"{_number(count)}, {found}")
     if hands.fault:
         raise hands.fault
     return 1 if faults else 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    hands = _Hands(arguments.file, arguments.match, arguments.hand)
+    hands = _HandReader(arguments.file, arguments.match, arguments.hand)
     record = next(iter(hands), None)
     if record is None:
         which = "hand" if arguments.hand is None else f"hand {arguments.hand}"
@@ -190,12 +170,12 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(dataclasses.asdict(record))
     else:
-        print("\n".join(told(record)))
+        print("\n".join(description(record)))
     return 0
 
 
-def told(record: HandRecord) -> list[str]:
-    """A hand in words: who held what, and round by round what came and what was done."""
+def description(record: HandRecord) -> list[str]:
+    """The lines that describe a hand: private cards, then by round the public cards and the actions."""
     from openfelt.games.game import CHANCE
     from openfelt.games.registry import load_game
     from openfelt.hands.check import replay
@@ -212,8 +192,8 @@ def told(record: HandRecord) -> list[str]:
         seers = [seat for seat in range(game.players) if game.sees(step.state, step.word, seat)]
         if len(seers) == 1:
             own[seers[0]].append(step.word)
-        elif rounds and not rounds[-1].deeds:
-            rounds[-1].came.append(step.word)
+        elif rounds and not rounds[-1].actions:
+            rounds[-1].cards.append(step.word)
         else:
             rounds.append(_Round([step.word]))
     holdings = [
@@ -229,26 +209,22 @@ def told(record: HandRecord) -> list[str]:
 
 
 class _Round:
-    """What came, and what was done then."""
+    """Public cards, and the actions after them."""
 
-    def __init__(self, came: list[str]) -> None:
-        self.came = came
-        self.deeds: list[str] = []
+    def __init__(self, cards: list[str]) -> None:
+        self.cards = cards
+        self.actions: list[str] = []
         self._pot = ""
 
     def add(self, step: Step, record: HandRecord, game: Game) -> None:
         stakes = game.stakes(step.state)
-        if stakes and not self.deeds:
+        if stakes and not self.actions:
             self._pot = f" (pot {stakes[0]:g})"
-        self.deeds.append(f"{record.names[step.mover]} {VERBS.get(step.word, step.word)}")
+        self.actions.append(f"{record.names[step.mover]} {VERBS.get(step.word, step.word)}")
 
     def __str__(self) -> str:
-        return f"  {' '.join(self.came) or 'at first'}{self._pot}: {', '.join(self.deeds)}"
+        return f"  {' '.join(self.cards) or 'start'}{self._pot}: {', '.join(self.actions)}"
 
 
 def _number(count: int) -> str:
     return "1 hand" if count == 1 else f"{count:,} hands"
-
-
-def _fine(count: int) -> str:
-    return f"{_number(count)}, all by the rules"

@@ -1,4 +1,4 @@
-"""`felt match`, and what it shares with tournaments and freeze-outs."""
+"""`felt match`, and the options that it shares with tournaments and freeze-outs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from openfelt.cli.options import count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 HELP = (
-    "Let bots play many hands, and print what each won with its intervals. Bots are those of `felt bots`,\n"
-    "folders of runs or policies (`greedy@FOLDER` for single actions), or FILE.py:CLASS; one for each seat,\n"
-    "and the seats change. Policies play in compiled kernels, other bots one decision at a time."
+    "Play a match between bots and print their winnings with intervals. Bots are those of `felt bots`,\n"
+    "folders of runs or policies (`greedy@FOLDER` for the likeliest actions), or FILE.py:CLASS, one per\n"
+    "seat; they change seats. Policies play in compiled kernels, other bots one decision at a time."
 )
 EXAMPLES = [
     "felt match default always-raise",
@@ -28,90 +28,92 @@ ERROR_RATE = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("bots", nargs="+", metavar="BOT", help="one for each seat")
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="one per seat")
     add_match_arguments(parser, "of the match")
     parser.add_argument(
         "--until-better",
         type=positive,
         metavar="MARGIN",
-        help="stop once a sequential test says whether the first bot is better or worse: it wins or loses "
-        "this much (mbb/h in hold'em, else the game's unit a hand); --hands are the most then",
+        help="stop as soon as a sequential test decides whether the first bot wins or loses this much "
+        "(mbb/h in hold'em, else the unit of the game per hand), after --hands at the latest",
     )
     parser.add_argument(
         "--error-rate",
         type=positive,
         metavar="R",
-        help=f"how often that test may be wrong (default: {ERROR_RATE})",
+        help=f"error rate of that test (default: {ERROR_RATE})",
     )
-    parser.add_argument("--history", type=Path, metavar="FILE", help="write all hands there (.phhs or .db)")
+    parser.add_argument("--history", type=Path, metavar="FILE", help="write all hands to a .phhs or .db file")
     add_folder_arguments(parser, "match")
 
 
 def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
-    """How matches are played, whether there is one or many."""
+    """Options of one or many matches."""
     from openfelt.arena.contest import DEALINGS
     from openfelt.arena.match import HANDS
 
-    parser.add_argument("--game", help="its name (default: that of the policies, or hold'em)")
+    parser.add_argument("--game", help="its name (default: that of the policies, else hold'em)")
     parser.add_argument("--hands", type=count, default=HANDS, help=f"{of_what} (default: {HANDS:,})")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
     parser.add_argument(
         "--dealing",
         choices=DEALINGS,
         default="",
-        help="each deal in every seating, or a new deal for each hand with the luck of the cards regressed "
-        "out (default: duplicate for two players, fresh for three)",
+        help="play each deal in every seating, or a new deal for each hand with the luck of the cards "
+        "regressed out (default: duplicate for two players, fresh for three)",
     )
     add_limit(parser, None)
     parser.add_argument(
-        "--aivat", action="store_true", help="take luck out by AIVAT where the policies are known"
+        "--aivat", action="store_true", help="adjust winnings for luck by AIVAT where policies are known"
     )
-    parser.add_argument("--python", action="store_true", help="let policies too play outside of kernels")
+    parser.add_argument("--python", action="store_true", help="play policies without kernels too")
     add_processes(parser)
 
 
 def add_limit(parser: argparse.ArgumentParser, default: float | None) -> None:
-    """The clock."""
-    told = "none" if default is None else f"{default:g}"
+    """The time limit."""
+    shown = "none" if default is None else f"{default:g}"
     parser.add_argument(
         "--limit",
         type=positive,
         metavar="MILLISECONDS",
         default=default,
-        help=f"for an action; who is later checks or folds (default: {told})",
+        help=f"per action; a bot that exceeds it checks or folds (default: {shown})",
     )
 
 
 def add_processes(parser: argparse.ArgumentParser) -> None:
-    """How many."""
-    parser.add_argument("--processes", type=count, default=1, help="how many (default: 1); change no result")
+    """The number of processes."""
+    parser.add_argument(
+        "--processes", type=count, default=1, help="how many (default: 1); does not change the result"
+    )
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser, kind: str) -> None:
-    """Where it is kept."""
+    """The folder of a journal."""
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="keep what is played there, so that it can be resumed"
+        "--out", type=Path, metavar="FOLDER", help=f"write the {kind} there, so that it can be resumed"
     )
-    parser.add_argument("--resume", action="store_true", help=f"go on with the {kind} in --out")
+    parser.add_argument("--resume", action="store_true", help=f"resume the {kind} in --out")
 
 
 def check_folder(arguments: argparse.Namespace, kind: str) -> None:
-    """A folder that is in use is gone on with only where that is asked for."""
+    """Raise if a folder is in use and --resume is missing, or the other way round."""
     if arguments.resume and arguments.out is None:
-        raise FeltError(f"--resume needs --out, the folder of the {kind} to go on with.")
+        raise FeltError(f"--resume needs --out, the folder of the {kind} to resume.")
     if arguments.out is None:
         return
-    held = (arguments.out / f"{kind}.json").exists()
-    if arguments.resume and not held:
-        raise FeltError(f"There is no {kind} in {arguments.out} to go on with.")
-    if held and not arguments.resume:
+    exists = (arguments.out / f"{kind}.json").exists()
+    if arguments.resume and not exists:
+        raise FeltError(f"There is no {kind} in {arguments.out} to resume.")
+    if exists and not arguments.resume:
         raise FeltError(
-            f"{arguments.out} holds a {kind} already; add --resume to go on with it, or name another folder."
+            f"{arguments.out} holds a {kind} already; add --resume to resume it, or choose another folder."
         )
 
 
 def seconds(arguments: argparse.Namespace) -> float:
-    """The limit for an action."""
+    """The time limit per action, in seconds."""
     return math.inf if arguments.limit is None else arguments.limit / 1000
 
 
@@ -121,13 +123,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     check_folder(arguments, "match")
     if arguments.error_rate and not arguments.until_better:
-        raise FeltError("--error-rate is that of the test of --until-better, which is missing.")
+        raise FeltError("--error-rate needs --until-better.")
     test = None
     if arguments.until_better:
         rate = arguments.error_rate or ERROR_RATE
         test = SequentialTest(arguments.until_better, false_better=rate, false_worse=rate)
     with progress_bar(not arguments.json) as bar:
-        tell = bar(f"{arguments.hands:,} hands")
+        advance = bar(f"{arguments.hands:,} hands")
         result = match(
             *arguments.bots,
             game=arguments.game,
@@ -141,7 +143,7 @@ def run(arguments: argparse.Namespace) -> None:
             until=test,
             history=arguments.history,
             folder=arguments.out,
-            progress=lambda done: tell(done / arguments.hands),
+            progress=lambda done: advance(done / arguments.hands),
         )
     if arguments.json:
         print_json(result.as_dict())

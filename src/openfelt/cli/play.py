@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from openfelt.games.game import Game
 
 HELP = (
-    "Play against bots, at a table in the browser or in the terminal: against ours (`felt bots`), one that\n"
-    "you trained, or one that is solved on the spot. After a hand you see what the bot thought, and what\n"
-    "your decisions cost. The table is for this machine alone, unless --host says otherwise; then a token\n"
-    "is asked for. Sessions are kept, and go on after a restart."
+    "Play against bots, at a table in the browser or in the terminal: an included bot (`felt bots`), one\n"
+    "that you trained, or one that is solved on the spot. After a hand you can review the bots' action\n"
+    "probabilities and the EV loss of each of your decisions. The table accepts connections from this\n"
+    "machine only, unless you give --host; other machines then need a token. Sessions are saved, and\n"
+    "continue after a restart."
 )
 EXAMPLES = [
     "felt play",
@@ -35,37 +36,43 @@ EXAMPLES = [
 HOST, PORT = "127.0.0.1", 8137
 DATABASE = "table.db"
 TERMINAL_ONLY, BROWSER_ONLY = ("hands", "seed"), ("host", "port", "token", "no_browser", "database")
-EVERYWHERE = ("0.0.0.0", "::")  # addresses that cannot be opened in a browser
-WEB = ("starlette", "uvicorn", "websockets")  # what the table in the browser needs
+EVERYWHERE = ("0.0.0.0", "::")  # not addresses that a browser can open
+WEB = ("starlette", "uvicorn", "websockets")  # packages that the table in the browser needs
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("game", nargs="?", help="a game's name (default: chosen at the table, or leduc)")
+    parser.add_argument(
+        "game", nargs="?", help="name of a game (default: chosen in the lobby; in the terminal: leduc)"
+    )
     parser.add_argument(
         "--bot",
         action="append",
         default=[],
-        help="a bot's name, the folder of a run or policy, or FILE.py:CLASS; twice for two of them",
+        help="name of a bot, folder of a run or policy, or FILE.py:CLASS; give it twice for two opponents",
     )
     parser.add_argument(
-        "--greedy", action="store_true", help="the bot takes its likeliest action, or that of highest value"
+        "--greedy",
+        action="store_true",
+        help="the bot always takes its most likely action, or the one of highest value",
     )
     parser.add_argument("--terminal", action="store_true", help="play in the terminal")
     web = parser.add_argument_group("in the browser")
-    web.add_argument("--host", help=f"default: {HOST}, for this machine alone")
-    web.add_argument("--port", type=_port, help=f"default: {PORT}; 0: any that is free")
-    web.add_argument("--token", help="what others must know (default: drawn, where --host is another)")
-    web.add_argument("--no-browser", action="store_true", default=None, help="only say where the table is")
-    web.add_argument("--database", type=Path, help="where sessions are kept (default: in the user's folder)")
+    web.add_argument("--host", help=f"address to listen on (default: {HOST}, this machine only)")
+    web.add_argument("--port", type=_port, help=f"default: {PORT}; 0: any free port")
+    web.add_argument("--token", help="token that browsers must give (default: random if --host is given)")
+    web.add_argument("--no-browser", action="store_true", default=None, help="only print the address")
+    web.add_argument(
+        "--database", type=Path, help="file of the sessions (default: table.db in the user's data folder)"
+    )
     terminal = parser.add_argument_group("in the terminal")
-    terminal.add_argument("--hands", type=count, help="stop after so many hands")
-    terminal.add_argument("--seed", type=seed, help="deal the same cards each time")
+    terminal.add_argument("--hands", type=count, help="number of hands to play (default: until you quit)")
+    terminal.add_argument("--seed", type=seed, help="seed of the cards and the bots' random numbers")
 
 
 def run(arguments: argparse.Namespace) -> None:
     for name in BROWSER_ONLY if arguments.terminal else TERMINAL_ONLY:
         if getattr(arguments, name) is not None:
-            where = "browser: leave out" if arguments.terminal else "terminal: add"
+            where = "browser; leave out" if arguments.terminal else "terminal; add"
             raise FeltError(f"--{name.replace('_', '-')} is for the {where} --terminal.")
     if arguments.terminal:
         return _in_terminal(arguments)
@@ -75,20 +82,16 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _in_browser(arguments: argparse.Namespace) -> None:
-    from openfelt.table.lobby.lobby import KINDS, table_game
+    from openfelt.table.web.access import is_loopback
     from openfelt.table.web.app import make_app
-    from openfelt.table.web.guard import is_loopback
     from openfelt.table.web.server import bind, serve
 
     host, port = arguments.host or HOST, PORT if arguments.port is None else arguments.port
     if arguments.token is not None and not arguments.token.strip():
-        raise FeltError("An empty token keeps nobody out.")
+        raise FeltError("The token is empty; give one, or leave out --token.")
     game, names = None, list[str]()
     if arguments.game or arguments.bot:
-        game = _game(arguments)
-        if not isinstance(game, KINDS):
-            raise FeltError(f"{game.name} is not played at the table in the browser; add --terminal.")
-        game = table_game(game.name)
+        game = _browser_game(arguments)
         names = _bot_names(arguments, game)
         _bots(names, game)
     elif arguments.greedy:
@@ -96,7 +99,7 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     token = arguments.token or (None if is_loopback(host) else secrets.token_urlsafe(12))
     database = arguments.database or _default_database()
     listening = bind(host, port)
-    with busy("setting the table"):
+    with busy("starting the server"):
         app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
@@ -108,12 +111,22 @@ def _in_browser(arguments: argparse.Namespace) -> None:
         if arguments.json:
             print_json({"url": url, "database": str(database)})
         else:
-            print(f"The table is at {url} (Ctrl+C closes it). Sessions are kept in {database}.")
+            print(f"The table is at {url} (Ctrl+C to stop). Sessions are saved in {database}.")
             if token:
-                print(f"From other machines, by this one's name or address; the token is {token}")
+                print(f"From other machines use this machine's name or address; the token is {token}")
         sys.stdout.flush()
 
     serve(app, listening, url=None if arguments.no_browser else url, ready=ready)
+
+
+def _browser_game(arguments: argparse.Namespace) -> Game:
+    from openfelt.table.lobby.lobby import table_game
+    from openfelt.table.presentation.registry import PRESENTATIONS
+
+    game = _game(arguments)
+    if game.key not in PRESENTATIONS:
+        raise FeltError(f"{game.name} is not played at the table in the browser; add --terminal.")
+    return table_game(game.name)
 
 
 def _default_database() -> Path:
@@ -123,7 +136,9 @@ def _default_database() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder} could not be made ({error.strerror}); see --database.") from None
+        raise FileError(
+            f"{folder} cannot be created ({error.strerror}); choose a file with --database."
+        ) from None
     return folder / DATABASE
 
 
@@ -132,12 +147,12 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
 
     game = _game(arguments)
     _require_decisions(game)
-    with busy(f"asking the {'bot' if game.players == 2 else 'bots'} to {game.name}"):
+    with busy(f"loading the {'bot' if game.players == 2 else 'bots'} for {game.name}"):
         bots = _bots(_bot_names(arguments, game), game)
-    # With --json the talk goes to stderr and the result, alone, to stdout.
-    talk = _to_stderr if arguments.json else print
+    # With --json only the result goes to stdout.
+    write = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
-    terminal = Terminal(game, bots, seed=arguments.seed, ask=ask, tell=talk)
+    terminal = Terminal(game, bots, seed=arguments.seed, ask=ask, write=write)
     terminal.play(arguments.hands)
     if arguments.json:
         print_json(
@@ -151,7 +166,7 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
 
 
 def _game(arguments: argparse.Namespace) -> Game:
-    """The game that is named, or that of the bot."""
+    """The game of the command line, or that of the bot."""
     from openfelt.bots.learned import LEARNERS
     from openfelt.bots.registry import BOTS, GREEDY
     from openfelt.games.registry import load_game
@@ -163,22 +178,22 @@ def _game(arguments: argparse.Namespace) -> Game:
     if first in BOTS and first not in LEARNERS:
         return load_game("holdem")
     if ".py:" in first:
-        raise FeltError(f"Say which game {first} plays: felt play GAME --bot {first}")
+        raise FeltError(f"Name the game that {first} plays: felt play GAME --bot {first}")
     return (game_of(first) if first else None) or load_game("leduc")
 
 
 def _bot_names(arguments: argparse.Namespace, game: Game) -> list[str]:
-    """A bot for each other seat: those named, one for all, or the usual one."""
+    """A bot for each opponent's seat: those of the command line, one for all seats, or the default."""
     from openfelt.bots.registry import GREEDY
     from openfelt.table.lobby.lobby import usual_bot
 
-    others, names = game.players - 1, arguments.bot or [usual_bot(game)]
-    if len(names) not in (1, others):
-        seats = "one other seat" if others == 1 else f"{others} other seats"
-        raise FeltError(f"{game.name} has {seats}, not {len(names)}.")
+    opponents, names = game.players - 1, arguments.bot or [usual_bot(game)]
+    if len(names) not in (1, opponents):
+        seats = "one opponent" if opponents == 1 else f"{opponents} opponents"
+        raise FeltError(f"{game.name} has {seats}; {len(names)} bots were given.")
     if arguments.greedy:
         names = [f"{GREEDY}@{name}" for name in names]
-    return names * others if len(names) == 1 else names
+    return names * opponents if len(names) == 1 else names
 
 
 def _bots(names: list[str], game: Game) -> list[Bot]:
@@ -188,27 +203,26 @@ def _bots(names: list[str], game: Game) -> list[Bot]:
 
 
 def _require_decisions(game: Game) -> None:
-    """Without any there is nobody to ask, and no end."""
+    """Raise if the game has no decisions: the person could never quit."""
     from openfelt.games.compile.compiler import compile_game
-    from openfelt.games.holdem import Holdem
 
-    if isinstance(game, Holdem):
+    if not game.is_enumerable:
         return
     with busy(f"compiling {game.name}"):
         if not compile_game(game).num_rows:
-            raise FeltError(f"There is nothing to decide in {game.name}.")
+            raise FeltError(f"{game.name} has no decisions.")
 
 
 def _port(text: str) -> int:
     if text.isascii() and text.isdecimal() and int(text) < 1 << 16:
         return int(text)
-    raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not '{text}'")
+    raise argparse.ArgumentTypeError(f"a port must be a number from 0 to 65535, not '{text}'")
 
 
 def _ask(text: str) -> str:
     try:
         return input(text)
-    except RuntimeError:  # there is no input at all
+    except RuntimeError:  # stdin is closed
         raise EOFError from None
 
 

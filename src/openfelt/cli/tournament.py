@@ -8,8 +8,9 @@ from openfelt.cli.match import add_folder_arguments, add_match_arguments, check_
 from openfelt.cli.options import print_json, progress_bar
 
 HELP = (
-    "Let everybody play everybody: all pairs of bots, or in a three-player game all triples, each a match\n"
-    "on the same deals. Prints a cross table; with --out also written as cross-table.csv, .md and .png."
+    "Play a round-robin tournament: all pairs of bots, or in a three-player game all triples, each a\n"
+    "match on the same deals. Prints a cross table; --out also writes it as cross-table.csv, .md and\n"
+    ".png."
 )
 EXAMPLES = [
     "felt tournament default sparbot-like always-raise random --hands 1e5",
@@ -20,7 +21,7 @@ EXAMPLES = [
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("bots", nargs="+", metavar="BOT", help="all that take part (see felt bots)")
+    parser.add_argument("bots", nargs="+", metavar="BOT", help="all bots of the tournament (see felt bots)")
     add_match_arguments(parser, "of each match")
     add_folder_arguments(parser, "tournament")
 
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     game = load_game(arguments.game) if arguments.game else game_of_bots(arguments.bots)
     matches = len(pairings(arguments.bots, game))
     with progress_bar(not arguments.json) as bar:
-        tell = bar(f"{matches} matches of {arguments.hands:,} hands")
+        advance = bar(f"{matches} matches of {arguments.hands:,} hands")
         result = tournament(
             *arguments.bots,
             game=game,
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
             compiled=not arguments.python,
             processes=arguments.processes,
             folder=arguments.out,
-            progress=lambda done: tell(done / (matches * arguments.hands)),
+            progress=lambda done: advance(done / (matches * arguments.hands)),
         )
     from openfelt.plots.cross_table import write_report
 
@@ -56,6 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
     print(result)
     if arguments.out:
         endings = ".csv, .md and .png" if drawn else ".csv and .md"
-        print(f"  written as {arguments.out / STEM}{endings}")
+        print(f"  written to {arguments.out / STEM}{endings}")
         if not drawn:
-            print("  (the picture is drawn with matplotlib, which is missing: pip install 'openfelt[plots]')")
+            print("  (the figure needs matplotlib: pip install 'openfelt[plots]')")

@@ -1,7 +1,7 @@
-"""A folder for something long: `KIND.json` says what it is, `parts.jsonl` has a line for each finished part.
+"""A folder for work that takes long: `KIND.json` holds the setup, `parts.jsonl` one line per finished part.
 
-A kill leaves the parts that were written; a line that was cut off is forgotten, and its part is played again.
-Every line is sealed with a checksum, so that one which was changed is found.
+A kill leaves the parts that were written. A line that was cut off is dropped, and its part is done again.
+Every line has a checksum, so that changes are detected.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written, write_text
 
 PARTS, SEAL, VERSION = "parts.jsonl", "seal", 1
-MARKS = "marks"  # of a setup: checksums of what the bots play by
+MARKS = "marks"  # key of a setup: fingerprints of the bots
 
 
 @dataclass
 class Journal:
-    """What has been done so far."""
+    """The finished parts."""
 
     path: Path
     parts: list[dict[str, Any]] = field(default_factory=list)
 
     @staticmethod
     def settings(path: Path, kind: str) -> Path:
-        """The file that says what is in the folder."""
+        """The file with the setup."""
         return path / f"{kind}.json"
 
     @staticmethod
     def open(path: Path, kind: str, setup: Mapping[str, Any]) -> Journal:
-        """A new folder, or one of the very same setup to go on with."""
+        """Create a folder, or open one with the same setup to resume."""
         file, journal = Journal.settings(path, kind), Journal(path)
         wanted = {"format": f"openfelt {kind}", "version": VERSION, "setup": dict(setup)}
         if not file.exists():
             if path.exists() and (
                 not path.is_dir() or set(path.iterdir()) - {file.with_suffix(".json.part")}
             ):
-                raise FeltError(f"{path} holds other files; name an empty or new folder for the {kind}.")
+                raise FeltError(f"{path} holds other files; choose an empty or new folder for the {kind}.")
             try:
                 path.mkdir(parents=True, exist_ok=True)
                 write_text(file, json.dumps(wanted, indent=2) + "\n")
@@ -57,14 +57,14 @@ class Journal:
         for key, value in setup.items():
             was = found["setup"].get(key)
             if was != value and key == MARKS:
-                raise FeltError(f"A bot is not what it was when {path} was begun; nothing was changed.")
+                raise FeltError(f"A bot has changed since {path} was started; nothing was written.")
             if was != value:
-                raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was changed.")
+                raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was written.")
         journal._load()
         return journal
 
-    def keep(self, part: dict[str, Any]) -> None:
-        """Write down a part, to stay."""
+    def append(self, part: dict[str, Any]) -> None:
+        """Write a finished part to disk."""
         self.parts.append(part)
         try:
             with (self.path / PARTS).open("a", encoding="utf-8") as file:
@@ -87,7 +87,7 @@ class Journal:
                     raise ValueError
                 self.parts.append(part)
             except (ValueError, TypeError, KeyError):
-                raise FileError(f"{path} is damaged in line {number}; remove that line to go on.") from None
+                raise FileError(f"{path} is damaged in line {number}; remove that line to resume.") from None
         if cut_off:
             write_text(path, whole + "\n" if whole else "")
 
@@ -103,5 +103,5 @@ def _read(path: Path, kind: str) -> dict[str, Any]:
 
 
 def _seal(part: Mapping[str, Any]) -> str:
-    """A checksum; numbers that were read back are written as they were."""
+    """A checksum; numbers survive a round trip through JSON."""
     return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]

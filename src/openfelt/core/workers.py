@@ -1,4 +1,4 @@
-"""Work shared out over processes, its results given back in the order of the tasks."""
+"""Tasks distributed over worker processes; results are in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Result = TypeVar("Result")
 
 
 def in_processes(
-    play: Callable[[Any], Result],
+    run: Callable[[Any], Result],
     tasks: Sequence[Any],
     processes: int,
     open_worker: Callable[[Any, Event], None],
     setup: Any,
 ) -> Iterator[Result]:
-    """Play tasks in processes of their own, each of which first opens the setup.
+    """Run tasks in worker processes, each of which first calls `open_worker` with the setup and an event.
 
-    Whoever stops asking sets the event that workers are opened with: what nobody waits for is broken off.
+    The event is set when no more results are needed, so that workers can abandon a task.
     """
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
@@ -35,21 +35,23 @@ def in_processes(
             processes, context, initializer=_begin, initargs=(open_worker, setup, stop)
         ) as pool:
             try:
-                yield from pool.map(play, tasks)
+                yield from pool.map(run, tasks)
             finally:
                 stop.set()
     except BrokenProcessPool:
-        raise FeltError("A process that played hands was ended; what was kept before is not lost.") from None
+        raise FeltError(
+            "A worker process was killed. Run the command again; with a folder it resumes."
+        ) from None
 
 
 def _begin(open_worker: Callable[[Any, Event], None], setup: Any, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who gave the work is told, and stops it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process gets it too, and stops the workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     open_worker(setup, stop)
 
 
 def _end_with_parent() -> None:
-    """When the process that gave the work is killed, nobody waits for this one any more."""
+    """Exit when the parent process is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,1 +1,1 @@
-"""The rules of each game, one readable file a game, behind the protocol in `game.py`."""
+"""The rules of each game, one readable file per game; `game.py` defines the protocol."""

@@ -23,12 +23,12 @@ class BluffState(NamedTuple):
 
 @dataclass(frozen=True)
 class Bluff(Game):
-    """Bluff (Liar's dice): claim how many dice show a face, or call the other a liar.
+    """Bluff (Liar's dice): claim how many dice show a face, or call the opponent a liar.
 
-    `bluff(D1,D2,N)`: the players roll D1 and D2 dice of N faces, in secret. In turn they raise the bid,
-    a number of dice and a face (more dice, or as many of a higher face), or call. The highest face is
-    wild: it counts as any. He who calls wins 1 if the bid does not hold on all dice together, else
-    loses 1. After the highest bid there is nothing left but to call.
+    `bluff(D1,D2,N)`: the players roll D1 and D2 dice of N faces, in secret. In turn they raise the bid, a
+    number of dice and a face (more dice, or the same number of a higher face), or call. The highest face is
+    wild: it counts as any face. The caller wins 1 if the bid does not hold for all dice together, and loses
+    1 otherwise. After the highest bid the only action is to call.
     """
 
     key: ClassVar[str] = "bluff"
@@ -40,8 +40,8 @@ class Bluff(Game):
 
     def __post_init__(self) -> None:
         for field in ("dice1", "dice2"):
-            given = getattr(self, field)
-            require(1 <= given <= 5, self.key, field, "a whole number of dice from 1 to 5", given)
+            dice = getattr(self, field)
+            require(1 <= dice <= 5, self.key, field, "a whole number of dice from 1 to 5", dice)
         require(2 <= self.faces <= 9, self.key, "faces", "a whole number from 2 to 9", self.faces)
         bids = (self.dice1 + self.dice2) * self.faces
         require(bids <= 20, self.key, "the number of bids, (dice1 + dice2) x faces,", "at most 20", bids)

@@ -1,7 +1,7 @@
-"""A game read from a Gambit extensive-form file (.efg), so that every command works on it too.
+"""A game read from a Gambit extensive-form file (.efg); every command accepts one.
 
 The format is described in Gambit's documentation ("The extensive game (.efg) file format"): a prologue
-with the players, then the nodes in prefix order. Payoffs may stand at any node and add up along a path.
+with the players, then the nodes in prefix order. Any node may have payoffs; they add up along a path.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class EfgGame(Game):
         return node.children[node.actions.index(action)]
 
     def sees(self, state: int, action: str, player: int) -> str:
-        """The information set in which he then is to move; it tells all that he has done before."""
+        """The information set at which the player moves next; it implies the player's own earlier actions."""
         after = self.nodes[self.play(state, action)]
         return f"[{after.label}]" if after.player == player else ""
 
@@ -77,7 +77,7 @@ class EfgGame(Game):
 
 
 def read_efg(path: Path) -> EfgGame:
-    """Read a .efg file; refuse one that is damaged or in which a player forgets."""
+    """Read a .efg file; raises if it is damaged or recall is imperfect."""
     try:
         facts = path.stat()
     except OSError as error:
@@ -87,7 +87,7 @@ def read_efg(path: Path) -> EfgGame:
 
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int, size: int) -> EfgGame:
-    """The same object for the same file, as long as it does not change."""
+    """The game of a file; the same object as long as the file does not change."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -98,13 +98,13 @@ def _read(path: Path, changed: int, size: int) -> EfgGame:
         totals = _sum_payoffs(nodes, players)
     except (IndexError, ValueError, KeyError, StopIteration, ArithmeticError):
         raise FileError(f"{path} is not a complete Gambit .efg file.") from None
-    _label_apart(nodes)
-    _refuse_forgetting(path, nodes)
+    _make_labels_distinct(nodes)
+    _require_perfect_recall(path, nodes)
     return EfgGame(str(path), title, players, tuple(nodes), totals)
 
 
 class _Reader:
-    """Reads the tokens of one file, which come as ("text", word) if quoted, else ("word", word)."""
+    """Parses the tokens of one file: ("text", word) if quoted, else ("word", word)."""
 
     def __init__(self, text: str) -> None:
         self.tokens = [
@@ -189,8 +189,8 @@ class _Reader:
             node.actions = _distinct(node.actions)
             self.infosets[player, infoset] = node
         else:
-            known = self.infosets[player, infoset]
-            node.label, node.actions, node.chance = known.label, known.actions, known.chance
+            first = self.infosets[player, infoset]
+            node.label, node.actions, node.chance = first.label, first.actions, first.chance
         if not node.actions or (kind == "c" and len(node.chance) != len(node.actions)):
             raise ValueError("actions")
         node.payoffs = self.outcome()
@@ -213,27 +213,27 @@ def _number(word: str) -> float:
     return number
 
 
-def _label_apart(nodes: list[EfgNode]) -> None:
-    """Gambit lets information sets share a label or have none; what a player sees must tell them apart."""
+def _make_labels_distinct(nodes: list[EfgNode]) -> None:
+    """Gambit lets information sets share a label or have none; our observations must distinguish them."""
     labels: dict[int, dict[int, str]] = {}
     for node in nodes:
         if node.player >= 0:
             labels.setdefault(node.player, {})[node.infoset] = node.label
     for mine in labels.values():
-        given = Counter(mine.values())
-        apart = {
-            number: word if word and given[word] == 1 else f"{word}#{number}" for number, word in mine.items()
+        count = Counter(mine.values())
+        distinct = {
+            number: word if word and count[word] == 1 else f"{word}#{number}" for number, word in mine.items()
         }
-        if len(set(apart.values())) < len(apart):
-            apart = {number: f"#{number}" for number in mine}
-        mine.update(apart)
+        if len(set(distinct.values())) < len(distinct):
+            distinct = {number: f"#{number}" for number in mine}
+        mine.update(distinct)
     for node in nodes:
         if node.player >= 0:
             node.label = labels[node.player][node.infoset]
 
 
 def _distinct(words: list[str]) -> list[str]:
-    """Gambit allows empty and equal action labels; ours must tell the actions apart."""
+    """Gambit allows empty and equal action labels; ours must be distinct."""
     if len(set(words)) == len(words) and "" not in words:
         return words
     return [f"{number}:{word}" for number, word in enumerate(words, start=1)]
@@ -241,7 +241,7 @@ def _distinct(words: list[str]) -> list[str]:
 
 def _sum_payoffs(nodes: list[EfgNode], players: int) -> tuple[tuple[float, ...], ...]:
     totals = [(0.0,) * players for _ in nodes]
-    for number, node in enumerate(nodes):  # a parent stands before its children
+    for number, node in enumerate(nodes):  # parents come before their children
         own = node.payoffs or [0.0] * players
         totals[number] = tuple(total + value for total, value in zip(totals[number], own, strict=True))
         for child in node.children:
@@ -249,8 +249,8 @@ def _sum_payoffs(nodes: list[EfgNode], players: int) -> tuple[tuple[float, ...],
     return tuple(totals)
 
 
-def _refuse_forgetting(path: Path, nodes: list[EfgNode]) -> None:
-    """Perfect recall: all nodes of an information set have seen the same own decisions before."""
+def _require_perfect_recall(path: Path, nodes: list[EfgNode]) -> None:
+    """All nodes of an information set must have the same earlier actions of their player."""
     remembered: dict[tuple[int, int], object] = {}
     past: list[dict[int, tuple[object, ...]]] = [{} for _ in nodes]
     for number, node in enumerate(nodes):
@@ -258,7 +258,7 @@ def _refuse_forgetting(path: Path, nodes: list[EfgNode]) -> None:
             mine = past[number].get(node.player, ())
             if remembered.setdefault((node.player, node.infoset), mine) != mine:
                 raise GameError(
-                    f"{path}: player {node.player + 1} forgets what he did at information set "
+                    f"{path}: player {node.player + 1} forgets its own actions at information set "
                     f"'{node.label}'; only games of perfect recall can be used."
                 )
         for action, child in zip(node.actions, node.children, strict=True):

@@ -12,16 +12,16 @@ from openfelt.games.game import TERMINAL, Game, require
 class GoofspielState(NamedTuple):
     hands: tuple[tuple[int, ...], tuple[int, ...]]
     lead: int  # points of player 0 less those of player 1
-    bid: int  # what player 0 has bid in this round; 0 before he has
+    bid: int  # of player 0 in this round; 0 before it
 
 
 @dataclass(frozen=True)
 class Goofspiel(Game):
     """Goofspiel: secret bids of the cards 1..N for the prizes N, N-1, ..., 1.
 
-    The prizes come in the fixed order N, N-1, ..., 1. For each, both players bid a card at once and learn
-    only who won the prize (nobody, if the bids tie), not the other's card. More points win +1, fewer
-    lose 1, equal points are 0. With one card each left the last round is played by itself.
+    The prizes come in the fixed order N, N-1, ..., 1. For each, both players bid a card simultaneously and
+    learn only who won the prize (nobody, if the bids tie), not the opponent's card. The player with more
+    points gets +1, the other -1; both get 0 if they tie. The last round, with one card each, is automatic.
     """
 
     key: ClassVar[str] = "goofspiel"

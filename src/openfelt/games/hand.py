@@ -1,4 +1,4 @@
-"""One hand (one game from start to end), step by step, with what each seat has seen of it."""
+"""One hand (one game from start to end), step by step, with what each seat observes of it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Thought:
 
 @dataclass(frozen=True)
 class Step:
-    """Something that happened."""
+    """An action of a player, or an outcome of chance."""
 
     mover: int  # a player or CHANCE
-    number: int  # which of the actions
+    number: int  # position of the action among `actions`
     action: str
-    actions: tuple[str, ...]  # all that there were
-    seen: tuple[str, ...]  # what each player saw of it
-    thought: Thought | None = None  # that of a bot
+    actions: tuple[str, ...]  # all legal ones
+    seen: tuple[str, ...]  # what each player observed of it
+    thought: Thought | None = None  # of a bot
 
 
 class Hand:
-    """The rules, and what has happened so far."""
+    """A game in progress: the rules, and the steps so far."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -42,17 +42,17 @@ class Hand:
 
     @property
     def mover(self) -> int:
-        """Who is to move: a player, CHANCE or TERMINAL."""
+        """The player to move, CHANCE or TERMINAL."""
         return self.game.turn(self.state)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the one to move can do."""
+        """The legal actions."""
         return tuple(self.game.actions(self.state))
 
     @property
     def payoffs(self) -> tuple[float, ...]:
-        """What each player has won, once it is over."""
+        """What each player has won, at the end."""
         if self.mover != TERMINAL:
             raise FeltError("The hand is not over yet.")
         return tuple(float(value) for value in self.game.payoffs(self.state))
@@ -65,7 +65,7 @@ class Hand:
         return earlier
 
     def act(self, number: int, thought: Thought | None = None) -> Step:
-        """Take the action of that number."""
+        """Take the action at that position."""
         actions = self.actions
         action = actions[number]
         seen = tuple(self.game.sees(self.state, action, player) for player in range(self.game.players))
@@ -76,7 +76,7 @@ class Hand:
         return step
 
     def act_for_chance(self, generator: np.random.Generator) -> Step:
-        """Let chance move."""
+        """Draw an outcome of chance."""
         if self.mover != CHANCE:
-            raise FeltError("It is not for chance to move.")
+            raise FeltError("It is not chance's turn.")
         return self.act(int(generator.choice(len(self.actions), p=self.game.chance(self.state))))

@@ -1,8 +1,11 @@
 """Limit Texas hold'em for two or three players, as in the Annual Computer Poker Competition.
 
-Seats are the competition's. Heads-up, seat 0 posts the big blind, and seat 1, the dealer, the small blind; he
-acts first before the flop and last after it. Of three players, seat 0 posts the small blind, seat 1 the big
-blind, and seat 2, the dealer, acts first before the flop; after it the first seat still in the hand does.
+Seats are those of the competition. Heads-up, seat 0 posts the big blind; seat 1, the dealer, posts the small
+blind and acts first before the flop and last after it. With three players, seat 0 posts the small blind, seat
+1 the big blind, and seat 2, the dealer, acts first before the flop; after it the first seat still in the hand
+does.
+
+The betting arithmetic below is the only one; the betting tree, hand histories and kernels are built from it.
 """
 
 from __future__ import annotations
@@ -14,28 +17,30 @@ from typing import ClassVar, NamedTuple
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.deck import BOARD_CARDS, CARDS, RIVER, card_text, parse_cards
 from openfelt.cards.evaluator import hand_value
-from openfelt.games.game import CHANCE, TERMINAL, Game, require
+from openfelt.core.errors import FeltError
+from openfelt.games.game import CHANCE, TERMINAL, Game, Unit, require
 
 BLINDS = {2: (2, 1), 3: (1, 2, 0)}  # chips, by seat
 BUCKETS = {2: "ehs2:169/100/100/100", 3: "ehs2:169/1000/100/10"}  # HS14, table 1
-FIRST = {2: 1, 3: 2}  # who acts first before the flop
+FIRST = {2: 1, 3: 2}  # the seat that acts first before the flop
 SEAT_NAMES = {2: ("big blind", "dealer"), 3: ("small blind", "big blind", "dealer")}
 BIG_BLIND = 2
+CARD_NUMBERS = {card_text(card): card for card in range(CARDS)}  # "2c": 0, ...
 BET = (2, 2, 4, 4)  # chips, by street
-MOST_BETS = 4  # a street, by the rules; before the flop the big blind is the first
+MOST_BETS = 4  # per street; before the flop the big blind is the first
 ALLOWED_BETS = (3, MOST_BETS)  # three in the models of Billings et al. 2003
 
 
 class Betting(NamedTuple):
-    """What has been bet: all that is public but the board."""
+    """The public betting state: everything public but the board."""
 
-    street: int  # one above the river when all betting is over
+    street: int  # one above the river after the last betting round
     paid: tuple[int, ...]  # chips that each player has put in
     folded: tuple[bool, ...]
     bets: int  # on this street
-    waiting: int  # how many players must still act before the street ends
+    waiting: int  # players that must still act before the street ends
     turn: int  # the player to act
-    most_bets: int = MOST_BETS  # a street
+    most_bets: int = MOST_BETS  # per street
 
 
 class HoldemState(NamedTuple):
@@ -47,14 +52,15 @@ class HoldemState(NamedTuple):
 class Holdem(Game):
     """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
 
-    `buckets` names the abstraction of cards with which learners see it (`felt abstraction`), by default that
-    of HS14 (2p S, or 3p); the rules are those of the full game, unless `bets` is 3: then a street has at most
-    three bets, a smaller game to learn in.
+    `buckets` names the card abstraction that solvers use (`felt abstraction`), by default that of HS14 (2p S,
+    or 3p). The rules are those of the full game, unless `bets` is 3: then a street has at most three bets, a
+    smaller game to train in.
     """
 
     key: ClassVar[str] = "holdem"
     is_poker: ClassVar[bool] = True
     is_enumerable: ClassVar[bool] = False
+    big_blind: ClassVar[float] = float(BIG_BLIND)
     players: int = 2
     buckets: str = ""
     bets: int = MOST_BETS
@@ -75,6 +81,10 @@ class Holdem(Game):
     def unabstracted(self) -> Holdem:
         return Holdem(self.players, bets=self.bets)
 
+    @property
+    def winnings_unit(self) -> Unit:
+        return Unit("mbb/h", 1000 / BIG_BLIND, digits=1)
+
     def start(self) -> HoldemState:
         return HoldemState((), first_betting(self.players, self.bets))
 
@@ -89,6 +99,12 @@ class Holdem(Game):
         if self.turn(state) == CHANCE:
             return [card_text(card) for card in range(CARDS) if card not in state.cards]
         return betting_actions(state.betting)
+
+    def is_legal(self, state: HoldemState, action: str) -> bool:
+        if self.turn(state) == CHANCE:  # without a list of the whole deck
+            number = CARD_NUMBERS.get(action)
+            return number is not None and number not in state.cards
+        return action in betting_actions(state.betting)
 
     def play(self, state: HoldemState, action: str) -> HoldemState:
         if self.turn(state) == CHANCE:
@@ -128,14 +144,27 @@ class Holdem(Game):
         return state.cards[2 * self.players :]
 
 
+def require_holdem(game: Game, user: str = "") -> Holdem:
+    """The game, if it is hold'em; else raise FeltError, with the name of the user that needs hold'em."""
+    if not isinstance(game, Holdem):
+        needs = f"{user} plays limit hold'em" if user else "The game must be hold'em"
+        raise FeltError(f"{needs}, not {game.name}.")
+    return game
+
+
+def is_holdem_name(name: str) -> bool:
+    """Whether the name of a game is that of hold'em, with any parameters."""
+    return name.partition("(")[0] == Holdem.key
+
+
 def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:
-    """The blinds are posted."""
+    """The betting state after the blinds are posted."""
     first, nobody = FIRST[players], (False,) * players
     return Betting(0, BLINDS[players], nobody, bets=1, waiting=players, turn=first, most_bets=most_bets)
 
 
 def is_over(betting: Betting) -> bool:
-    """Whether only one player is left, or the river is bet out."""
+    """Whether only one player is left, or betting on the river has ended."""
     return betting.street > RIVER or len(players_in(betting)) == 1
 
 
@@ -145,7 +174,7 @@ def players_in(betting: Betting) -> list[int]:
 
 
 def betting_actions(betting: Betting) -> Sequence[str]:
-    """What the player to act can do."""
+    """The legal actions of the player to act."""
     facing = max(betting.paid) > betting.paid[betting.turn]
     words = ["fold", "call"] if facing else ["check"]
     if betting.bets < betting.most_bets:
@@ -159,7 +188,7 @@ def passive(betting: Betting) -> str:
 
 
 def bet(betting: Betting, action: str) -> Betting:
-    """The betting after an action; the next street begins by itself."""
+    """The betting state after an action; the last action of a street begins the next one."""
     street, me = betting.street, betting.turn
     paid, folded = list(betting.paid), list(betting.folded)
     bets, waiting = betting.bets, betting.waiting - 1
@@ -180,11 +209,11 @@ def bet(betting: Betting, action: str) -> Betting:
 
 
 def stakes(betting: Betting) -> tuple[float, float]:
-    """The pot when this street began, and the most that all who were then in could add from there on."""
-    rest = betting.most_bets * sum(BET[betting.street :])  # that one player can pay from here on
+    """The pot at the start of the street, and the most that its players could add from then on."""
+    rest = betting.most_bets * sum(BET[betting.street :])  # that one player can pay from then on
     if betting.street == 0:
         blinds = BLINDS[len(betting.paid)]
         return sum(blinds), len(blinds) * rest - sum(blinds)
-    level = max(betting.paid) - betting.bets * BET[betting.street]  # paid by all who were in
+    level = max(betting.paid) - betting.bets * BET[betting.street]  # paid by all players of the street
     pot = sum(min(chips, level) for chips in betting.paid)
     return pot, sum(chips >= level for chips in betting.paid) * rest

@@ -12,8 +12,8 @@ from openfelt.games.game import CHANCE, TERMINAL, Game, require
 
 
 class KuhnState(NamedTuple):
-    cards: tuple[int, ...] = ()  # while dealing: the cards; after it: the place of each hand in the order
-    bets: str = ""  # "p" and "b", one letter an action
+    cards: tuple[int, ...] = ()  # while dealing: the cards; after it: the rank of each hand among them
+    bets: str = ""  # "p" and "b", one letter per action
 
 
 class OneCardBetting(Game):
@@ -24,12 +24,12 @@ class OneCardBetting(Game):
     @property
     @abstractmethod
     def ante(self) -> float:
-        """What each player puts in before the deal."""
+        """Chips that each player puts in before the deal."""
 
     @property
     @abstractmethod
     def deck(self) -> dict[str, int]:
-        """The words for the cards, lowest first, with their numbers."""
+        """The names of the cards, lowest first, with their numbers."""
 
     def start(self) -> KuhnState:
         return KuhnState()
@@ -39,7 +39,7 @@ class OneCardBetting(Game):
             return CHANCE
         if "b" not in state.bets:
             return TERMINAL if len(state.bets) == self.players else len(state.bets)
-        answered = len(state.bets) - state.bets.index("b")  # the bettor himself and those after him
+        answered = len(state.bets) - state.bets.index("b")  # the bettor and the players after it
         return TERMINAL if answered == self.players else len(state.bets) % self.players
 
     def actions(self, state: KuhnState) -> Sequence[str]:
@@ -84,9 +84,9 @@ class OneCardBetting(Game):
 class Kuhn(OneCardBetting):
     """Kuhn poker: one card each, one chip to bet, the higher card wins.
 
-    Each player antes his share of `pot` (HS14 varies it: 2 is the standard game, 8 that of its Figure 2)
-    and gets one of `players + 1` cards. In turn they pass or bet one chip. Once somebody has bet, each of
-    the others in turn bets (calls) or passes (folds), and the highest card of those who bet wins.
+    Each player antes an equal share of `pot` (HS14 varies it: 2 is the standard game, 8 that of its Figure
+    2) and gets one of `players + 1` cards. In turn they pass or bet one chip. After the first bet, each
+    opponent in turn bets (calls) or passes (folds), and the highest card among those who bet wins.
     """
 
     key: ClassVar[str] = "kuhn"

@@ -9,17 +9,17 @@ from typing import ClassVar, NamedTuple
 from openfelt.games.game import CHANCE, TERMINAL, Game, require
 
 RANKS = "23456789TJQKA"
-RAISE = (2, 4)  # chips a raise, by round
-MOST_RAISES = 2  # a round
+RAISE = (2, 4)  # chips per raise, by round
+MOST_RAISES = 2  # per round
 
 
 class LeducState(NamedTuple):
-    cards: str  # a rank each, in seat order, as far as dealt
-    board: str  # "" before it is turned
+    cards: str  # one rank per player, in seat order, as far as dealt
+    board: str  # "" before it is dealt
     paid: tuple[int, ...]  # chips that each player has put in
     folded: tuple[bool, ...]
     raises: int  # in this round
-    waiting: int  # how many players must still act before the round ends
+    waiting: int  # players that must still act before the round ends
     turn: int  # the player to act
 
 
@@ -28,13 +28,12 @@ class Leduc(Game):
     """Leduc hold'em: a private card, a bet, a board card, a bet; a pair with the board wins.
 
     The deck has two suits of `ranks` ranks (3: the usual six cards; `leduc(players=3,ranks=4)` is what
-    OpenSpiel calls three-player Leduc). Everyone antes 1; raises are 2 in the first round and 4 in the
-    second, at most two a round; in each round the first player still in the hand acts first. The best
-    hand is a pair with the board, then the highest card; equal hands share the pot.
+    OpenSpiel calls three-player Leduc). Each player antes 1; raises are 2 in the first round and 4 in the
+    second, at most two per round; in each round the first player still in the hand acts first. The best
+    hand is a pair with the board, then the highest card; equal hands split the pot.
 
-    Suits never matter, so chance deals ranks, each with the probability of its cards left in the deck.
-    Information states that differ only in suits are thereby one row, and deals that differ only in suits
-    one deal.
+    Suits never matter, so chance deals ranks, each with the probability of its remaining cards. Infosets that
+    differ only in suits are one infoset, and deals that differ only in suits one deal.
     """
 
     key: ClassVar[str] = "leduc"
@@ -105,7 +104,7 @@ class Leduc(Game):
 
     def stakes(self, state: LeducState) -> tuple[float, float]:
         this_round = bool(state.board)
-        paid = max(state.paid) - state.raises * RAISE[this_round]  # by those who were in as the round began
+        paid = max(state.paid) - state.raises * RAISE[this_round]  # by each player at the start of the round
         inside = sum(chips >= paid for chips in state.paid)
         return sum(min(chips, paid) for chips in state.paid), inside * MOST_RAISES * sum(RAISE[this_round:])
 

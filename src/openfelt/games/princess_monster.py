@@ -16,7 +16,7 @@ Cell = tuple[int, int]
 
 class PursuitState(NamedTuple):
     cells: tuple[Cell, ...]  # where the princess and the monster are, as far as placed
-    moves: int  # taken so far, by both together
+    moves: int  # taken so far by both players
     caught: bool
 
 
@@ -26,14 +26,14 @@ class PrincessMonster(Game):
 
     `princess_monster(R,C,H)`: on a grid of R rows and C columns both start on random cells and in turn
     move to a neighbouring cell (up, down, left or right; standing still is not allowed), the princess
-    (player 0) first. Neither ever learns where the other is. The game ends when the monster moves onto
-    the princess's cell, or after H moves of both together. The princess is paid, and the monster pays,
-    the number of moves that were taken before the one that caught her; H if none did.
+    (player 0) first. Neither ever observes the other's position. The game ends when the monster moves onto
+    the princess's cell, or after H moves in total. The monster pays the princess the number of moves before
+    the capture; H if there was none.
 
-    The paper leaves some things open; we read it to the letter that only *the monster's move* catches:
+    The paper leaves some details open. Here only *the monster's move* captures:
     - the two starting cells are independent and uniform, and starting on the same cell is no capture;
-    - the princess walking onto the monster's cell is no capture either (in the dark they pass by);
-    - who moves first is not said: it is the princess.
+    - the princess moving onto the monster's cell is no capture;
+    - the princess moves first.
     """
 
     key: ClassVar[str] = "princess_monster"
@@ -45,10 +45,10 @@ class PrincessMonster(Game):
 
     def __post_init__(self) -> None:
         for field in ("rows", "columns"):
-            given = getattr(self, field)
-            require(1 <= given <= 10, self.key, field, "a whole number from 1 to 10", given)
+            cells = getattr(self, field)
+            require(1 <= cells <= 10, self.key, field, "a whole number from 1 to 10", cells)
         size = f"{self.rows}x{self.columns}"
-        require(self.rows * self.columns > 1, self.key, "the grid", "of two cells at least", size)
+        require(self.rows * self.columns > 1, self.key, "the grid", "at least two cells", size)
         require(1 <= self.horizon <= 30, self.key, "horizon", "from 1 to 30 moves", self.horizon)
 
     def start(self) -> PursuitState:

@@ -1,4 +1,4 @@
-"""From a game's name, such as "kuhn(pot=8)", to its rules, and one clear sentence where the name is wrong."""
+"""From the name of a game, such as "kuhn(pot=8)", to its rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,25 @@ GAMES: dict[str, type[Game]] = {
 
 
 def load_game(name: AnyGame) -> Game:
-    """The game called `name`: "leduc", "kuhn(pot=8)", "goofspiel(4)", or the path of a Gambit .efg file."""
+    """Load a game by its name.
+
+    Parameters
+    ----------
+    name : str, Path or Game
+        A name such as "leduc", "kuhn(pot=8)" or "goofspiel(4)" (`felt games` lists all), or the path of a
+        Gambit .efg file. A game is returned as it is.
+
+    Returns
+    -------
+    Game
+
+    Examples
+    --------
+    >>> felt.load_game("kuhn(pot=8)").players
+    2
+    >>> felt.load_game("holdem(players=3)").name
+    'holdem(players=3)'
+    """
     if isinstance(name, Game):
         return name
     if str(name).endswith(".efg"):
@@ -53,7 +71,7 @@ def load_game(name: AnyGame) -> Game:
 
 
 def usage(rules: type[Game]) -> str:
-    """How a game's name is written: "kuhn(pot=..., players=2)"."""
+    """How to write the name of a game: "kuhn(pot=..., players=2)"."""
     words = []
     for field in dataclasses.fields(rules):  # type: ignore[arg-type]
         default = "..." if field.default is None else repr(field.default)
@@ -67,7 +85,9 @@ def _parse(name: str) -> Call:
     except ValueError:
         raise GameError(f"The parameters of '{name}' cannot be read; write them like kuhn(pot=8).") from None
     if call is None:
-        raise GameError(f"'{name}' is not a game's name; write it like leduc, kuhn(pot=8) or goofspiel(4).")
+        raise GameError(
+            f"'{name}' is not the name of a game; write it like leduc, kuhn(pot=8) or goofspiel(4)."
+        )
     return call
 
 

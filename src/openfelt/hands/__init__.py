@@ -1,1 +1,1 @@
-"""Hands that were played: as records, as files that others read and write, and by the million."""
+"""Hand histories: records, the PHH format, and a store for millions of hands."""

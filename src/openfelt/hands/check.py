@@ -1,13 +1,12 @@
-"""Whether a hand that somebody wrote down was played by the rules."""
+"""Checks of hand records: whether a hand follows the rules of its game."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from typing import Any, NamedTuple
 
-from openfelt.cards.deck import CARDS, card_text
 from openfelt.cards.evaluator import hand_value
 from openfelt.core.errors import FeltError
 from openfelt.games.game import CHANCE, TERMINAL, Game
@@ -15,44 +14,59 @@ from openfelt.games.holdem import Betting, Holdem, HoldemState, players_in
 from openfelt.games.registry import load_game
 from openfelt.hands.record import HIDDEN, HandRecord
 
-TOLERANCE = 1e-6  # chips; files of others have winnings with six digits
-MOST_ENDINGS = 2_000  # that are tried to make sense of hidden cards
-DECK = {card_text(card): card for card in range(CARDS)}
+TOLERANCE = 1e-6  # chips; other programs write winnings with six digits
+MOST_PAYOFFS = 2_000  # most assignments of hidden cards to try
 
 
 class Step(NamedTuple):
-    """Something that happened in a hand."""
+    """One action of a player or of chance."""
 
     mover: int  # a player or CHANCE
-    word: str  # what he did or what came, or HIDDEN
-    state: Any  # of the game, before it
+    word: str  # the action or the card, or HIDDEN
+    state: Any  # of the game, before the step
 
 
 class Replay(NamedTuple):
-    """A hand from start to end; where cards are hidden, others stand in for them."""
+    """A hand from start to end, with possible cards in place of hidden ones."""
 
     steps: list[Step]
-    state: Any  # of the game, in the end
+    state: Any  # of the game, at the end
 
 
 def check_record(record: HandRecord) -> str | None:
-    """What does not fit the rules, in one sentence, or None.
+    """Replay a hand by the rules.
 
-    Where cards are hidden, winnings fit if the hidden cards could have been such that the rules give them.
+    With hidden cards, winnings are valid if some assignment of these cards leads to them.
+
+    Parameters
+    ----------
+    record : HandRecord
+        The hand.
+
+    Returns
+    -------
+    str or None
+        One sentence on the first violation of the rules, or None.
+
+    Examples
+    --------
+    >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (2.0, -2.0))
+    >>> felt.check_record(hand)
+    'The recorded winnings are +2, -2, but the rules give +1, -1.'
     """
     try:
         game = _game(record.game)
-        won = [tuple(payoffs) for payoffs in _endings(game, record)]
+        won = [tuple(payoffs) for payoffs in _possible_payoffs(game, record)]
     except FeltError as error:
         return str(error)
-    if any(_same(record.won, payoffs) for payoffs in won) or len(won) == MOST_ENDINGS:
+    if any(_same(record.won, payoffs) for payoffs in won) or len(won) == MOST_PAYOFFS:
         return None
     rules = f"give {_chips(won[0])}" if len(won) == 1 else "cannot give that, whatever the hidden cards are"
-    return f"The winnings are written as {_chips(record.won)}, but the rules {rules}."
+    return f"The recorded winnings are {_chips(record.won)}, but the rules {rules}."
 
 
 def replay(record: HandRecord) -> Replay:
-    """The hand by the rules, or a FeltError that says where it leaves them."""
+    """Replay a hand by the rules; raises FeltError at the first step that violates them."""
     game = _game(record.game)
     for name, values in (("names", record.names), ("winnings", record.won)):
         if len(values) != game.players:
@@ -61,30 +75,35 @@ def replay(record: HandRecord) -> Replay:
 
 
 def split_pot(betting: Betting, winners: Sequence[int]) -> list[float]:
-    """What each seat of hold'em has won when these share the pot."""
+    """What each seat has won at hold'em when the winners share the pot."""
     share = sum(betting.paid) / len(winners)
     return [share * (seat in winners) - chips for seat, chips in enumerate(betting.paid)]
 
 
 @lru_cache(maxsize=16)
 def _game(name: str) -> Game:
-    """Many hands are of one game."""
+    """Cached, since many hands are of one game."""
     return load_game(name)
 
 
-def _endings(game: Game, record: HandRecord) -> Iterable[Sequence[float]]:
-    """The winnings that the rules give: one way, or all that hidden cards leave possible."""
+def _possible_payoffs(game: Game, record: HandRecord) -> Iterable[Sequence[float]]:
+    """The payoffs by the rules: one result, or one for each assignment of the hidden cards."""
     first = replay(record)
     if HIDDEN not in record.dealt:
         return [game.payoffs(first.state)]
-    if isinstance(game, Holdem):
-        return _holdem_endings(game, record, first.state)
-    replays = itertools.islice(_replays(game, record, [], game.start()), MOST_ENDINGS)
+    return _hidden_payoffs(game, record, first.state)
+
+
+@singledispatch
+def _hidden_payoffs(game: Game, record: HandRecord, state: Any) -> Iterable[Sequence[float]]:
+    """The payoffs for each assignment of the hidden cards, where `state` is one possible end of the hand."""
+    replays = itertools.islice(_replays(game, record, [], game.start()), MOST_PAYOFFS)
     return [game.payoffs(each.state) for each in replays]
 
 
-def _holdem_endings(game: Holdem, record: HandRecord, state: HoldemState) -> list[list[float]]:
-    """By who may have won: any seat that hides its cards, and of the others only the best."""
+@_hidden_payoffs.register
+def _(game: Holdem, record: HandRecord, state: HoldemState) -> Iterable[Sequence[float]]:
+    """By the possible winners: any seats with hidden cards, and of the other seats only the best."""
     inside = players_in(state.betting)
     if len(inside) == 1:
         return [split_pot(state.betting, inside)]
@@ -105,44 +124,47 @@ def _holdem_endings(game: Holdem, record: HandRecord, state: HoldemState) -> lis
     return [split_pot(state.betting, winners) for winners in groups if winners]
 
 
+@singledispatch
+def _candidates(game: Game, cards: Sequence[str]) -> Sequence[str]:
+    """The cards to try in place of a hidden one."""
+    return cards
+
+
+@_candidates.register
+def _(game: Holdem, cards: Sequence[str]) -> Sequence[str]:
+    """One is enough: before the showdown the hidden cards of hold'em do not matter."""
+    return cards[:1]
+
+
 def _replays(game: Game, record: HandRecord, steps: list[Step], state: Any) -> Iterator[Replay]:
-    """From a state on; one for each way to fill in the hidden cards (in hold'em, where they do not matter
-    before the showdown, only one).
-    """
+    """All replays from a state on, one for each assignment of the hidden cards that `_candidates` allow."""
     dealt = sum(step.mover == CHANCE for step in steps)
     acted = len(steps) - dealt
     while (mover := game.turn(state)) != TERMINAL:
         chance = mover == CHANCE
         words, place = (record.dealt, dealt) if chance else (record.actions, acted)
         if place == len(words):
-            raise FeltError("It stops before the hand is over.")
+            raise FeltError("The record ends before the hand is over.")
         word, step = words[place], Step(mover, words[place], state)
         if chance and word == HIDDEN:
-            yield from _filled(game, record, [*steps, step])
+            yield from _hidden_replays(game, record, [*steps, step])
             return
-        if not _can(game, state, word, chance=chance):
+        if not game.is_legal(state, word):
             legal = game.actions(state)
             raise FeltError(_not_dealt(record, word) if chance else _not_legal(record, mover, acted, legal))
         steps.append(step)
         state = game.play(state, word)
         dealt, acted = dealt + chance, acted + (not chance)
     if (dealt, acted) != (len(record.dealt), len(record.actions)):
-        raise FeltError("It goes on after the hand is over.")
+        raise FeltError("The record continues after the hand is over.")
     yield Replay(steps, state)
 
 
-def _can(game: Game, state: Any, word: str, *, chance: bool) -> bool:
-    """Whether the one to move can do that; the deck of hold'em is not listed anew for each card."""
-    if chance and isinstance(game, Holdem):
-        return word in DECK and DECK[word] not in state.cards
-    return word in game.actions(state)
-
-
-def _filled(game: Game, record: HandRecord, steps: list[Step]) -> Iterator[Replay]:
-    """With each card that may be the hidden one, those first that are not seen elsewhere."""
-    fault, found, state = FeltError("Its hidden cards cannot be any."), False, steps[-1].state
+def _hidden_replays(game: Game, record: HandRecord, steps: list[Step]) -> Iterator[Replay]:
+    """The replays for each candidate of a hidden card, first those that are not dealt elsewhere."""
+    fault, found, state = FeltError("No cards can take the place of the hidden ones."), False, steps[-1].state
     cards = sorted(game.actions(state), key=record.dealt.count)
-    for word in cards[:1] if isinstance(game, Holdem) else cards:
+    for word in _candidates(game, cards):
         try:
             for each in _replays(game, record, list(steps), game.play(state, word)):
                 found = True
@@ -157,7 +179,7 @@ def _not_dealt(record: HandRecord, word: str) -> str:
     count = record.dealt.count(word)
     if count > 1:
         return f"The card {word} is dealt {'twice' if count == 2 else f'{count} times'}."
-    return f"'{word}' is no card that can be dealt in {record.game}."
+    return f"'{word}' is not a card that can be dealt in {record.game}."
 
 
 def _not_legal(record: HandRecord, seat: int, place: int, legal: Sequence[str]) -> str:

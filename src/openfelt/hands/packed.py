@@ -1,4 +1,4 @@
-"""A hand in few bytes, as it is stored: cards as bytes, actions as letters, winnings in half chips."""
+"""The compact form in which hands are stored: cards as bytes, actions as letters, winnings in half chips."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from functools import cached_property
 from typing import NamedTuple
 
 from openfelt.core.errors import FeltError
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import CARD_NUMBERS, Holdem, is_holdem_name
 from openfelt.games.registry import load_game
-from openfelt.hands.check import DECK
 from openfelt.hands.record import HIDDEN, HandRecord
 
-UNKNOWN = 255  # a card that is hidden or was not dealt, an action that did not come
-ACTIONS = ("fold", "check", "call", "bet", "raise")  # the numbers in `line` and `action`
-LETTERS = "fkcbr"  # the same, in a store
-BYTE_OF = {**DECK, HIDDEN: UNKNOWN}
+UNKNOWN = 255  # a card that is hidden or was not dealt; the end of a betting line
+ACTIONS = ("fold", "check", "call", "bet", "raise")  # in the order of their numbers
+LETTERS = "fkcbr"  # the same in a store
+BYTE_OF = {**CARD_NUMBERS, HIDDEN: UNKNOWN}
 CARD_OF = {byte: card for card, byte in BYTE_OF.items()}
 LETTER_OF = dict(zip(ACTIONS, LETTERS, strict=True))
 ACTION_OF = dict(zip(LETTERS, ACTIONS, strict=True))
-SMALL = 1 << 15  # half chips
+SMALL = 1 << 15  # half chips that fit in two bytes
 
 
 @dataclass(frozen=True, eq=False)
 class Sitting:
-    """Who played which game in which match."""
+    """A match, its game and the players by seat."""
 
     match: str
     game: str
@@ -36,13 +35,12 @@ class Sitting:
 
     @cached_property
     def is_holdem(self) -> bool:
-        """Whether cards are bytes and actions letters; of other games both are JSON lists of words."""
-        return self.game.partition("(")[0] == Holdem.key
+        """Whether cards are bytes and actions letters; in other games both are JSON lists of words."""
+        return is_holdem_name(self.game)
 
     def is_played_by(self, rules: Holdem) -> bool:
-        """Whether these are the rules, whatever the abstraction."""
-        game = load_game(self.game) if self.is_holdem else None
-        return isinstance(game, Holdem) and (game.players, game.bets) == (rules.players, rules.bets)
+        """Whether the game has these rules, with any abstraction."""
+        return self.is_holdem and load_game(self.game).unabstracted == rules.unabstracted
 
     @cached_property
     def seal(self) -> int:
@@ -51,12 +49,12 @@ class Sitting:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """As it is stored."""
+        """The columns that identify it in a store."""
         return self.match, self.game, json.dumps(self.names)
 
 
 class Row(NamedTuple):
-    """A hand as it is stored."""
+    """A stored hand."""
 
     number: int
     dealt: bytes
@@ -65,16 +63,16 @@ class Row(NamedTuple):
 
 
 def new_sitting(match: str, game: str, names: tuple[str, ...]) -> Sitting:
-    """A sitting that makes sense."""
+    """A sitting, after a check of the number of names."""
     sitting = Sitting(match, game, names)
     players = load_game(game).players if sitting.is_holdem else len(names)
     if players != len(names):
-        raise FeltError(f"{game} has {players} players, but there are {len(names)} names.")
+        raise FeltError(f"{game} has {players} players, but {len(names)} names were given.")
     return sitting
 
 
 def pack(sitting: Sitting, record: HandRecord) -> Row:
-    """The hand in few bytes."""
+    """The compact form of a hand."""
     if len(record.won) != len(sitting.names):
         raise FeltError(
             f"Hand {record.number} has {len(record.won)} winnings for {len(sitting.names)} players."
@@ -86,12 +84,12 @@ def pack(sitting: Sitting, record: HandRecord) -> Row:
         dealt = bytes([BYTE_OF[card] for card in record.dealt])
         actions = "".join([LETTER_OF[word] for word in record.actions])
     except KeyError as error:
-        raise FeltError(f"Hand {record.number}: {error} is no card or action of hold'em.") from None
+        raise FeltError(f"Hand {record.number}: {error} is not a card or action of hold'em.") from None
     return Row(record.number, dealt, actions, _won(record.won))
 
 
 def unpack(sitting: Sitting, row: Row) -> HandRecord:
-    """The hand again."""
+    """The inverse of `pack`."""
     if sitting.is_holdem:
         dealt = tuple([CARD_OF[byte] for byte in row.dealt])
         actions = tuple([ACTION_OF[letter] for letter in row.actions])
@@ -102,7 +100,7 @@ def unpack(sitting: Sitting, row: Row) -> HandRecord:
 
 
 def _won(chips: Sequence[float]) -> bytes:
-    """Two bytes a seat where they are whole numbers of half chips, and eight otherwise."""
+    """Two bytes per seat if all are whole numbers of half chips, else eight."""
     halves = [2.0 * each for each in chips]
     if all(half.is_integer() and -SMALL < half < SMALL for half in halves):
         return struct.pack(f"<{len(halves)}h", *map(int, halves))
@@ -110,21 +108,21 @@ def _won(chips: Sequence[float]) -> bytes:
 
 
 def chips_of(won: bytes, players: int) -> tuple[float, ...]:
-    """The winnings by seat."""
+    """The winnings by seat, in chips."""
     if len(won) == 8 * players:
         return struct.unpack(f"<{players}d", won)
     return tuple([half / 2 for half in struct.unpack(f"<{players}h", won)])
 
 
 def seal_of(sitting: Sitting, row: Row) -> int:
-    """A checksum of a hand and of where it belongs."""
+    """A checksum of a hand and its sitting."""
     number, dealt, actions, won = row
     return zlib.crc32(b"%d %b %b %b" % (number, dealt, actions.encode(), won), sitting.seal) >> 1
 
 
 def is_sealed(seal: int, sitting: Sitting, row: Row) -> bool:
-    """Whether it is as it was stored."""
+    """Whether a stored hand is unchanged."""
     try:
         return seal == seal_of(sitting, row)
-    except (TypeError, ValueError, AttributeError):  # a column is not even of its type
+    except (TypeError, ValueError, AttributeError):  # a column has the wrong type
         return False

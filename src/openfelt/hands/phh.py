@@ -1,14 +1,15 @@
-"""Hand histories in the PHH format: `.phh`, one hand, and `.phhs`, many as numbered tables.
+"""Hand histories in the PHH format: `.phh` files with one hand, `.phhs` files with many as numbered tables.
 
-PHH (Kim, "Recording and Describing Poker Hands", 2024; https://phh.readthedocs.io) is TOML. Of its eleven
-variants ours is FT, fixed-limit Texas hold'em; it has none for Kuhn poker, Leduc hold'em and our other games.
+PHH (Kim, "Recording and Describing Poker Hands", 2024; https://phh.readthedocs.io) is TOML. It has eleven
+variants; limit hold'em is FT. There is none for Kuhn poker, Leduc hold'em and other small games.
 
-Seats need no mapping. PHH lists players in the order in which they are dealt to, the dealer last, which is
-the competition's order of seats: p1 is seat 0. That holds heads-up too, where PHH assigns blinds in reverse:
-`blinds_or_straddles = [1, 2]` says that p1, our seat 0, posts 2.
+Seats are the same. PHH lists players in the order in which they are dealt to, the dealer last, as in
+`games/holdem.py`: p1 is seat 0. That includes heads-up play, where PHH reverses the blinds:
+`blinds_or_straddles = [1, 2]` means that p1, seat 0, posts 2.
 
-Readers such as PokerKit give the odd chip of a split pot to one player; our rules split it. A pot can only be
-odd with three players, after a small blind of 1 was folded, so such files count half chips: blinds 2 and 4.
+Readers such as PokerKit give the odd chip of a split pot to one player; our rules split it. A pot can be odd
+only with three players, after the small blind of 1 was folded, so such files count half chips: blinds 2 and
+4.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from typing import BinaryIO
 from openfelt.cards.deck import BOARD_CARDS, RIVER
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written
-from openfelt.games.holdem import BET, Holdem, bet, first_betting, is_over, players_in
+from openfelt.games.holdem import BET, Holdem, bet, first_betting, is_holdem_name, is_over, players_in
 from openfelt.hands.check import check_record, replay
 from openfelt.hands.phh_hand import GAME, POSTED, VARIANT, record_of
 from openfelt.hands.record import HIDDEN, HandRecord
 
 ONE, MANY = ".phh", ".phhs"
 AUTHOR = "OpenFelt"
-UNITS = {2: 1, 3: 2}  # of a file that we write, to the chip
-STACK = 100  # chips; nobody can bet more than 48
+UNITS = {2: 1, 3: 2}  # by number of players: what we write for a chip
+STACK = 100  # chips; a player can bet 48 at most
 
 
 def write_phh(path: Path, records: Iterable[HandRecord], *, event: str = "") -> int:
-    """Write hands of hold'em and say how many; the file appears once all of them are written."""
+    """Write hands of hold'em and return their number; the file appears when all of them are written."""
     temporary, count = path.with_name(path.name + ".part"), 0
     try:
         with temporary.open("wb") as file:
@@ -55,7 +56,7 @@ def write_phh(path: Path, records: Iterable[HandRecord], *, event: str = "") -> 
     except OSError as error:
         raise not_written(path, error) from error
     except UnicodeEncodeError:
-        raise FileError(f"{path} was not written: the name of a player is no Unicode text.") from None
+        raise FileError(f"{path} was not written: the name of a player is not valid Unicode.") from None
     finally:
         temporary.unlink(missing_ok=True)
     return count
@@ -63,9 +64,9 @@ def write_phh(path: Path, records: Iterable[HandRecord], *, event: str = "") -> 
 
 def phh_text(record: HandRecord, *, event: str = "") -> str:
     """The fields of a hand, as TOML."""
-    if record.game.partition("(")[0] != Holdem.key:
+    if not is_holdem_name(record.game):
         raise FeltError(f"PHH has no variant for {record.game}; keep its hands in a store (.db).")
-    fault = check_record(record) or _unspeakable(record)
+    fault = check_record(record) or _inexpressible(record)
     if fault:
         raise FeltError(f"Hand {record.number} cannot be written as PHH: {fault}")
     players = len(record.names)
@@ -88,8 +89,8 @@ def phh_text(record: HandRecord, *, event: str = "") -> str:
     return "".join(f"{name} = {_toml(value)}\n" for name, value in fields.items())
 
 
-def _unspeakable(record: HandRecord) -> str | None:
-    """What PHH has no words for, as who shows nothing in a showdown gives up the pot."""
+def _inexpressible(record: HandRecord) -> str | None:
+    """What PHH cannot express: there a player that shows no cards at showdown gives up the pot."""
     if HIDDEN not in record.dealt:
         return None
     players, betting = len(record.names), replay(record).state.betting
@@ -103,7 +104,7 @@ def _unspeakable(record: HandRecord) -> str | None:
 
 
 def _notations(record: HandRecord, unit: int) -> list[str]:
-    """What happened, in the notation of PHH."""
+    """The actions of players and dealer, in the notation of PHH."""
     players = len(record.names)
     hole = ["".join(record.dealt[2 * seat : 2 * seat + 2]) for seat in range(players)]
     board = record.dealt[2 * players :]
@@ -133,12 +134,12 @@ def _notations(record: HandRecord, unit: int) -> list[str]:
 def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    # JSON's escapes are TOML's too; of what must be escaped JSON leaves one character as it is.
+    # TOML has the escapes of JSON, but requires one for a character that JSON does not escape.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read_phh(path: Path) -> Iterator[HandRecord]:
-    """The hands of a file one by one; a FileError names the first that cannot be read, and why."""
+    """The hands of a file, one by one; a FileError names the first that cannot be read, and why."""
     place = 0
     for line, text in _tables(path):
         try:
@@ -151,14 +152,14 @@ def read_phh(path: Path) -> Iterator[HandRecord]:
                     raise FeltError(f"A {MANY} file has its hands in numbered tables: [1], [2], ...")
                 record = record_of(table, place)
             except (FeltError, ArithmeticError) as error:
-                reason = error if isinstance(error, FeltError) else "Its numbers are too large."
+                reason = error if isinstance(error, FeltError) else "The numbers are too large."
                 raise FileError(f"{path}, line {line}, hand {label}: {reason}") from None
             yield record
             place += 1
 
 
 def _tables(path: Path) -> Iterator[tuple[int, str]]:
-    """Each table of a file, with the line that it begins in: a damaged one leaves those before it whole."""
+    """The tables of a file, each with its first line, so that those before a damaged one can be read."""
     try:
         with path.open("rb") as file:
             yield from _split(path, file)
@@ -173,7 +174,7 @@ def _split(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
             line = raw.decode()
         except UnicodeDecodeError:
             raise FileError(f"{path} is damaged in line {number}: it is not UTF-8 text.") from None
-        if path.suffix == MANY and line.startswith("["):  # inside a table no line of PHH begins so
+        if path.suffix == MANY and line.startswith("["):  # in PHH no line inside a table starts with it
             yield first, "".join(lines)
             first, lines = number, []
         lines.append(line)
@@ -181,8 +182,8 @@ def _split(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
 
 
 def _located(message: str, first: int) -> str:
-    """What tomllib found wrong in a table, with the line of the file."""
+    """An error message of tomllib for a table, with the line number of the file."""
     found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
     if not found:
-        return f"the table that begins in line {first}: {message}"
+        return f"the table that starts in line {first}: {message}"
     return f"line {first + int(found[2]) - 1}, column {found[3]}: {found[1]}"

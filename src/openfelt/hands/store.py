@@ -1,8 +1,8 @@
-"""Hands by the million in one SQLite file: appended to safely, read back as records or as arrays.
+"""A store for millions of hands in one SQLite file, read back as records or as arrays.
 
-A kill at any moment leaves all hands that were committed, and every hand carries a checksum. A *sitting* is a
-match, a game and the players by seat, kept once for all its hands; a hand's cards are bytes and its actions
-letters (docs/histories.md has the layout, and why it is SQLite).
+A kill at any moment leaves all committed hands, and every hand has a checksum. A *sitting* is a match, a game
+and the players by seat, stored once for all its hands. The cards of a hand are bytes, its actions letters
+(docs/histories.md describes the layout).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Self
 
 from openfelt.core.errors import FeltError, FileError, unknown
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
-from openfelt.hands.columns import Columns, columns_of
+from openfelt.hands.columns import DecisionColumns, decision_columns
 from openfelt.hands.packed import (
     Row,
     Sitting,
@@ -31,11 +31,11 @@ from openfelt.hands.packed import (
 )
 from openfelt.hands.record import HandRecord
 
-APPLICATION = int.from_bytes(b"Felt", "big")  # in the header of the file: whose it is
+APPLICATION = int.from_bytes(b"Felt", "big")  # SQLite's application id, in the header of the file
 VERSION = 1
-BATCH = 10_000  # hands to a commit, and to a read
-BLOCK = 250_000  # hands to a block of columns
-PATIENCE = 60.0  # seconds to wait for another program's commit
+BATCH = 10_000  # hands per commit, and per read
+BLOCK = 250_000  # hands per block of columns
+BUSY_TIMEOUT = 60.0  # seconds to wait for another program's commit
 
 SCHEMA = (
     "CREATE TABLE sittings (id INTEGER PRIMARY KEY, match TEXT, game TEXT, names TEXT,"
@@ -56,14 +56,28 @@ ONE_HAND = (
 
 
 class HandStore:
-    """A file of hands; `with HandStore(path) as store:` opens it, or makes it where there is none."""
+    """A file of millions of hands of any games, an SQLite database. Use it as a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; created if it does not exist.
+
+    Examples
+    --------
+    >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (1.0, -1.0))
+    >>> with felt.HandStore(folder / "hands.db") as store:
+    ...     count = store.append([hand], match="first")
+    ...     store.count(), store.players(), next(store.hands(player="Ann")) == hand
+    (1, ['Ann', 'Bo'], True)
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        with self._told():
-            self._base = sqlite3.connect(self.path, isolation_level=None, timeout=PATIENCE)
+        with self._as_file_errors():
+            self._base = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_TIMEOUT)
         try:
-            with self._told():
+            with self._as_file_errors():
                 self._open()
         except BaseException:
             self.close()
@@ -78,18 +92,18 @@ class HandStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; all hands are in it already."""
+        """Close the file; all hands are in it already."""
         self._base.close()
 
     def append(self, records: Iterable[HandRecord], *, match: str = "") -> int:
-        """Add hands, BATCH to a commit, and say how many; where one cannot be, those before it are kept."""
+        """Add hands, BATCH per commit, and return their number; hands before an invalid one are stored."""
         batch: list[tuple[Sitting, Row]] = []
         sittings: dict[tuple[str, tuple[str, ...]], Sitting] = {}
         count = 0
         try:
             for record in records:
-                who = record.game, record.names
-                sitting = sittings.get(who) or sittings.setdefault(who, new_sitting(match, *who))
+                key = record.game, record.names
+                sitting = sittings.get(key) or sittings.setdefault(key, new_sitting(match, *key))
                 batch.append((sitting, pack(sitting, record)))
                 count += 1
                 if len(batch) == BATCH:
@@ -99,11 +113,11 @@ class HandStore:
         return count
 
     def count(self) -> int:
-        """How many hands there are; one number, as they are never removed."""
-        with self._told():
+        """The number of hands; it is stored, since hands are never removed."""
+        with self._as_file_errors():
             count, last = self._base.execute(COUNT).fetchone()
         if count != last:
-            raise FileError(f"{self.path} is damaged: its hands are {last}, and should be {count}.")
+            raise FileError(f"{self.path} is damaged: it has {last} hands instead of {count}.")
         return int(count)
 
     def matches(self) -> list[str]:
@@ -115,51 +129,51 @@ class HandStore:
         return sorted({name for sitting in self._sittings().values() for name in sitting.names})
 
     def hands(self, player: str | None = None, match: str | None = None) -> Iterator[HandRecord]:
-        """All hands in the order in which they came, or those of one player or match."""
+        """All hands in the order in which they were added, or those of one player or match."""
         everything = player is None and match is None
         for sitting, row in self._rows(self._chosen(player, match), all_of_them=everything):
             yield unpack(sitting, row)
 
     def hand(self, key: int) -> HandRecord:
-        """The hand that came as the `key`-th, from 1."""
-        with self._told():
+        """The hand that was added as number `key`, counted from 1."""
+        with self._as_file_errors():
             found = self._base.execute(ONE_HAND, (key,)).fetchone()
         if found is not None:
             match, game, names, seal, *words = found
             sitting, row = Sitting(match, game, tuple(json.loads(names))), Row(*words)
             if is_sealed(seal, sitting, row):
                 return unpack(sitting, row)
-        raise FileError(f"{self.path} is damaged: its {key:,}th hand is not as it was.")
+        raise FileError(f"{self.path} is damaged: its {key:,}th hand is missing or was changed.")
 
-    def columns(self, player: str, game: str = Holdem.key, *, block: int = BLOCK) -> Iterator[Columns]:
-        """All that a player of hold'em saw and did, as arrays of `block` hands at a time.
+    def columns(
+        self, player: str, game: str = Holdem.key, *, block: int = BLOCK
+    ) -> Iterator[DecisionColumns]:
+        """The decisions of a hold'em player, as arrays of `block` hands at a time.
 
-        Hands of the same rules count as one game, whatever abstraction their names give.
+        Hands count if their game has the same rules, with any abstraction.
         """
-        rules = load_game(game)
-        if not isinstance(rules, Holdem):
-            raise FeltError(f"Columns are for hold'em, not for {game}.")
+        rules = require_holdem(load_game(game))
         chosen = {key: each for key, each in self._chosen(player).items() if each.is_played_by(rules)}
-        his = {
+        player_seats = {
             each: [seat for seat, name in enumerate(each.names) if name == player] for each in chosen.values()
         }
         seats, rows, won = list[int](), list[Row](), list[float]()
         for sitting, row in self._rows(chosen, all_of_them=False):
-            for seat in his[sitting]:
+            for seat in player_seats[sitting]:
                 seats.append(seat)
                 rows.append(row)
                 won.append(chips_of(row.won, rules.players)[seat])
             if len(rows) >= block:
-                yield columns_of(rules.players, seats, rows, won)
+                yield decision_columns(rules.players, seats, rows, won)
                 seats, rows, won = [], [], []
         if rows:
-            yield columns_of(rules.players, seats, rows, won)
+            yield decision_columns(rules.players, seats, rows, won)
 
     def _open(self) -> None:
         owner = self._one("PRAGMA application_id")
         if owner == 0 and not self._one("SELECT count(*) FROM sqlite_master"):
             with self._transaction():
-                if not self._one("SELECT count(*) FROM sqlite_master"):  # nobody was quicker
+                if not self._one("SELECT count(*) FROM sqlite_master"):  # no other process was faster
                     for statement in SCHEMA:
                         self._base.execute(statement)
         elif owner != APPLICATION:
@@ -174,12 +188,12 @@ class HandStore:
         return int(self._base.execute(query).fetchone()[0])
 
     def _commit(self, batch: list[tuple[Sitting, Row]]) -> None:
-        """Write a batch and empty it."""
+        """Write a batch and clear it."""
         rows = list(batch)
         batch.clear()
         if not rows:
             return
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._insert(rows)
 
     def _insert(self, rows: list[tuple[Sitting, Row]]) -> None:
@@ -207,15 +221,15 @@ class HandStore:
             raise
 
     def _sittings(self) -> dict[int, Sitting]:
-        with self._told():
+        with self._as_file_errors():
             rows = self._base.execute("SELECT id, match, game, names FROM sittings").fetchall()
         try:
             return {key: Sitting(match, game, tuple(json.loads(names))) for key, match, game, names in rows}
         except (TypeError, ValueError):
-            raise FileError(f"{self.path} is damaged: names of its players cannot be read.") from None
+            raise FileError(f"{self.path} is damaged: the names of its players cannot be read.") from None
 
     def _chosen(self, player: str | None = None, match: str | None = None) -> dict[int, Sitting]:
-        """The sittings of a player and of a match."""
+        """The sittings of a player and a match, or of all."""
         if player is not None and player not in self.players():
             raise FeltError(unknown("player", player, self.players()))
         if match is not None and match not in self.matches():
@@ -227,7 +241,7 @@ class HandStore:
         }
 
     def _rows(self, sittings: Mapping[int, Sitting], *, all_of_them: bool) -> Iterator[tuple[Sitting, Row]]:
-        """Stored hands in order. They are read a batch at a time, so that a slow reader locks nobody out."""
+        """Stored hands in order. They are read in batches, so that a slow reader blocks no writer."""
         query = (
             "SELECT id, sitting, seal, number, dealt, actions, won FROM hands WHERE id > ? AND id <= ?"
             + ("" if all_of_them else f" AND sitting IN ({','.join(map(str, sittings))})")
@@ -235,12 +249,12 @@ class HandStore:
         )
         last, end = 0, self.count()
         while last < end:
-            with self._told():
+            with self._as_file_errors():
                 rows = self._base.execute(query, (last, end)).fetchall()
             for key, where, seal, *words in rows:
                 sitting, row = sittings.get(where), Row(*words)
                 if (all_of_them and key != last + 1) or sitting is None or not is_sealed(seal, sitting, row):
-                    raise FileError(f"{self.path} is damaged: a hand after the {last:,}th is not as it was.")
+                    raise FileError(f"{self.path} is damaged: a hand after the {last:,}th was changed.")
                 last = key
                 yield sitting, row
             if len(rows) < BATCH:
@@ -249,14 +263,16 @@ class HandStore:
             raise FileError(f"{self.path} is damaged: hands after the {last:,}th are missing.")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """SQLite's faults, as one sentence."""
+    def _as_file_errors(self) -> Iterator[None]:
+        """Turn SQLite's errors into a FileError."""
         try:
             yield
         except (sqlite3.Error, UnicodeError, OverflowError) as error:
             name, reason = getattr(error, "sqlite_errorname", ""), " ".join(str(error).split())
             if name.startswith("SQLITE_NOTADB"):
-                raise FileError(f"{self.path} is no store of hands.") from None
+                raise FileError(f"{self.path} is not a store of hands.") from None
             if name.startswith("SQLITE_CORRUPT"):
                 raise FileError(f"{self.path} is damaged ({reason}).") from None
-            raise FileError(f"{self.path} could not be used ({reason}); what is stored is kept.") from None
+            raise FileError(
+                f"{self.path} could not be used ({reason}); the stored hands are unchanged."
+            ) from None

@@ -1,4 +1,4 @@
-"""What each action of a player is worth against the others' policies, if he plays on as well as can be."""
+"""Action values against the opponents' policies, if the player best-responds afterwards."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from openfelt.solve.traverse.sequence import best_response, follow_policy, sprea
 
 
 def action_values(tree: GameTree, profile: Floats, player: int) -> Floats:
-    """[slots] the mean of what `player` wins with each action, given that he is in its row.
+    """[slots] the expected payoff of `player` for each action, given its infoset.
 
-    The others play `profile` [slots]; he plays a best response after the action. NaN in rows that the others
-    never let him reach, and in rows of others.
+    The opponents play `profile` [slots]; the player best-responds after the action. NaN at infosets that the
+    opponents' policies do not reach, and at infosets of the opponents.
     """
-    form, alike = sequence_form(tree), _paying_one(tree)
+    form, counting = sequence_form(tree), _with_unit_payoffs(tree)
     size = form.num_slots + form.num_players
     reach, values, chance = np.empty(size), np.empty(size), np.empty(size)
     for other in range(form.num_players):
         spread_reach(form, other, profile, reach)
     sum_leaves(form, player, reach, values)
     best_response(form, player, values, np.empty(form.num_slots))
-    sum_leaves(alike, player, reach, chance)
-    follow_policy(alike, player, profile, chance)
+    sum_leaves(counting, player, reach, chance)
+    follow_policy(counting, player, profile, chance)
     first, last = form.first_slot[form.first_row[player : player + 2]]
-    found = np.full(form.num_slots, np.nan)
+    result = np.full(form.num_slots, np.nan)
     reached = first + np.flatnonzero(chance[first:last] > 0)
-    found[reached] = values[reached] / chance[reached]
-    return found
+    result[reached] = values[reached] / chance[reached]
+    return result
 
 
 @lru_cache(maxsize=4)
-def _paying_one(tree: GameTree) -> SequenceForm:
-    """Of the game in which every leaf pays 1: values there are the chance that a row is reached."""
+def _with_unit_payoffs(tree: GameTree) -> SequenceForm:
+    """The sequence form with a payoff of 1 at every leaf: its values are probabilities of being reached."""
     payoffs = np.ones_like(tree.nodes.payoffs)
     return sequence_form(dataclasses.replace(tree, nodes=tree.nodes._replace(payoffs=payoffs)))

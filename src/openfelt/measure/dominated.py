@@ -1,12 +1,12 @@
-"""Dominated actions, found by computation: HS14's DOM-ERR, PJL11's 'cumulative dominated error'.
+"""Iterated removal of dominated actions: HS14's DOM-ERR, PJL11's 'cumulative dominated error'.
 
-An action is dominated if whatever its player does after it, some (mixed) way of playing from there
-without it is never worse and sometimes better, against everything that the other player may still do.
-Dominated actions of both players are removed and the search repeated until nothing is found: this is
-what makes betting a queen dominated in Kuhn poker, for there it takes that a jack never calls and a king
-never folds. In Kuhn poker it finds the seven actions that PJL11 2.2 names.
+An action is dominated if, for every continuation of its player, there is a (mixed) strategy from the same
+infoset that avoids the action, is never worse and is sometimes better, against all remaining strategies of
+the opponent. Dominated actions of both players are removed until there are none: betting a queen in Kuhn
+poker is dominated only because a jack never calls and a king never folds. In Kuhn poker this finds the seven
+actions that PJL11 2.2 names.
 
-Each question "is there such a way of playing?" is a linear program on the sequence form.
+Whether such a strategy exists is a linear program on the sequence form.
 """
 
 from __future__ import annotations
@@ -36,28 +36,45 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DominatedActions:
-    """The dominated actions of a game."""
+    """The dominated actions of a game; see `dominated_actions`."""
 
     tree: GameTree
     slots: NDArray[np.bool_]  # [slots] True where the action is dominated
 
     def error(self, policy: Policy) -> float:
-        """The summed probability of dominated actions."""
+        """The sum of a policy's probabilities of dominated actions."""
         require_game(policy, self.tree)
         return float(policy.probabilities[self.slots].sum())
 
     def names(self) -> list[tuple[int, str, str]]:
-        """(player, row, action) of each."""
-        found = []
+        """The player, infoset and action of each."""
+        names = []
         for slot in np.flatnonzero(self.slots):
             row = int(np.searchsorted(self.tree.rows.first_slot, slot, side="right")) - 1
             action = self.tree.labels[self.tree.rows.slot_label[slot]]
-            found.append((self.tree.row_player(row), self.tree.row_name(row), action))
-        return found
+            names.append((self.tree.row_player(row), self.tree.row_name(row), action))
+        return names
 
 
 def dominated_actions(game: AnyGame) -> DominatedActions:
-    """Find the dominated actions of a two-player zero-sum game (a small one, such as Kuhn's)."""
+    """Find the dominated actions of a small two-player zero-sum game.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game about the size of Kuhn poker.
+
+    Returns
+    -------
+    DominatedActions
+        `names()` lists player, infoset and action; `error(policy)` is the sum of their probabilities.
+
+    Examples
+    --------
+    >>> dominated = felt.dominated_actions("kuhn")
+    >>> len(dominated.names()), dominated.error(felt.uniform_policy("kuhn"))
+    (7, 3.5)
+    """
     tree = compile_game(game)
     require_zero_sum(tree)
     form = sequence_form(tree)
@@ -71,14 +88,14 @@ def dominated_actions(game: AnyGame) -> DominatedActions:
 
 
 class _Search:
-    """Looks for the dominated actions of one player."""
+    """Finds the dominated actions of one player."""
 
     def __init__(self, tree: GameTree, form: SequenceForm, player: int) -> None:
         self.tree, self.form = tree, form
         self.rows = range(int(form.first_row[player]), int(form.first_row[player + 1]))
         self.mine, self.theirs = sequences(form, player), sequences(form, 1 - player)
         program = plan_program(form, player)
-        self.gain = -program.a_ub[:, : program.num_plan]  # [theirs, mine] payoffs as this player gets them
+        self.gain = -program.a_ub[:, : program.num_plan]  # [theirs, mine] payoffs of this player
         self.bound = program.a_ub[:, program.num_plan :]  # F'
         self.place = {int(slot): place for place, slot in enumerate(self.mine)}
         self.rows_after: dict[int, list[int]] = {}
@@ -102,7 +119,7 @@ class _Search:
         ]
 
     def _even_answers(self, removed: NDArray[np.bool_]) -> Floats:
-        """A plan of the other player that uses everything he has left."""
+        """A plan of the opponent that plays all of its remaining actions."""
         table = (~removed).astype(float)
         counts = np.diff(self.form.first_slot)
         table /= np.repeat(np.add.reduceat(table, self.form.first_slot[:-1]), counts)
@@ -115,7 +132,7 @@ class _Search:
         return all(self._is_beaten(played, instead, removed, answers) for played in continuations)
 
     def _continuations(self, start: list[int], removed: NDArray[np.bool_]) -> Iterator[list[int]]:
-        """All pure ways to go on after a sequence, as lists of the sequences played."""
+        """All pure continuations of a sequence, as lists of the sequences played."""
         rows = [row for slot in start for row in self.rows_after.get(slot, [])]
         if not rows:
             yield start
@@ -130,13 +147,13 @@ class _Search:
     def _is_beaten(
         self, played: list[int], instead: list[int], removed: NDArray[np.bool_], answers: Floats
     ) -> bool:
-        """Is there a way of playing `instead` that is never worse than `played`, and sometimes better?"""
+        """Whether a strategy over `instead` is never worse than `played`, and sometimes better."""
         below, flow_rows = self._below(instead, removed)
         columns = [self.place[slot] for slot in below]
         own, num_q = self.gain[:, columns], self.bound.shape[1]
         base = self.gain[:, [self.place[slot] for slot in played]].sum(axis=1)
         allowed = np.array([slot >= self.tree.num_slots or not removed[slot] for slot in self.theirs])
-        # Never worse: F'q <= own z - base for all that the other may do, and q(start) >= 0.
+        # Never worse: F'q <= own z - base for all remaining actions of the opponent, and q(start) >= 0.
         a_ub = scipy.sparse.hstack([-own, self.bound], format="csr")[allowed]
         a_eq, b_eq = self._flow(below, instead, flow_rows, num_q)
         objective = np.concatenate([-(own.T @ answers), np.zeros(num_q)])
@@ -155,7 +172,7 @@ class _Search:
         return bool(better > 1e3 * TOLERANCE)
 
     def _below(self, start: list[int], removed: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-        """All sequences that begin with one of `start`, and the rows that they pass."""
+        """All sequences that begin with one of `start`, and the rows on them."""
         slots, rows = list(start), []
         for slot in slots:
             for row in self.rows_after.get(slot, []):

@@ -27,7 +27,7 @@ class EnumeratedEvaluator:
         self.seats = tuple(f"player {player}" for player in range(self.tree.players))
 
     def exploitability(self, effort: Effort) -> Exploitability:
-        """What best responses gain."""
+        """The gains of best responses."""
         if effort.flops or effort.leaks or effort.folder:
             raise FeltError("--flops, --resume, --leaks and --plot are for hold'em.")
         _, best, expected = self._evaluate(self.policy)
@@ -35,7 +35,7 @@ class EnumeratedEvaluator:
         return Exploitability(self.tree.game, self.tree.game, self.unit, self.seats, best_responses, values)
 
     def best_response(self, player: int, effort: Effort) -> BestResponse:
-        """What one player can get against the others, and how."""
+        """The best response of one player, and its value."""
         if not 0 <= player < self.tree.players:
             raise FeltError(f"{self.tree.game} has players 0 to {self.tree.players - 1}, not {player}.")
         table, best, _ = self._evaluate(self.policy)
@@ -45,7 +45,7 @@ class EnumeratedEvaluator:
         return BestResponse(player, float(best[player]), self.unit, profile)
 
     def against(self, opponent: Measurable, effort: Effort) -> Value:
-        """What the policy gets in each seat when the opponent takes all others."""
+        """The expected value of the policy in each seat, with the opponent in all other seats."""
         if not isinstance(opponent, TabularPolicy):
             raise FeltError(f"The opponent does not play {self.tree.game}.")
         require_game(opponent, self.tree)
@@ -54,11 +54,10 @@ class EnumeratedEvaluator:
             seats = [self.policy if player == own else opponent for player in range(self.tree.players)]
             _, _, expected = self._evaluate(self.policy.with_table(join_seats(seats).table))
             won.append(float(expected[own]))
-        game = self.tree.game
-        return Value(game, game, game, self.unit, self.seats, tuple(won))
+        return Value("policy", "opponent", self.tree.game, self.unit, self.seats, tuple(won))
 
     def _evaluate(self, policy: TabularPolicy) -> tuple[Floats, Floats, Floats]:
-        """The pure best responses [slots], and by player their values and the values of the policy."""
+        """[slots] pure best responses; by player, their values and the values of the policy."""
         response = np.empty(self.tree.num_slots)
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
         evaluate_profile(sequence_form(self.tree), policy.probabilities, response, best, expected)

@@ -1,14 +1,14 @@
-"""How far a policy is from the closest equilibrium: HS14's SQ-ERR and PJL11's squared error.
+"""The distance of a policy to the closest equilibrium: HS14's SQ-ERR and PJL11's squared error.
 
-A two-player zero-sum game may have many equilibria; each player's form a polytope of realisation plans
-(in Kuhn poker a segment for the first player, PJL11 2.2). Its corners are found by the linear program
-with q(start) held at the game's value, in many directions; the closest equilibrium is then searched among
-their mixtures. The distance is between probabilities at rows, not between plans. What a player does at a
-row that his own plan never lets him reach is free in a Nash equilibrium, and so counts nothing.
+A two-player zero-sum game may have many equilibria; those of each player form a polytope of realisation plans
+(in Kuhn poker a segment for the first player, PJL11 2.2). Its vertices are found by the linear program with
+q(start) fixed at the game's value, in many directions; the closest equilibrium is then sought among their
+mixtures. The distance is between probabilities at infosets, not between plans. Infosets that a player's own
+plan does not reach are unconstrained in a Nash equilibrium and do not count.
 
-With one or two corners a player (as in Kuhn poker) the search is along a segment and finds the closest.
+With one or two vertices per player (as in Kuhn poker) the search is along a segment and finds the closest.
 With more, the error is not convex in the mixture and the search may miss the closest equilibrium: the
-result is then an upper bound, and says so (`exact` is False).
+result is then an upper bound, and `exact` is False.
 """
 
 from __future__ import annotations
@@ -33,38 +33,53 @@ MOST_SLOTS = 2_000
 DIRECTIONS = 60
 UNREACHED = 1e-7
 SEARCHES = 6  # from the best of many starting points
-CORNER = 1e-5  # a mix nearer than this to a corner is the corner, lest it reach rows just a little
-GRID, ZOOMS = 201, 5  # points of a grid between two corners, and how often it is refined, to 1e-10
+CORNER = 1e-5  # a mixture closer than this to a vertex is the vertex, so that rounding reaches no infosets
+GRID, ZOOMS = 201, 5  # points of a grid between two vertices, and the number of refinements, to 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumDistance:
-    """The squared error of a policy, and the equilibrium that it is measured against."""
+    """The squared error of a policy, and the equilibrium closest to it."""
 
-    sum: float  # over all rows and actions, of the squared difference of probabilities (PJL11)
+    sum: float  # of squared differences of probabilities, over all infosets and actions (PJL11)
     mean: float  # the same divided by the number of probabilities (HS14's mean-squared error)
     closest: TabularPolicy
-    exact: bool  # False: there may be a closer one
+    exact: bool  # False: there may be a closer equilibrium
 
 
 class EquilibriumSet:
-    """The equilibria of a small two-player zero-sum game; find them once, measure many policies."""
+    """The equilibria of a small two-player zero-sum game, to measure many policies.
+
+    Parameters
+    ----------
+    game : Game, str, Path or GameTree
+        A game with at most 2,000 actions at all infosets together.
+    seed : int
+        Of the random directions in which the vertices of the polytope are sought.
+
+    Examples
+    --------
+    >>> equilibria = felt.EquilibriumSet("kuhn")
+    >>> equilibria.distance(felt.SequenceLP("kuhn").run().policy).sum < 1e-9
+    True
+    """
 
     def __init__(self, game: AnyGame | GameTree, *, seed: int = 0) -> None:
         self.tree = compile_game(game)
         require_zero_sum(self.tree)
         if not self.tree.num_rows:
-            raise FeltError(f"There is nothing to decide in {self.tree.game}.")
+            raise FeltError(f"{self.tree.game} has no decisions.")
         if self.tree.num_slots > MOST_SLOTS:
             raise FeltError(
-                f"{self.tree.game} is too large: the distance to all its equilibria is not computed."
+                f"{self.tree.game} has {self.tree.num_slots:,} actions in total; the distance "
+                f"to its equilibria is computed for at most {MOST_SLOTS:,}."
             )
         self._form = sequence_form(self.tree)
         generator = np.random.default_rng(seed)
         self.corners = tuple(self._corners(player, generator) for player in range(2))
 
     def _corners(self, player: int, generator: np.random.Generator) -> Floats:
-        """[corners, sequences]: the plans that are extreme among the player's equilibria."""
+        """[vertices, sequences] the extreme equilibrium plans of a player."""
         program = plan_program(self._form, player)
         value = float(solve_program(program, self.tree.game).x[-1])
         count, size = program.num_plan, program.a_ub.shape[1]
@@ -88,7 +103,7 @@ class EquilibriumSet:
         return EquilibriumDistance(total, total / len(table), TabularPolicy(self.tree, table), exact)
 
     def _closest(self, player: int, policy: Floats) -> Floats:
-        """The player's part of the closest equilibrium, per slot of his."""
+        """[own slots] the player's strategy in the closest equilibrium."""
         corners = self.corners[player]
         count = len(corners)
         wanted = policy[sequences(self._form, player)[:-1]]
@@ -117,7 +132,7 @@ class EquilibriumSet:
         return behaviour(min(found, key=error))
 
     def _behaviour(self, player: int, plans: Floats, wanted: Floats) -> Floats:
-        """The probabilities that plans [..., sequences] stand for; as `wanted` at rows they never reach."""
+        """The probabilities of plans [..., sequences]; as in `wanted` at infosets that they do not reach."""
         form = self._form
         rows = slice(int(form.first_row[player]), int(form.first_row[player + 1]))
         slots, own = sequences(form, player), plans[..., :-1]
@@ -132,7 +147,7 @@ class EquilibriumSet:
 
 
 def _zoom(error: Callable[[Floats], Floats]) -> Floats:
-    """The best mix of two corners: the best point of a grid, then of finer ones around it."""
+    """The best mixture of two vertices: the best point of a grid, then of finer grids around it."""
     low, high = 0.0, 1.0
     for _ in range(ZOOMS):
         shares = np.linspace(low, high, GRID)
@@ -160,6 +175,6 @@ def closest_equilibrium(policy: Policy) -> EquilibriumDistance:
     Examples
     --------
     >>> felt.closest_equilibrium(felt.uniform_policy("kuhn")).sum
-    2.0...
+    3.7222...
     """
     return EquilibriumSet(require_tabular(policy).tree).distance(policy)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def mixture(policies: Sequence[Measurable], weights: Sequence[float]) -> Measurable:
-    """The policy of a player that draws one of several policies before each game and keeps to it.
+    """The policy of a player that draws one of several policies before each game and follows it.
 
     The draw is hidden; a best response must infer it from the actions.
 
@@ -33,10 +33,9 @@ def mixture(policies: Sequence[Measurable], weights: Sequence[float]) -> Measura
 
     Examples
     --------
-    >>> both = felt.mixture([felt.rule_policy("leduc", rule) for rule in ("always-call", "always-raise")],
-    [3, 1])
-    >>> both.at(0, "K")
-    {'check': 0.75, 'raise': 0.25}
+    >>> rules = [felt.rule_policy("leduc", rule) for rule in ("always-call", "always-raise")]
+    >>> felt.mixture(rules, [3, 1]).at(0, "K")
+    {'check': 0.75, 'bet': 0.25}
     """
     from openfelt.measure.holdem.evaluator import as_player
     from openfelt.measure.holdem.player import Player, mixed

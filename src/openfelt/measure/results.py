@@ -1,4 +1,4 @@
-"""The results of measurements, for every kind of game: they print themselves and convert to JSON."""
+"""Results of measurements, for every kind of game: they print themselves and convert to JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Origin:
-    """How a number was computed, where it takes long enough to matter."""
+    """How a number was computed."""
 
-    flops: int = 0  # sampled flops that it is estimated from; 0: exact
+    flops: int = 0  # number of sampled flops; 0: all
     half_width: float = 0.0  # of the 95% interval of the mean over seats; 0: exact
     seconds: float = 0.0
     device: str = ""
@@ -38,7 +38,7 @@ class Origin:
         }
 
     def lines(self) -> list[str]:
-        """In words."""
+        """As text."""
         if not self.device:
             return []
         lines = []
@@ -52,9 +52,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Exploitability:
-    """How much the players of a profile could gain by deviating. `unit` is that of all numbers.
+    """What the players of a profile could gain by deviating. All numbers are in `unit`.
 
-    `values` is None where only best responses were computed: in a two-player zero-sum game the values of the
+    `values` is None if only best responses were computed: in a two-player zero-sum game the values of the
     two players cancel out in nash_conv.
     """
 
@@ -62,8 +62,8 @@ class Exploitability:
     game: str
     unit: str  # "chips per game", "mbb/h"
     seats: tuple[str, ...]  # names of the players
-    best_responses: tuple[float, ...]  # what each player gets with a best response to the others
-    values: tuple[float, ...] | None  # what each player gets under the profile
+    best_responses: tuple[float, ...]  # value of each player's best response
+    values: tuple[float, ...] | None  # value of each player under the profile
     origin: Origin = Origin()
     leaks: tuple[Leaks, ...] = ()  # by seat of the best response, if requested
 
@@ -123,12 +123,12 @@ class Exploitability:
 
 @dataclass(frozen=True, eq=False)
 class BestResponse:
-    """What one player can get against the others, and by which strategy."""
+    """The best response of one player to the opponents, and its value."""
 
     player: int
     value: float
     unit: str
-    policy: TabularPolicy | None  # the others as before, the player with a pure best response
+    policy: TabularPolicy | None  # the profile with the player's pure best response
 
     def __str__(self) -> str:
         return f"A best response of player {self.player} gets {self.value:+.6g} {self.unit}."
@@ -136,7 +136,7 @@ class BestResponse:
 
 @dataclass(frozen=True)
 class Value:
-    """What a policy wins from another, by the seat that it takes; the opponent takes all others."""
+    """What a policy wins from another by seat; the opponent takes all other seats."""
 
     name: str
     opponent: str
@@ -145,12 +145,12 @@ class Value:
     seats: tuple[str, ...]
     by_seat: tuple[float, ...]
     origin: Origin = Origin()
-    hands: int = 0  # that were played; 0: expected values
-    deals: int = 0  # each was played in every seat
+    hands: int = 0  # played; 0: expected values
+    deals: int = 0  # each played in every seat
 
     @property
     def mean(self) -> float:
-        """Over the seats."""
+        """Mean over the seats."""
         return float(np.mean(self.by_seat))
 
     @property
@@ -159,7 +159,7 @@ class Value:
         return self.origin.half_width
 
     def from_the_other_side(self) -> Value:
-        """The same for the opponent; two players."""
+        """The same result for the opponent, in a two-player game."""
         won = tuple(-each for each in reversed(self.by_seat))
         return replace(self, name=self.opponent, opponent=self.name, by_seat=won)
 

@@ -1,4 +1,4 @@
-"""How full the buckets of an abstraction are, as a picture."""
+"""Occupancy of the buckets of an abstraction."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from openfelt.cards.deck import STREETS
 from openfelt.core.jit import Floats
+from openfelt.plots.axes import label_axes
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 
 
@@ -17,10 +18,8 @@ def plot_occupancy(name: str, occupancy: list[Floats], path: Path) -> None:
     for place, (street, shares) in enumerate(zip(STREETS, occupancy, strict=True)):
         axes = figure.add_subplot(2, 2, place + 1)
         axes.bar(np.arange(len(shares)), 100 * shares, width=1.0, color=COLOURS[place])
-        axes.set_title(f"{street}: {len(shares)} buckets, {int((shares == 0).sum())} empty", fontsize=10)
-        axes.set_xlabel("bucket, from the weakest hands to the strongest")
-        axes.set_ylabel("share of all hands, %")
+        title = f"{street}: {len(shares)} buckets, {int((shares == 0).sum())} empty"
+        label_axes(axes, "bucket, from weakest to strongest hands", "share of all hands (%)", title=title)
         axes.set_xlim(-0.5, len(shares) - 0.5)
-        axes.grid(alpha=0.25)
-    figure.suptitle(f"How full the buckets of {name} are")
+    figure.suptitle(f"Bucket occupancy of {name}")
     save_figure(figure, path)

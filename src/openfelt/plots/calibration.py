@@ -1,4 +1,4 @@
-"""How well an opponent model is calibrated."""
+"""Calibration of an opponent model."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from pathlib import Path
 
 from openfelt.opponents.models.public_tree import CLASSES
 from openfelt.opponents.models.score import Calibration
+from openfelt.plots.axes import add_legend, label_axes
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
 
-FEW = 10  # predictions below which a bin is not drawn
+MIN_PREDICTIONS = 10  # bins with fewer are not drawn
 
 
 def plot_calibration(title: str, calibration: Calibration, path: Path) -> None:
-    """How often actions came, over the chance that was given to them."""
+    """Draw the observed frequency of each action over its predicted probability."""
     figure = new_figure(5.2, 4.6)
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle=":")
-    for colour, name, chances, predicted, observed in zip(COLOURS, CLASSES, *calibration, strict=False):
-        some = chances >= FEW
-        label = f"{name} ({int(chances.sum()):,} decisions)"
+    for colour, name, counts, predicted, observed in zip(COLOURS, CLASSES, *calibration, strict=False):
+        some = counts >= MIN_PREDICTIONS
+        label = f"{name} ({int(counts.sum()):,} decisions)"
         axes.plot(predicted[some], observed[some], "o-", color=colour, label=label)
-    axes.set_xlabel("chance that was given to an action")
-    axes.set_ylabel("how often it came")
-    axes.set_title(f"{title}: calibration error {calibration.error:.3f}", fontsize=10)
-    axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, frameon=False)
+    heading = f"{title}: calibration error {calibration.error:.3f}"
+    label_axes(axes, "predicted probability", "observed frequency", title=heading)
+    add_legend(axes)
     save_figure(figure, path)

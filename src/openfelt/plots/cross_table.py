@@ -1,4 +1,4 @@
-"""The cross table of a tournament as a heat map, and its report in a folder."""
+"""The cross table of a tournament as a heat map, and the files of its report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from openfelt.arena.tournament import STEM, TournamentResult
 from openfelt.core.files import not_written, write_text
 from openfelt.plots.figure import has_matplotlib, new_figure, save_figure
 
-LOST, EVEN, WON = "#b35806", "#f7f7f7", "#2166ac"  # told apart also by those who see no red or green
-NOBODY = "#dddddd"  # the diagonal
+LOST, EVEN, WON = "#b35806", "#f7f7f7", "#2166ac"  # distinguishable without red-green vision
+DIAGONAL = "#dddddd"
 CELL = 0.88  # inches
-LIGHT_TEXT = 0.45  # luminance of the ground below which letters on it are white
+LIGHT_TEXT = 0.45  # background luminance below which text is white
 
 
 def write_report(result: TournamentResult, folder: Path) -> bool:
@@ -44,23 +44,23 @@ def plot_cross_table(table: CrossTable, path: Path, title: str) -> None:
     width = 3.4 + CELL * (count + 1) + 0.075 * max(map(len, names))
     figure = new_figure(max(6.0, width), 1.9 + 0.62 * CELL * count + 0.75)
     axes = figure.add_subplot()
-    colours = LinearSegmentedColormap.from_list("won", [LOST, EVEN, WON]).with_extremes(bad=NOBODY)
-    # Small winnings and large ones are to be told apart in one picture: linear near 0, logarithmic beyond.
+    colours = LinearSegmentedColormap.from_list("won", [LOST, EVEN, WON]).with_extremes(bad=DIAGONAL)
+    # Linear near 0 and logarithmic beyond, so that small winnings stay distinguishable from each other.
     norm = AsinhNorm(linear_width=max(most / 30, 1e-9), vmin=-most, vmax=most)
-    picture = axes.imshow(np.ma.masked_invalid(values), cmap=colours, norm=norm, aspect="auto")
+    image = axes.imshow(np.ma.masked_invalid(values), cmap=colours, norm=norm, aspect="auto")
     _write_numbers(axes, table, colours, norm)
     axes.set_xticks(range(count + 1), ["mean", *(f"{place + 1}" for place in range(count))])
     axes.set_yticks(range(count), [f"{name}  {place + 1}" for place, name in enumerate(names)])
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel(f"{table.against} (numbers as on the left)")
+    axes.set_xlabel(f"{table.against} (numbered as on the left)")
     axes.set_ylabel("bot, by rank")
     axes.tick_params(length=0)
     axes.axvline(0.5, color="black", linewidth=1.2)
-    bar = figure.colorbar(picture, ax=axes, pad=0.015, ticks=_ticks(most))
+    bar = figure.colorbar(image, ax=axes, pad=0.015, ticks=_ticks(most))
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:+,g}" if value else "0")
-    bar.set_label(f"won by the bot of the row ({table.unit})")
-    figure.suptitle(f"{title}\n{table.unit}, ± half the 95% interval", fontsize=10)
+    bar.set_label(f"winnings of the row's bot ({table.unit})")
+    figure.suptitle(f"{title}\n{table.unit}, ± half of the 95% interval", fontsize=10)
     save_figure(figure, path)
 
 
@@ -68,15 +68,15 @@ def _write_numbers(axes: Any, table: CrossTable, colours: Any, norm: Any) -> Non
     for row in range(len(table.names)):
         means = [table.mean[row], *table.won[row]]
         for column, (mean, interval) in enumerate(table.cells(row)):
-            ground = colours(norm(means[column])) if not math.isnan(means[column]) else (1.0, 1.0, 1.0)
-            luminance = 0.2126 * ground[0] + 0.7152 * ground[1] + 0.0722 * ground[2]
+            background = colours(norm(means[column])) if not math.isnan(means[column]) else (1.0, 1.0, 1.0)
+            luminance = 0.2126 * background[0] + 0.7152 * background[1] + 0.0722 * background[2]
             colour = "white" if luminance < LIGHT_TEXT else "black"
             axes.text(column, row - 0.14, mean, ha="center", va="center", fontsize=9, color=colour)
             axes.text(column, row + 0.22, interval, ha="center", va="center", fontsize=7.5, color=colour)
 
 
 def _ticks(most: float) -> list[float]:
-    """Round numbers on both sides of 0, at most as far as the largest."""
+    """Round numbers on both sides of 0, up to the largest value."""
     top = math.floor(math.log10(most))
     sizes = [10.0**power for power in (top - 1, top)]
     sizes += [step * 10.0**top for step in (2, 5) if step * 10.0**top <= most]
@@ -84,5 +84,5 @@ def _ticks(most: float) -> list[float]:
 
 
 def _short(name: str, most: int = 28) -> str:
-    """The end of a long name, which says most of a path."""
+    """The end of a long name: the part of a path that distinguishes it."""
     return name if len(name) <= most else f"…{name[1 - most :]}"

@@ -1,4 +1,4 @@
-"""What all figures share: whether matplotlib is installed, colours, and writing the file."""
+"""The basis of all figures: is matplotlib installed, colours, an empty figure, writing the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A relational tree as a picture, in the manner of PGC10's Figure 2; needs matplotlib."""
+"""Relational trees of an opponent model, drawn like PGC10's Figure 2."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from openfelt.core.errors import FeltError
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.relational.language import LanguageBias
 from openfelt.opponents.models.relational.model import ACTION_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Leaf, Speaker, Tree
+from openfelt.opponents.models.relational.tree import PathFormatter, RelationalTree, TreeLeaf
 from openfelt.plots.figure import new_figure, save_figure
 
 PLAYER_COLOUR, PRIOR_COLOUR = "#0b6e99", "#c9c9c9"
-WIDE, HIGH = 1.65, 1.25  # inches for each leaf, and for each row
+WIDE, HIGH = 1.65, 1.25  # inches per leaf and per level
 
 
 @dataclass
 class _Box:
-    """A node of the picture: a test with two branches, or a leaf, and where it stands."""
+    """A node of the drawing: a test with two branches, or a leaf."""
 
     words: str
     row: int
-    leaf: Leaf | None = None
-    whole: bool = True  # a leaf of the tree itself, not what lies below the last row
+    leaf: TreeLeaf | None = None
+    is_leaf: bool = True  # False: stands for a subtree below the last level
     below: tuple[_Box, ...] = ()
     column: float = 0.0
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A tree to be drawn, down to so many rows of tests; what lies below is drawn as one leaf."""
+class TreeDrawing:
+    """A tree to draw, down to `rows` levels of tests; each deeper subtree is drawn as one leaf."""
 
-    tree: Tree
+    tree: RelationalTree
     bias: LanguageBias
     m: float
     title: str
@@ -46,26 +46,26 @@ def draw_model(model: OpponentModel, path: Path) -> None:
     if not isinstance(model, RelationalModel):
         raise FeltError(f"A model of kind {model.kind} has no trees to draw; relational models do.")
     draw_trees(
-        [picture(model, phase, f"{name}, {what}", what) for phase, name, what in model.all_trees()], path
+        [tree_drawing(model, phase, f"{name}, {what}", what) for phase, name, what in model.all_trees()], path
     )
 
 
-def picture(
+def tree_drawing(
     model: RelationalModel, phase: int, title: str, what: str = ACTION_TREES, *, rows: int = 6
-) -> Picture:
-    """One phase's tree, down to so many rows of tests."""
+) -> TreeDrawing:
+    """The tree of one phase, to be drawn down to `rows` levels of tests."""
     settings = model.settings
-    return Picture(model.tree(phase, what), settings.bias, settings.growth.m, title, rows)
+    return TreeDrawing(model.tree(phase, what), settings.bias, settings.growth.m, title, rows)
 
 
-def draw_trees(pictures: Sequence[Picture], path: Path) -> None:
-    """Draw trees below each other into a PNG file."""
-    roots = [_boxes(each.tree, Speaker(each.bias), 0, each.rows) for each in pictures]
+def draw_trees(drawings: Sequence[TreeDrawing], path: Path) -> None:
+    """Draw trees one below the other into a PNG file."""
+    roots = [_boxes(each.tree, PathFormatter(each.bias), 0, each.rows) for each in drawings]
     wide = max(_columns(root, 0) for root in roots)
     deep = [_deepest(root) + 1 for root in roots]
     figure = new_figure(max(5.0, WIDE * wide), HIGH * sum(deep) + 0.6 * len(deep))
     panels = figure.subplots(len(roots), 1, squeeze=False, gridspec_kw={"height_ratios": deep})[:, 0]
-    for axes, root, rows, each in zip(panels, roots, deep, pictures, strict=True):
+    for axes, root, rows, each in zip(panels, roots, deep, drawings, strict=True):
         axes.set_axis_off()
         axes.set_xlim(-0.6, wide - 0.4)
         axes.set_ylim(0.35 - rows, 0.45)
@@ -74,28 +74,28 @@ def draw_trees(pictures: Sequence[Picture], path: Path) -> None:
     save_figure(figure, path)
 
 
-def merged(tree: Tree) -> Leaf:
-    """All leaves of a tree as one."""
-    if isinstance(tree, Leaf):
+def merged(tree: RelationalTree) -> TreeLeaf:
+    """All leaves of a tree merged into one."""
+    if isinstance(tree, TreeLeaf):
         return tree
     yes, no = merged(tree.yes), merged(tree.no)
-    return Leaf(yes.player + no.player, yes.prior + no.prior)
+    return TreeLeaf(yes.player + no.player, yes.prior + no.prior)
 
 
-def _boxes(tree: Tree, speaker: Speaker, row: int, rows: int) -> _Box:
-    if isinstance(tree, Leaf) or row >= rows:
-        return _Box("", row, merged(tree), isinstance(tree, Leaf))
-    said, below = speaker.say(tree.test)
-    words = said.replace("), ", "),\n")
+def _boxes(tree: RelationalTree, formatter: PathFormatter, row: int, rows: int) -> _Box:
+    if isinstance(tree, TreeLeaf) or row >= rows:
+        return _Box("", row, merged(tree), isinstance(tree, TreeLeaf))
+    text, below = formatter.format(tree.test)
+    words = text.replace("), ", "),\n")
     return _Box(
         words,
         row,
-        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, speaker, row + 1, rows)),
+        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, formatter, row + 1, rows)),
     )
 
 
 def _columns(box: _Box, first: int) -> int:
-    """Put leaves beside each other from a column on, tests above the middle; returns the next column."""
+    """Place leaves side by side from column `first` on and tests above their middle; returns the next."""
     if not box.below:
         box.column = float(first)
         return first + 1
@@ -124,10 +124,10 @@ def _draw(axes: Any, box: _Box, m: float) -> None:
 
 
 def _draw_leaf(axes: Any, box: _Box, chance: float, examples: float) -> None:
-    """A bar whose parts are the player's and the prior's shares, and their percentages."""
+    """A bar divided into the shares of player and prior, with percentages."""
     left, top, wide, high = box.column - 0.36, -box.row + 0.06, 0.72, 0.14
     axes.barh(top, wide * chance, high, left, color=PLAYER_COLOUR, zorder=3)
     axes.barh(top, wide * (1 - chance), high, left + wide * chance, color=PRIOR_COLOUR, zorder=3)
     words = f"player {100 * chance:.0f}%\nprior {100 * (1 - chance):.0f}%\n({examples:,.0f} examples)"
-    words += "" if box.whole else "\n[more below]"
+    words += "" if box.is_leaf else "\n[more below]"
     axes.text(box.column, top - 0.1, words, ha="center", va="top", fontsize=7)

@@ -1,1 +1,1 @@
-"""The result of learning: probabilities per row, and its file format."""
+"""Policies: action probabilities per infoset, for every kind of game, and their files."""

@@ -1,7 +1,8 @@
-"""Making, saving and loading policies of any game."""
+"""Creating, saving and loading policies of any game."""
 
 from __future__ import annotations
 
+from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame, Game
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy import holdem, tabular
 from openfelt.policy.holdem import HoldemPolicy
@@ -28,20 +29,46 @@ DEFAULT = "default"  # the name of the pretrained hold'em policy
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
+@singledispatch
 def policy_from_weights(tree: Tree, weights: NDArray[Any]) -> Policy:
     """The policy in proportion to weights per slot; uniform at infosets without weight."""
-    if isinstance(tree, BettingTree):
-        return holdem.quantised(tree, weights)
-    assert isinstance(tree, GameTree)
+    raise NotImplementedError(type(tree))
+
+
+@policy_from_weights.register
+def _(tree: GameTree, weights: NDArray[Any]) -> Policy:
     return TabularPolicy(tree, tabular.normalised(tree, weights))
 
 
+@policy_from_weights.register
+def _(tree: BettingTree, weights: NDArray[Any]) -> Policy:
+    return holdem.quantised(tree, weights)
+
+
+@singledispatch
 def policy_from_values(tree: Tree, sums: Floats, visits: Floats) -> Policy:
     """The policy of the highest mean value among visited actions; uniform at infosets without visits."""
-    if isinstance(tree, BettingTree):
-        return holdem.highest_values(tree, sums, visits)
-    assert isinstance(tree, GameTree)
-    return tabular.highest_values(tree, sums, visits)
+    raise NotImplementedError(type(tree))
+
+
+policy_from_values.register(GameTree, tabular.highest_values)
+policy_from_values.register(BettingTree, holdem.highest_values)
+
+
+@singledispatch
+def _policy_from_arrays(tree: Tree, arrays: dict[str, NDArray[Any]]) -> Policy:
+    """The policy that was saved as these arrays."""
+    raise NotImplementedError(type(tree))
+
+
+@_policy_from_arrays.register
+def _(tree: GameTree, arrays: dict[str, NDArray[Any]]) -> Policy:
+    return TabularPolicy(tree, np.asarray(arrays["probabilities"], np.float64))
+
+
+@_policy_from_arrays.register
+def _(tree: BettingTree, arrays: dict[str, NDArray[Any]]) -> Policy:
+    return HoldemPolicy(tree, arrays["weights"])
 
 
 def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:
@@ -52,7 +79,7 @@ def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:
     policy : Policy
         The profile.
     folder : str or Path
-        Made if it does not exist; a policy that it holds is replaced.
+        Created if it does not exist; a policy in it is replaced.
     **more_facts
         Further entries of the manifest.
 
@@ -93,20 +120,18 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
     >>> felt.load_policy("default").game
     "holdem(buckets='kmeans:169/1000/500/219')"
     """
-    told, folder = str(folder), _policy_folder(folder)
+    name, folder = str(folder), _policy_folder(folder)
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
     arrays, facts = load_folder(folder, "policy")
     if not {"probabilities", "weights"} & arrays.keys() or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")
     rules = load_game(str(facts["game"]) if game is None else game)
-    tree = _tree_of(rules, arrays, str(facts["game"]), told)
+    tree = _tree_of(rules, arrays, str(facts["game"]), name)
     if facts.get("fingerprint") != tree.fingerprint:
         raise FileError(f"{folder} holds a policy of {facts['game']}, which does not match {tree.game}.")
     try:
-        if isinstance(tree, BettingTree):
-            return HoldemPolicy(tree, arrays["weights"])
-        return TabularPolicy(tree, np.asarray(arrays["probabilities"], np.float64))
+        return _policy_from_arrays(tree, arrays)
     except FeltError as error:
         raise FileError(f"{folder} is damaged: {error}") from None
 
@@ -118,12 +143,9 @@ def _policy_folder(folder: str | Path) -> Path:
     return folder / POLICY if (folder / POLICY / MANIFEST).exists() else folder
 
 
-def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: str) -> BettingTree | GameTree:
+def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: str) -> Tree:
     """The tree that a saved policy is for; that of hold'em with the policy's own abstraction."""
-    saved = load_game(game) if isinstance(rules, Holdem) else None
-    same = saved.unabstracted == rules.unabstracted if saved else True
-    if not same or isinstance(rules, Holdem) != ("weights" in arrays):
+    saved = rules if rules.is_enumerable else load_game(game)
+    if saved.unabstracted != rules.unabstracted or rules.is_enumerable == ("weights" in arrays):
         raise FileError(f"{folder} holds a policy of {game}, which does not match {rules.name}.")
-    if isinstance(saved, Holdem):
-        return holdem.tree_of(saved, arrays)
-    return compile_game(rules)
+    return compile_game(rules) if rules.is_enumerable else holdem.tree_of(require_holdem(saved), arrays)

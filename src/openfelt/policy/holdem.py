@@ -1,4 +1,4 @@
-"""Policies of limit hold'em: one byte for each action of each infoset, small enough to include.
+"""Policies of limit hold'em: one byte for each action of each infoset, small enough to ship.
 
 Weights are whole numbers of 255ths that sum to 255 at every infoset, rounded by largest remainder (an error
 below 1/255 per action; two equal probabilities are 128 and 127). The policy carries the recipe of its
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import Abstraction
 from openfelt.cards.abstraction.spec import parse_spec
-from openfelt.cards.boards import PAIR_AS, find_board
+from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes, parse_cards
 from openfelt.core.errors import FeltError, FileError, GameError
 from openfelt.core.jit import Floats, Longs, kernel, part
@@ -45,7 +45,7 @@ class HoldemPolicy(Policy):
     Examples
     --------
     >>> felt.load_policy("default").at(1, "AhAd")
-    {'fold': 0.0, 'call': 0.0, 'raise': 1.0}
+    {'fold': 0.0, 'call': 0.094..., 'raise': 0.905...}
     """
 
     tree: BettingTree
@@ -82,7 +82,7 @@ class HoldemPolicy(Policy):
 
         For example "AhKh raise call Qh7h2s check": hole cards, betting before the flop, the flop, betting.
         """
-        hole, board, line = _parse_infoset(infoset)
+        hole, board, line = parse_infoset(infoset)
         try:
             node = self.tree.find_node(line)
         except (ValueError, IndexError):
@@ -105,9 +105,9 @@ class HoldemPolicy(Policy):
         """[1326, actions] probabilities by hole cards; arbitrary for cards that are on the board."""
         tree, street = self.tree, self.tree.street(node)
         number, permutation = find_board(board)
-        bucket = tree.abstraction.tables()[street][number][PAIR_AS[permutation]].astype(np.int64)
+        bucket = tree.abstraction.tables()[street][number][PERMUTED_PAIR[permutation]].astype(np.int64)
         slots = tree.slots(node, 0)
-        first = slots.start + bucket * tree.layout.spots[street, tree.node[node, PLAYER]]
+        first = slots.start + bucket * tree.layout.edges[street, tree.node[node, PLAYER]]
         return np.asarray(self.weights[first[:, None] + np.arange(slots.stop - slots.start)] / WHOLE)
 
     def greedy(self) -> HoldemPolicy:
@@ -125,8 +125,8 @@ def require_holdem_policy(policy: Policy) -> HoldemPolicy:
     return policy
 
 
-def _parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[str]]:
-    """Hole cards, board and actions."""
+def parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[str]]:
+    """Hole cards, board and actions of an infoset such as "AhKh raise call Qh7h2s check"."""
     words = infoset.split()
     cards = [card for word in words if CARDS.fullmatch(word) for card in parse_cards(word)]
     if len(cards) < 2 or len(set(cards)) < len(cards):
@@ -150,7 +150,7 @@ def highest_values(tree: BettingTree, sums: NDArray[Any], visits: NDArray[Any]) 
 
 
 def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
-    """The tree of a saved policy, with the abstraction that it was made with."""
+    """The tree of a saved policy, with its own abstraction."""
     try:
         recipe = {street: np.array(arrays[f"recipe.{street}"]) for street in STREETS}
         return betting_tree(game, Abstraction(parse_spec(game.abstraction), recipe))
@@ -161,72 +161,74 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
 
 
 @part
-def choose(weights: Bytes, first: int, ways: int, place: float) -> int:
-    """The action that a number from 0 to 1 draws from weights in 255ths."""
-    return categorical(weights, first, ways, int(place * WHOLE))
+def choose(weights: Bytes, first: int, actions: int, uniform: float) -> int:
+    """The action that a uniform number from 0 to 1 draws from weights in 255ths."""
+    return categorical(weights, first, actions, int(uniform * WHOLE))
 
 
 def in_every_bucket(tree: BettingTree, single: Bytes) -> Bytes:
-    """[slots] the same weights [spots] in every bucket."""
+    """[slots] the same weights [edges] in every bucket."""
     layout = tree.layout
     table = np.empty(tree.num_slots, np.uint8)
-    for place in np.ndindex(*layout.spots.shape):
-        count, base = int(layout.spots[place]), int(layout.slot_base[place])
-        own = single[layout.first_spot[place] : layout.first_spot[place] + count]
-        buckets = int(layout.buckets[place])
+    for block in np.ndindex(*layout.edges.shape):  # (street, player)
+        count, base = int(layout.edges[block]), int(layout.slot_base[block])
+        own = single[layout.first_edge[block] : layout.first_edge[block] + count]
+        buckets = int(layout.buckets[block])
         table[base : base + count * buckets].reshape(buckets, count)[...] = own
     return table
 
 
 def _rows(tree: BettingTree) -> tuple[Longs, Longs, ActionCounts]:
-    """The rows in the order of their slots: nodes and buckets of each block, and the actions of each node."""
-    return tree.layout.nodes.ravel(), tree.layout.buckets.ravel(), tree.node_ways
+    """Infosets in the order of slots: nodes and buckets of each block, and the actions of each node."""
+    return tree.layout.nodes.ravel(), tree.layout.buckets.ravel(), tree.node_actions
 
 
 @kernel
-def _sums_are_whole(nodes: Longs, buckets: Longs, node_ways: ActionCounts, weights: Bytes) -> bool:
+def _sums_are_whole(nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Bytes) -> bool:
     slot, first_node = 0, 0
     for block in range(len(nodes)):
         for _ in range(buckets[block]):
             for node in range(first_node, first_node + nodes[block]):
                 total = 0
-                for place in range(slot, slot + node_ways[node]):
+                for place in range(slot, slot + node_actions[node]):
                     total += weights[place]
                 if total != WHOLE:
                     return False
-                slot += node_ways[node]
+                slot += node_actions[node]
         first_node += nodes[block]
     return True
 
 
 @kernel
-def _quantise(nodes: Longs, buckets: Longs, node_ways: ActionCounts, weights: Floats, table: Bytes) -> bool:
+def _quantise(
+    nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Floats, table: Bytes
+) -> bool:
     """False if a weight is not finite."""
     slot, first_node = 0, 0
     rest = np.empty(8)
     for block in range(len(nodes)):
         for _ in range(buckets[block]):
             for node in range(first_node, first_node + nodes[block]):
-                ways, total = int(node_ways[node]), 0.0
-                for way in range(ways):
-                    total += weights[slot + way]
+                actions, total = int(node_actions[node]), 0.0
+                for action in range(actions):
+                    total += weights[slot + action]
                 if not np.isfinite(total):
                     return False
                 left = WHOLE
-                for way in range(ways):
-                    share = WHOLE * (weights[slot + way] / total if total > 0.0 else 1.0 / ways)
-                    table[slot + way] = int(share)
-                    rest[way] = share - int(share)
+                for action in range(actions):
+                    share = WHOLE * (weights[slot + action] / total if total > 0.0 else 1.0 / actions)
+                    table[slot + action] = int(share)
+                    rest[action] = share - int(share)
                     left -= int(share)
                 while left > 0:
                     most = 0
-                    for way in range(1, ways):
-                        if rest[way] > rest[most]:
-                            most = way
+                    for action in range(1, actions):
+                        if rest[action] > rest[most]:
+                            most = action
                     table[slot + most] += 1
                     rest[most] = -1.0
                     left -= 1
-                slot += ways
+                slot += actions
         first_node += nodes[block]
     return True
 
@@ -235,7 +237,7 @@ def _quantise(nodes: Longs, buckets: Longs, node_ways: ActionCounts, weights: Fl
 def _take_highest(
     nodes: Longs,
     buckets: Longs,
-    node_ways: ActionCounts,
+    node_actions: ActionCounts,
     sums: NDArray[Any],
     visits: NDArray[Any],
     table: Bytes,
@@ -244,18 +246,18 @@ def _take_highest(
     for block in range(len(nodes)):
         for _ in range(buckets[block]):
             for node in range(first_node, first_node + nodes[block]):
-                ways, best, most = int(node_ways[node]), -1, 0.0
-                for way in range(ways):
-                    table[slot + way] = 0
-                    if visits[slot + way] > 0:
-                        value = sums[slot + way] / visits[slot + way]
+                actions, best, most = int(node_actions[node]), -1, 0.0
+                for action in range(actions):
+                    table[slot + action] = 0
+                    if visits[slot + action] > 0:
+                        value = sums[slot + action] / visits[slot + action]
                         if best < 0 or value > most:
-                            best, most = way, value
+                            best, most = action, value
                 if best < 0:
-                    for way in range(ways):
-                        table[slot + way] = WHOLE // ways
-                    table[slot] += WHOLE % ways
+                    for action in range(actions):
+                        table[slot + action] = WHOLE // actions
+                    table[slot] += WHOLE % actions
                 else:
                     table[slot + best] = WHOLE
-                slot += ways
+                slot += actions
         first_node += nodes[block]

@@ -1,4 +1,4 @@
-"""What every policy offers, whatever its game."""
+"""The interface of policies of all games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ from openfelt.games.compile.tree import Tree
 class Policy(ABC):
     """Action probabilities at every infoset of every player: a strategy profile.
 
-    `TabularPolicy` is that of an enumerated game, `HoldemPolicy` that of limit hold'em with an abstraction.
+    `TabularPolicy` is for enumerated games, `HoldemPolicy` for limit hold'em with an abstraction.
+
+    Examples
+    --------
+    >>> policy = felt.CFRPlus("leduc").run(50).policy
+    >>> isinstance(policy, felt.Policy), policy.game
+    (True, 'leduc')
+    >>> sorted(policy.at(0, "K check bet"))
+    ['call', 'fold', 'raise']
+    >>> import numpy as np
+    >>> policy.sample(0, "K check bet", np.random.default_rng(1)) in ("fold", "call", "raise")
+    True
     """
 
     if TYPE_CHECKING:  # subclasses have these as fields or properties
@@ -47,7 +58,7 @@ class Policy(ABC):
 
     @abstractmethod
     def at(self, player: int, infoset: str) -> dict[str, float]:
-        """The probability of each action at an infoset, which is named by what the player has observed."""
+        """The probability of each action at an infoset, named by all observations of its player."""
 
     @abstractmethod
     def greedy(self) -> Self:
@@ -55,7 +66,7 @@ class Policy(ABC):
 
     @abstractmethod
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """What `save_policy` writes."""
+        """The arrays that `save_policy` writes."""
 
     @property
     def fingerprint(self) -> str:
@@ -65,14 +76,14 @@ class Policy(ABC):
     def sample(self, player: int, infoset: str, generator: np.random.Generator) -> str:
         """Draw an action at an infoset."""
         actions = self.at(player, infoset)
-        shares = np.array(list(actions.values()))
-        return list(actions)[int(generator.choice(len(shares), p=shares / shares.sum()))]
+        weights = np.array(list(actions.values()))
+        return list(actions)[int(generator.choice(len(weights), p=weights / weights.sum()))]
 
 
 def require_game(policy: Policy, tree: Tree) -> None:
     """Raise if a policy is for another game than that of `tree`."""
     if policy.tree.fingerprint != tree.fingerprint:
-        raise FeltError(f"The policy was made for {policy.game}, not for {tree.game}.")
+        raise FeltError(f"The policy is for {policy.game}, not for {tree.game}.")
 
 
 def join_seats(policies: Sequence[Policy]) -> Policy:

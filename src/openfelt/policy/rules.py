@@ -1,9 +1,9 @@
-"""Rule players: they look at the betting and never at their cards."""
+"""Rule players: their actions depend on the betting, never on their cards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
-    WAYS_BITS,
     BettingTree,
 )
 from openfelt.games.compile.compiler import compile_any
@@ -60,10 +60,22 @@ def rule_policy(game: AnyGame | Tree, rule: str) -> Policy:
     {'fold': 0.0, 'call': 1.0, 'raise': 0.0}
     """
     require_rule(rule)
-    tree = compile_any(game)
-    if isinstance(tree, BettingTree):
-        return HoldemPolicy(tree, in_every_bucket(tree, _weights_by_spot(tree, rule)))
-    return TabularPolicy(_enumerated(tree), rule_table(tree, rule))
+    return _rule_policy(compile_any(game), rule)
+
+
+@singledispatch
+def _rule_policy(tree: Tree, rule: str) -> Policy:
+    raise NotImplementedError(type(tree))
+
+
+@_rule_policy.register
+def _(tree: GameTree, rule: str) -> Policy:
+    return TabularPolicy(tree, rule_table(tree, rule))
+
+
+@_rule_policy.register
+def _(tree: BettingTree, rule: str) -> Policy:
+    return HoldemPolicy(tree, in_every_bucket(tree, rule_table(tree, rule)))
 
 
 def require_rule(rule: str) -> None:
@@ -72,11 +84,10 @@ def require_rule(rule: str) -> None:
         raise FeltError(unknown("rule", rule, RULES))
 
 
+@singledispatch
 def rule_table(tree: Tree, rule: str) -> NDArray[Any]:
-    """A rule's policy for kernels: [spots] in 255ths for hold'em, as if with one bucket; else [slots]."""
-    if isinstance(tree, BettingTree):
-        return _weights_by_spot(tree, rule)
-    return _probabilities_by_slot(_enumerated(tree), rule)
+    """A rule's policy for kernels: [edges] in 255ths for hold'em, as if with one bucket; else [slots]."""
+    raise NotImplementedError(type(tree))
 
 
 def rule_probabilities(rule: str, actions: int, passive: int) -> list[float]:
@@ -94,11 +105,7 @@ def rule_weights(rule: str, actions: int, passive: int) -> tuple[int, ...]:
     return tuple(weights)
 
 
-def _enumerated(tree: Tree) -> GameTree:
-    assert isinstance(tree, GameTree)
-    return tree
-
-
+@rule_table.register
 def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
     if rule != RANDOM and (tree.betting.passive < 0).any():
         raise FeltError(f"{rule} plays poker, not {tree.game}.")
@@ -109,15 +116,20 @@ def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
     return normalised(tree, table)
 
 
+@rule_table.register
+def _weights_by_edge(tree: BettingTree, rule: str) -> Bytes:
+    return _cached_weights(tree, rule)
+
+
 @lru_cache(maxsize=4)
-def _weights_by_spot(tree: BettingTree, rule: str) -> Bytes:
+def _cached_weights(tree: BettingTree, rule: str) -> Bytes:
     require_rule(rule)
-    spots = np.zeros(tree.num_spots, np.uint8)
+    weights = np.zeros(tree.num_edges, np.uint8)
     decisions = tree.node[tree.node[:, PLAYER] >= 0]
     kinds = decisions[:, KIND] & (2 << FACING_SHIFT) - 1
     for kind in np.unique(kinds):
-        actions, passive = int(kind) & WAYS_BITS, int(kind) >> FACING_SHIFT & 1
+        actions, passive = int(kind) & ACTIONS_MASK, int(kind) >> FACING_SHIFT & 1
         first = decisions[kinds == kind, PLACE]
         for place, weight in enumerate(rule_weights(rule, actions, passive)):
-            spots[first + place] = weight
-    return spots
+            weights[first + place] = weight
+    return weights

@@ -60,7 +60,7 @@ class TabularPolicy(Policy):
         return TabularPolicy(self.tree, table)
 
     def row(self, row: int) -> Floats:
-        """The probabilities at the infoset of that number."""
+        """The probabilities at an infoset, by its number."""
         return self.probabilities[self.tree.slots(row)]
 
     def at(self, player: int, infoset: str) -> dict[str, float]:
@@ -78,7 +78,7 @@ class TabularPolicy(Policy):
 
 
 def require_tabular(policy: Policy) -> TabularPolicy:
-    """Raise if a policy's game is not enumerated, for what has to visit every history."""
+    """Raise if a policy's game is not enumerated, for computations that visit every history."""
     if not isinstance(policy, TabularPolicy):
         raise FeltError(f"{policy.game} is not enumerated, as this computation requires.")
     return policy
@@ -107,14 +107,14 @@ def uniform_policy(game: AnyGame | GameTree) -> TabularPolicy:
 
 
 def random_policy(game: AnyGame | GameTree, seed: int = 0) -> TabularPolicy:
-    """A policy drawn at random: at each infoset uniformly from all distributions over its actions.
+    """A random policy: at each infoset uniformly distributed over all distributions of its actions.
 
     Parameters
     ----------
     game : Game, str, Path or GameTree
         An enumerated game.
     seed : int
-        Other seeds give other policies.
+        Of the random numbers.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Algorithms that learn tables by walking a game; each is a small rule on a shared traversal."""
+"""Solvers: algorithms that learn a policy by traversing a game; each is a rule on a shared traversal."""

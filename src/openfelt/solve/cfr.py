@@ -24,31 +24,45 @@ from openfelt.solve.traverse.threads import LeafSummer, threads_help
 
 
 class UpdateRule(NamedTuple):
-    """How regrets are kept: before iteration t+1 they are multiplied by t^x / (t^x + 1).
+    """How regrets are discounted: before iteration t+1 they are multiplied by t^x / (t^x + 1).
 
-    x is `alpha` for positive regrets and `beta` for negative ones; inf keeps them as they are, -inf
-    forgets them (which is CFR+'s floor at zero). The average weighs iteration t with t^gamma.
+    x is `alpha` for positive regrets and `beta` for negative ones; inf keeps them, -inf sets them to zero
+    (the floor of CFR+). The average weights iteration t by t^gamma.
     """
 
     alpha: float = math.inf
     beta: float = math.inf
     gamma: float = 0.0
-    predictive: bool = False  # choose as if the last regrets came once more
+    predictive: bool = False  # act as if the last instantaneous regrets were added once more
 
 
 class CFRTables(NamedTuple):
-    """One number per slot; `reach` and `values` have one more per player, for his empty sequence."""
+    """One number per slot; `reach` and `values` have one more per player, for the empty sequence."""
 
     regret: Floats
-    instant: Floats  # the regrets of the last iteration alone
-    average: Floats  # weighed sum of the reach of each sequence
-    policy: Floats  # what is played now
+    instant: Floats  # instantaneous regrets of the last iteration
+    average: Floats  # weighted sum of the reach of each sequence
+    policy: Floats  # current policy
     reach: Floats
     values: Floats
 
 
 class CFR(Solver):
-    """Counterfactual regret minimisation."""
+    """Counterfactual regret minimisation (Zinkevich et al. 2007), with alternating updates.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+    **options
+        `threads` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.CFR("kuhn").run(1_000)
+    >>> solver.measure().exploitability < 0.02
+    True
+    """
 
     name: ClassVar[str] = "cfr"
     binds_each: ClassVar[bool] = True
@@ -67,7 +81,7 @@ class CFR(Solver):
         self._resumed()
 
     def _resumed(self) -> None:
-        _play_regrets(self.form, self._update_rule, self._binding, self._tables)
+        _restore_policy(self.form, self._update_rule, self._binding, self._tables)
 
     def _advance(self, iterations: int) -> None:
         form, rule, bound, tables = self.form, self._update_rule, self._binding, self._tables
@@ -85,16 +99,30 @@ class CFR(Solver):
 
     @property
     def current(self) -> Floats:
-        """What is played in the next iteration, per slot; `probabilities` is the average that converges."""
+        """[slots] the policy of the next iteration; `probabilities` is the average, which converges."""
         return self._tables.policy
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        kept = {"regret": self._tables.regret, "average": self._tables.average}
-        return {**kept, "instant": self._tables.instant} if self._update_rule.predictive else kept
+        tables = {"regret": self._tables.regret, "average": self._tables.average}
+        return {**tables, "instant": self._tables.instant} if self._update_rule.predictive else tables
 
 
 class CFRPlus(CFR):
-    """CFR with regrets floored at zero and linear averaging."""
+    """CFR+: regrets are floored at zero, averaging is linear (Tammelin 2014).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+    **options
+        `threads` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> policy = felt.CFRPlus("kuhn").run(until=1e-4).policy
+    >>> round(policy.at(1, "K bet")["bet"], 3)
+    1.0
+    """
 
     name: ClassVar[str] = "cfr+"
     summary: ClassVar[str] = "CFR with regrets floored at zero and linear averaging (Tammelin 2014)"
@@ -105,11 +133,11 @@ class CFRPlus(CFR):
 
 @dataclass(frozen=True)
 class DCFRSettings(Settings):
-    """The three exponents of DCFR; the defaults are those that its paper recommends."""
+    """The three exponents of DCFR; defaults as its paper recommends."""
 
     alpha: float = setting(1.5, "discount positive regrets by t^alpha / (t^alpha + 1)")
     beta: float = setting(0.0, "discount negative regrets by t^beta / (t^beta + 1)")
-    gamma: float = setting(2.0, "weigh iteration t of the average by t^gamma")
+    gamma: float = setting(2.0, "weight iteration t of the average by t^gamma")
 
     def __post_init__(self) -> None:
         if any(math.isnan(value) for value in (self.alpha, self.beta, self.gamma)):
@@ -119,10 +147,29 @@ class DCFRSettings(Settings):
 
 
 class DCFR(CFR):
-    """CFR in which old regrets and old policies fade."""
+    """Discounted CFR: old regrets and old policies count less (Brown & Sandholm 2019).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+    alpha : float
+        Discount positive regrets by t^alpha / (t^alpha + 1).
+    beta : float
+        Discount negative regrets by t^beta / (t^beta + 1).
+    gamma : float
+        Weight iteration t of the average by t^gamma.
+    **options
+        `threads` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> felt.DCFR("kuhn", beta=0.5).run(until=1e-3).measure().exploitability < 1e-3
+    True
+    """
 
     name: ClassVar[str] = "dcfr"
-    summary: ClassVar[str] = "CFR in which old regrets fade (Brown & Sandholm 2019)"
+    summary: ClassVar[str] = "CFR with discounted regrets (Brown & Sandholm 2019)"
     settings_type: ClassVar[type[Settings]] = DCFRSettings
     settings: DCFRSettings
 
@@ -131,7 +178,23 @@ class DCFR(CFR):
 
 
 class PCFRPlus(CFR):
-    """CFR+ that predicts the next regrets to be the last, with quadratic averaging."""
+    """Predictive CFR+, with quadratic averaging (Farina, Kroer & Sandholm 2021).
+
+    It predicts that the next instantaneous regrets equal the last ones. Usually the fastest solver here.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+    **options
+        `threads` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.PCFRPlus("leduc").run(until=0.01)
+    >>> felt.exploitability(solver.policy).exploitability < 0.01
+    True
+    """
 
     name: ClassVar[str] = "pcfr+"
     summary: ClassVar[str] = "predictive CFR+ with quadratic averaging (Farina et al. 2021)"
@@ -154,7 +217,7 @@ def _iterate(
 def _update(
     form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables, player: int, iteration: int
 ) -> None:
-    """Add what `player` played to his average, update his regrets (rows last to first), then his play."""
+    """Add the policy of `player` to its average, update its regrets (last row first), then its policy."""
     keep_positive = _discount(rule.alpha, iteration - 1)
     keep_negative = _discount(rule.beta, iteration - 1)
     weight = float(iteration) ** rule.gamma
@@ -178,7 +241,7 @@ def _update(
 
 @kernel
 def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -> None:
-    """Play in proportion to positive regret; evenly where there is none."""
+    """Regret matching: in proportion to positive regrets; uniform where there are none."""
     total = 0.0
     for slot in range(first, last):
         regret = max(tables.regret[slot], 0.0)
@@ -197,7 +260,7 @@ def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -
 
 @kernel
 def _free_value(bound: Binding, values: Floats, first: int, last: int, value: float) -> float:
-    """What the row is worth by his own choice alone, where he is bound in part."""
+    """The value of a row by the free part of the player's policy alone."""
     if not bound.first <= first < bound.last or bound.share[first - bound.first] == 1.0:
         return value
     share, fixed = bound.share[first - bound.first], 0.0
@@ -208,7 +271,7 @@ def _free_value(bound: Binding, values: Floats, first: int, last: int, value: fl
 
 @kernel
 def _bind(bound: Binding, policy: Floats, first: int, last: int) -> None:
-    """Mix the fixed policy in."""
+    """Mix in the fixed policy."""
     if bound.first <= first < bound.last:
         for slot in range(first, last):
             share = bound.share[slot - bound.first]
@@ -217,7 +280,7 @@ def _bind(bound: Binding, policy: Floats, first: int, last: int) -> None:
 
 @kernel
 def _discount(exponent: float, iteration: int) -> float:
-    """t^x / (t^x + 1), written so that no x overflows; there is nothing to keep before the first."""
+    """t^x / (t^x + 1), without overflow; 0 before the first iteration."""
     if exponent == np.inf:
         return 1.0
     if exponent == -np.inf or iteration == 0:
@@ -226,8 +289,8 @@ def _discount(exponent: float, iteration: int) -> float:
 
 
 @kernel
-def _play_regrets(form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables) -> None:
-    """Play and reach of all players, from the regrets."""
+def _restore_policy(form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables) -> None:
+    """Current policy and reach of all players, from the regrets."""
     for row in range(len(form.first_slot) - 1):
         _match_regrets(rule, tables, form.first_slot[row], form.first_slot[row + 1])
         _bind(bound, tables.policy, form.first_slot[row], form.first_slot[row + 1])

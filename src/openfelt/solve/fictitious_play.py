@@ -1,8 +1,8 @@
-"""Extensive-form fictitious play: everyone answers the others' average with a best response.
+"""Extensive-form fictitious play: each player best-responds to the opponents' average policy.
 
 Heinrich, Lanctot & Silver 2015 (XFP). Averaging is over realisation plans, so the average is that of
 whole strategies, as in Brown's fictitious play of the normal form, at the cost of the extensive form.
-The first policy of the average is the uniform one; all players answer at once, with step 1/(t+1).
+The average starts with the uniform policy; all players respond simultaneously, with step 1/(t+1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,20 @@ from openfelt.solve.traverse.sequence import best_response, spread_reach, sum_le
 
 
 class FictitiousPlay(Solver):
-    """Extensive-form fictitious play."""
+    """Extensive-form fictitious play (Brown 1951; Heinrich, Lanctot & Silver 2015).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+    **options
+        As in `Solver`; the algorithm has no parameters of its own.
+
+    Examples
+    --------
+    >>> felt.FictitiousPlay("kuhn").run(1_000).measure().exploitability < 0.05
+    True
+    """
 
     name: ClassVar[str] = "fictitious-play"
     summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
@@ -30,8 +43,8 @@ class FictitiousPlay(Solver):
 
     def _start(self) -> None:
         uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
-        # The plans are summed, not averaged: adding zeros and ones loses nothing, and a best response
-        # does not change when all of the others' reach is multiplied by a number.
+        # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does not
+        # change if the opponents' reach is multiplied by a constant.
         self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
 
     def _advance(self, iterations: int) -> None:

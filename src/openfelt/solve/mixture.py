@@ -16,8 +16,8 @@ from openfelt.solve.traverse.sequence import spread_reach
 def tabular_mixture(policies: Sequence[TabularPolicy], weights: Sequence[float]) -> TabularPolicy:
     """The behaviour policy that is equivalent to drawing one of the policies before each game.
 
-    By Kuhn's theorem, each policy counts at an infoset in proportion to its reach, which is not the same as
-    averaging the probabilities.
+    By Kuhn's theorem, the weight of a policy at an infoset is proportional to its reach; averaging the
+    probabilities would be wrong.
     """
     tree = policies[0].tree
     if any(policy.tree.fingerprint != tree.fingerprint for policy in policies):

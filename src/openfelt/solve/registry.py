@@ -23,7 +23,7 @@ SOLVERS: dict[str, type[Solver]] = {
 
 
 def solver_type(name: str) -> type[Solver]:
-    """The solver called `name`."""
+    """The solver class of that name."""
     if name not in SOLVERS:
         raise FeltError(unknown("solver", name, SOLVERS))
     return SOLVERS[name]

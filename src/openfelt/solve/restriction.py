@@ -1,12 +1,12 @@
-"""Games in which one player is bound to a fixed policy with some probability (PJL11, section 4).
+"""Restricted games: one player must follow a fixed policy with some probability (PJL11, section 4).
 
-*Once*, before the game, hidden from the other: the restricted Nash response (RNR). Or anew before *each* of
-his decisions, with a confidence for each row: the data-biased response (DBR). In both, the other's best
-policy trades what it wins from the fixed policy against what it could lose to any other.
+The draw is made *once*, before the game, hidden from the opponent: the restricted Nash response (RNR). Or it
+is made at *each* decision, with a confidence per infoset: the data-biased response (DBR). In both, the
+opponent's optimal policy trades winnings from the fixed policy against possible losses to any other.
 
-RNR in sequence form: a leaf that he reaches bound has his fixed weight in it, and none of his sequences left.
-All such leaves after one sequence of the other are one leaf with the summed weight; so the restricted game is
-hardly larger than the game.
+RNR in sequence form: a leaf reached under the restriction has the fixed policy's weight and no sequence of
+the restricted player. All such leaves after one sequence of the opponent are one leaf with the summed
+weight, so the restricted game is hardly larger than the game.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ ONCE, EACH = "once", "each"
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """Who is bound to which policy, and how likely."""
+    """Which player must follow which policy, and with what probability."""
 
     seat: int
     fixed: Policy
-    bound: float | Floats  # the probability p; with EACH also one for each slot, alike within a row
+    bound: float | Floats  # the probability p; with EACH also one per slot, equal within an infoset
     toss: str = ONCE
 
     def __post_init__(self) -> None:
@@ -45,12 +45,12 @@ class Restriction:
         if self.seat not in (0, 1):
             raise FeltError(f"{tree.game} has seats 0 and 1, not {self.seat}.")
         if self.toss not in (ONCE, EACH):
-            raise FeltError(f"A player is bound {ONCE} or at {EACH} decision, not '{self.toss}'.")
+            raise FeltError(f"A restriction is drawn {ONCE} or at {EACH} decision, not '{self.toss}'.")
         bound = np.asarray(self.bound, float)
         if not ((bound >= 0) & (bound <= 1)).all():
             raise FeltError(f"The probability p must be from 0 to 1, not {self.bound}.")
         if bound.ndim and (self.toss == ONCE or bound.shape != (tree.num_slots,)):
-            raise FeltError("A confidence for each row is for players who are bound at each decision.")
+            raise FeltError(f"A confidence per infoset needs a restriction that is drawn at {EACH} decision.")
 
     @cached_property
     def table(self) -> Floats:
@@ -71,28 +71,28 @@ class Restriction:
         return digest.hexdigest()[:32]
 
     def require(self, tree: Tree) -> None:
-        """Refuse a policy of another game or abstraction."""
+        """Raise FeltError if the policy is for another game or abstraction."""
         require_game(self.fixed, tree)
 
     def wrap(self, tree: Any) -> RestrictedTree:
-        """The tree for learners that sample."""
+        """The tree for sampling solvers."""
         table = np.ascontiguousarray(self.table[None])
         return RestrictedTree(tree.node, tree, self.seat, table, self.bounds, self.toss == ONCE)
 
 
 def restricted_form(form: SequenceForm, restriction: Restriction) -> SequenceForm:
-    """The sequence form of the game with one toss."""
+    """The sequence form of the game with one draw before it."""
     p, seat = float(restriction.bounds[0]), restriction.seat
     size = form.num_slots + form.num_players
     fixed = np.zeros(size)
     spread_reach(form, seat, restriction.table, fixed)
-    against = np.zeros(size)  # what the other's sequences get against the fixed policy, their own reach apart
+    against = np.zeros(size)  # payoffs of the opponent's sequences against the fixed policy, reach left out
     other = 1 - seat
     _gather(form, other, fixed, against)
-    own = np.flatnonzero(against)  # sequences of the other that have leaves
+    own = np.flatnonzero(against)  # sequences of the opponent that have leaves
     count = np.diff(form.first_leaf)
     extra = np.zeros(size, np.int64)
-    extra[own] = 1  # one leaf more each; and in the list of the bound player's empty sequence one for each
+    extra[own] = 1  # one more leaf each, and one each in the list of the restricted player's empty sequence
     extra[form.num_slots + seat] += len(own)
     first_leaf = np.concatenate([[0], np.cumsum(count + extra)])
     weight, others = np.empty(first_leaf[-1]), np.empty((first_leaf[-1], 1), np.int32)
@@ -107,16 +107,16 @@ def restricted_form(form: SequenceForm, restriction: Restriction) -> SequenceFor
 
 
 class Binding(NamedTuple):
-    """How a player is bound at each of his decisions, for his slots from `first` up to `last`."""
+    """A restriction drawn at each decision, for the player's slots from `first` up to `last`."""
 
     first: int
     last: int
-    fixed: Floats  # [slots of his]
-    share: Floats  # [slots of his] how likely he is bound
+    fixed: Floats  # [own slots] the fixed policy
+    share: Floats  # [own slots] probability of the restriction
 
 
 def binding(form: SequenceForm, restriction: Restriction | None) -> Binding:
-    """Of nobody, unless he is bound at each decision."""
+    """The binding of a restriction; empty unless it is drawn at each decision."""
     if restriction is None or restriction.toss == ONCE:
         return Binding(0, 0, np.zeros(0), np.zeros(0))
     first, last = form.first_slot[form.first_row[restriction.seat : restriction.seat + 2]].tolist()
@@ -126,7 +126,7 @@ def binding(form: SequenceForm, restriction: Restriction | None) -> Binding:
 
 
 def mixed(form: SequenceForm, restriction: Restriction, policy: Floats) -> Floats:
-    """What is played when the bound player's rows of `policy` are what he does where he is free."""
+    """[slots] the policy as played, if `policy` has the free part of the restricted player's strategy."""
     bound, table = binding(form, restriction), policy.copy()
     own = slice(bound.first, bound.last)
     table[own] = bound.share * bound.fixed + (1.0 - bound.share) * policy[own]
@@ -136,7 +136,7 @@ def mixed(form: SequenceForm, restriction: Restriction, policy: Floats) -> Float
 def evaluate_bound(
     form: SequenceForm, restriction: Restriction, policy: Floats, best: Floats, expected: Floats
 ) -> None:
-    """`evaluate_profile` where the bound player can answer only as far as he is free."""
+    """`evaluate_profile` where the restricted player's best response has its free part only."""
     response = np.empty(form.num_slots)
     evaluate_profile(form, policy, response, best, expected)
     size, seat = form.num_slots + form.num_players, restriction.seat

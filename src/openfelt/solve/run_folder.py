@@ -1,4 +1,4 @@
-"""A run as a folder: `run.toml` (what was asked), `metrics.csv`, `policy/`, `checkpoint/`."""
+"""A run as a folder: `run.toml` (its settings), `metrics.csv`, `policy/`, `checkpoint/`."""
 
 from __future__ import annotations
 
@@ -30,47 +30,47 @@ from openfelt.solve.solver import Measurement, Solver
 SETTINGS = "run.toml"
 METRICS = "metrics.csv"
 CHECKPOINT = "checkpoint"
-GREEDY = "greedy"  # the policy of highest values, where a solver knows values
+GREEDY = "greedy"  # the policy of highest values, of solvers that estimate values
 
 
 @dataclasses.dataclass(frozen=True)
 class RunFolder:
-    """Where a run keeps what it learned."""
+    """The folder of a training run."""
 
     path: Path
-    with_checkpoint: bool = True  # False: only the policy is saved, which cannot be gone on with
+    with_checkpoint: bool = True  # False: only the policy is saved, so the run cannot be resumed
 
     @property
     def exists(self) -> bool:
         return (self.path / SETTINGS).exists()
 
     def require_new(self) -> None:
-        """Refuse a folder that holds a run, or files of somebody else."""
+        """Raise FeltError if the folder holds a run or other files."""
         if self.exists:
-            can_go_on = (self.path / CHECKPOINT).exists()
-            further = "add --resume to go on with it, or name" if can_go_on else "name"
-            raise FeltError(f"{self.path} holds a run already; {further} another folder.")
+            can_resume = (self.path / CHECKPOINT).exists()
+            advice = "add --resume to continue it, or name" if can_resume else "name"
+            raise FeltError(f"{self.path} already holds a run; {advice} another folder.")
         if self.path.exists() and not self._is_unfinished():
             raise FeltError(f"{self.path} holds other files; name an empty or new folder for the run.")
 
     def _is_unfinished(self) -> bool:
-        """Empty, or what a first save left that found no room before anything was learned."""
+        """Whether it is empty, or holds the rest of a first save that failed for lack of space."""
         own = {CHECKPOINT, POLICY, GREEDY}
         if not self.path.is_dir() or not {path.name for path in self.path.iterdir()} <= own:
             return False
         return all(self._iterations(name) in (None, 0) for name in own)
 
     def _iterations(self, name: str) -> int | None:
-        """What a part of the run says of how far it had come; None if it is not there."""
+        """The number of iterations in the manifest of a part of the run; None if there is no such part."""
         if not (self.path / name / MANIFEST).exists():
             return None
         facts = read_manifest(self.path / name, "checkpoint" if name == CHECKPOINT else "policy")
         return int(facts.get("iterations", facts.get("made_by", {}).get("iterations", -1)))
 
     def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
-        """Write everything; run.toml last, so that a folder without room for it all is no run.
+        """Write everything; run.toml last, so that an incomplete folder does not count as a run.
 
-        `budget` is what was asked, given at the start of each command.
+        `budget` is the requested budget; it is passed at the start of each command.
         """
         if self.with_checkpoint:
             solver.save(self.path / CHECKPOINT)
@@ -80,8 +80,8 @@ class RunFolder:
             save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)
         self._write(METRICS, _csv(solver.measurements))
         if budget is not None:
-            asked = {key: value for key, value in budget.items() if value is not None}
-            self._write(SETTINGS, _toml(_describe(solver) | {"budget": asked}))
+            requested = {key: value for key, value in budget.items() if value is not None}
+            self._write(SETTINGS, _toml(_describe(solver) | {"budget": requested}))
 
     def _write(self, name: str, text: str) -> None:
         try:
@@ -90,7 +90,7 @@ class RunFolder:
             raise not_written(self.path / name, error) from error
 
     def settings(self) -> dict[str, Any]:
-        """What run.toml says."""
+        """The contents of run.toml."""
         try:
             found = tomllib.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
         except OSError:
@@ -103,23 +103,23 @@ class RunFolder:
         return found
 
     def require_checkpoint(self) -> dict[str, Any]:
-        """What run.toml says, of a run that can go on."""
+        """The contents of run.toml, of a run that can be resumed."""
         found = self.settings()
         if not (self.path / CHECKPOINT).exists():
             raise FeltError(
-                f"{self.path} has no checkpoint to go on from; it was trained with --policy-only."
+                f"{self.path} has no checkpoint to resume from; it was trained with --policy-only."
             )
         return found
 
     def resume(self, game: str, solver: str, work: dict[str, Any], parameters: dict[str, Any]) -> Solver:
-        """The solver of this run as it was last saved; refuses another game, solver or parameters.
+        """The solver of this run as it was last saved; raises for another game, solver or parameters.
 
-        `work` is what may be another one each time: threads and the device.
+        `work` has the options that may differ: threads and the device.
         """
         found = self.require_checkpoint()
         fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
-        asked = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
-        for key, was, wanted in _differences(found, asked):
+        requested = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
+        for key, was, wanted in _differences(found, requested):
             had = f"without {key}" if was is None else f"with {key} {was}"
             now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
             raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
@@ -130,7 +130,7 @@ class RunFolder:
         return fresh
 
     def learned(self) -> dict[str, Any]:
-        """How far the run had come when it was last saved."""
+        """Iterations and seconds of the run when it was last saved."""
         made_by = read_manifest(self.path / POLICY, "policy").get("made_by", {})
         return {key: made_by.get(key) for key in ("iterations", "seconds")}
 
@@ -147,13 +147,13 @@ class RunFolder:
         except FileNotFoundError:
             return []
         except (OSError, KeyError, TypeError, ValueError):
-            raise FileError(f"{self.path / METRICS} is damaged; remove it to go on without it.") from None
+            raise FileError(f"{self.path / METRICS} is damaged; delete it to resume without it.") from None
 
 
 def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:
-    """The policy of a run, or one saved by itself; `game` is for a Gambit file that has moved.
+    """The policy of a run or of a policy folder; `game` is for a Gambit file that has moved.
 
-    `greedy`: that of single actions, the ones of highest value where the run's solver knew values.
+    `greedy`: the pure policy, of the highest values if the solver of the run estimates values.
     """
     if greedy and (Path(folder) / GREEDY).exists():
         return load_policy(Path(folder) / GREEDY, game)
@@ -162,7 +162,7 @@ def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool
 
 
 def free_folder(parent: Path, game: str, solver: str) -> Path:
-    """A folder for a run that does not exist yet: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
+    """A new folder for a run: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
     word = Path(game).stem if game.endswith(".efg") else game
     stem = f"{re.sub(r'[^0-9a-z]+', '-', word.lower()).strip('-')}-{solver}"
     number, path = 1, parent / stem
@@ -186,9 +186,9 @@ def _describe(solver: Solver) -> dict[str, Any]:
     }
 
 
-def _differences(found: dict[str, Any], asked: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """What is not as it was: a name, what it was, what it is."""
-    for key, wanted in asked.items():
+def _differences(found: dict[str, Any], requested: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Names of the entries that differ, with both values."""
+    for key, wanted in requested.items():
         if isinstance(wanted, dict):
             names = sorted(wanted.keys() | found[key].keys())
             yield from _differences(
@@ -199,15 +199,15 @@ def _differences(found: dict[str, Any], asked: dict[str, Any]) -> Iterator[tuple
 
 
 def _parameters(solver: Solver) -> dict[str, Any]:
-    """The settings that have a value; TOML has no word for none."""
+    """The settings that have a value; TOML has no null."""
     return {key: value for key, value in dataclasses.asdict(solver.settings).items() if value is not None}
 
 
 @cache
 def commit() -> str:
-    """The commit of the sources, where they are a checkout (and not installed somewhere inside one).
+    """The commit of the sources, if they are a checkout (and not installed inside another one).
 
-    It is asked for once, when a run begins: the checkout may move on while the run has its sources in memory.
+    It is read once, when a run begins: the checkout may change while the run has its sources in memory.
     """
     here = Path(__file__)
 

@@ -1,7 +1,7 @@
 """The exact equilibrium of a two-player zero-sum game: the sequence-form linear program, by HiGHS.
 
-Koller, Megiddo & von Stengel 1996. Player 0 chooses a realisation plan x; for each row of player 1 a
-variable q bounds from above what player 0 gets there if player 1 answers best:
+Koller, Megiddo & von Stengel 1996. Player 0 chooses a realisation plan x; for each infoset (row) of player 1
+a variable q is an upper bound of player 0's payoff there against a best response of player 1:
 
     maximise q(start)   subject to   Ex = e, x >= 0,   F'q - A'x <= 0
 
@@ -27,42 +27,42 @@ from openfelt.solve.restriction import EACH, Restriction, binding
 from openfelt.solve.solver import Solver
 from openfelt.solve.traverse.sequence import evaluate_profile
 
-SIMPLEX = 20_000  # sequences up to which the simplex method is the faster
-UNREACHED = 1e-12  # a row with less weight is never reached
+SIMPLEX = 20_000  # sequences up to which the simplex method is faster
+UNREACHED = 1e-12  # an infoset with less weight counts as not reached
 
 
 @dataclass(frozen=True)
 class PlanProgram:
-    """The constraints of `player`'s program; its variables are [x per sequence of his, q per row, q(start)].
+    """The constraints of `player`'s program; variables are [x per own sequence, q per row, q(start)].
 
-    A player's sequences are counted from 0 as in `sequences`, the empty one last.
+    A player's sequences are numbered from 0 as in `sequences`, the empty one last.
     """
 
-    a_ub: scipy.sparse.csr_array  # [sequences of the other, variables], <= 0
+    a_ub: scipy.sparse.csr_array  # [sequences of the opponent, variables], <= 0
     a_eq: scipy.sparse.csr_array  # [own rows + 1, variables], = b_eq
     b_eq: Floats
-    num_plan: int  # how many variables are the plan's
-    scale: float  # payoffs are divided by it, so q times it is in the game's unit
+    num_plan: int  # number of variables of the plan
+    scale: float  # payoffs are divided by it; q * scale is in the game's unit
 
     @property
     def bounds(self) -> Floats:
-        """No x is negative; q is free."""
+        """X is non-negative; q is free."""
         count = self.a_ub.shape[1]
         low = np.where(np.arange(count) < self.num_plan, 0.0, -np.inf)
         return np.column_stack([low, np.full(count, np.inf)])
 
 
 def plan_program(form: SequenceForm, player: int) -> PlanProgram:
-    """The linear program whose optimum is the best guaranteed value of `player`."""
+    """The linear program whose optimum is the maximin value of `player`."""
     other = 1 - player
     mine, theirs = sequences(form, player), sequences(form, other)
     own_place, other_place = _places(form, mine), _places(form, theirs)
     rows, other_rows = _rows(form, player), _rows(form, other)
     num_plan, num_q = len(mine), len(other_rows) + 1
 
-    # E: the actions of a row share what leads to it; the empty sequence has weight 1.
+    # E: the weights of a row's actions sum to the weight of its parent; the empty sequence has weight 1.
     e = _flow(form, rows, own_place, num_plan)
-    # F, transposed and with the leaves: one constraint per sequence of the other player.
+    # F, transposed and with the leaves: one constraint per sequence of the opponent.
     f = _flow(form, other_rows, other_place, len(theirs))
     count = form.first_leaf[mine + 1] - form.first_leaf[mine]
     leaves = np.repeat(form.first_leaf[mine] - (np.cumsum(count) - count), count) + np.arange(count.sum())
@@ -93,7 +93,7 @@ def _places(form: SequenceForm, slots: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _flow(form: SequenceForm, rows: range, place: NDArray[np.int64], count: int) -> scipy.sparse.csr_array:
-    """[rows + 1, sequences]: +1 at a row's actions, -1 at what leads to it; last, +1 at the empty one."""
+    """[rows + 1, sequences]: +1 at a row's actions, -1 at its parent; last, +1 at the empty sequence."""
     slots = np.arange(form.first_slot[rows.start], form.first_slot[rows.stop])
     number = np.arange(len(rows))
     row_of = np.repeat(number, np.diff(form.first_slot[rows.start : rows.stop + 1]))
@@ -107,7 +107,7 @@ def _flow(form: SequenceForm, rows: range, place: NDArray[np.int64], count: int)
 
 
 def bind(program: PlanProgram, form: SequenceForm, restriction: Restriction) -> PlanProgram:
-    """Bound at each decision: x(action) is at least the fixed policy's share of what leads to it."""
+    """Restricted at each decision: x(action) is at least the fixed policy's share of its parent's weight."""
     bound = binding(form, restriction)
     rows = _rows(form, restriction.seat)
     place = _places(form, sequences(form, restriction.seat))
@@ -122,7 +122,21 @@ def bind(program: PlanProgram, form: SequenceForm, restriction: Restriction) -> 
 
 
 class SequenceLP(Solver):
-    """The exact equilibrium by linear programming."""
+    """The exact equilibrium of a two-player zero-sum game, by linear programming.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated two-player zero-sum game.
+    **options
+        `restriction`, as in `Solver`. `run` needs no budget.
+
+    Examples
+    --------
+    >>> policy = felt.SequenceLP("kuhn").run().policy
+    >>> round(felt.expected_values(policy)[0] * 18, 6)
+    -1.0
+    """
 
     name: ClassVar[str] = "lp"
     summary: ClassVar[str] = "exact equilibrium: sequence-form linear program (HiGHS)"
@@ -133,7 +147,7 @@ class SequenceLP(Solver):
     def _start(self) -> None:
         require_zero_sum(self.tree)
         if not self.tree.num_rows:
-            raise FeltError(f"There is nothing to decide in {self.tree.game}.")
+            raise FeltError(f"{self.tree.game} has no decisions.")
         self._plan = np.zeros(self.tree.num_slots)
         self._table = normalised(self.tree, self._plan)
 
@@ -151,9 +165,10 @@ class SequenceLP(Solver):
         self._complete()
 
     def _complete(self) -> None:
-        """Where the plan never goes the program leaves open what to do: take the best response there.
+        """Take the best response at infosets that the plan does not reach.
 
-        It does not matter to the equilibrium, but a bot that is put there should not play at random.
+        The program leaves them open. They do not matter to the equilibrium, but a bot that gets there should
+        not play at random.
         """
         table, answer = normalised(self.tree, self._plan), np.empty(self.tree.num_slots)
         evaluate_profile(self.form, table, answer, np.empty(2), np.empty(2))
@@ -175,9 +190,9 @@ def solve_program(
     objective: Floats | None = None,
     at_least: float = -np.inf,
 ) -> Any:
-    """HiGHS on a plan program; by default it maximises the last variable, q(start).
+    """Solve a plan program by HiGHS; by default it maximises the last variable, q(start).
 
-    With an `objective` to minimise, give the value that q(start) must keep as `at_least`.
+    With an `objective` to minimise, `at_least` is the lower bound of q(start).
     """
     count = program.a_ub.shape[1]
     bounds = program.bounds
@@ -201,6 +216,6 @@ def solve_program(
 
 
 def require_zero_sum(tree: GameTree) -> None:
-    """Refuse games that are not for two players with opposite interests."""
+    """Raise FeltError if a game is not a two-player zero-sum game."""
     if not tree.two_player_zero_sum:
-        raise FeltError(f"Linear programs solve two-player zero-sum games, and {tree.game} is none.")
+        raise FeltError(f"Linear programs solve two-player zero-sum games; {tree.game} is not one.")

@@ -1,4 +1,4 @@
-"""What all solvers share: budgets, measuring on the way, going on where one stopped, saving."""
+"""The base of all solvers: budgets, measurements during a run, checkpoints and resumption."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from openfelt.policy.policy import Policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
 from openfelt.solve.traverse.sequence import evaluate_profile
 
-BREATH = 0.1  # seconds between looks at the clock, at progress and at Ctrl-C
+INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and chances for Ctrl-C
 MOST_THREADS, MOST_IN_FLIGHT, MOST_SEED = 256, 2**22, 2**63 - 1
-SPACING = 1.1  # each measurement comes after this many times the iterations of the one before
+SPACING = 1.1  # ratio of the iterations of two successive measurements
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A solver's parameters; each field's metadata["help"] says what it does. Subclasses add fields."""
+    """A solver's parameters, one field each; metadata["help"] describes it. Subclasses add fields."""
 
 
 def setting(
     default: float | str | None, help: str, *, choices: Sequence[str] = (), kind: type = float
 ) -> Any:
-    """A field of Settings; `kind` turns a word of the command line into its value."""
+    """A field of Settings; `kind` converts an argument of the command line to its value."""
     if isinstance(default, str):
         kind = str
     return field(default=default, metadata={"help": help, "choices": choices, "kind": kind})
 
 
 def within(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a parameter that is no number from `low` to `high`."""
+    """Raise FeltError if a parameter is not a number from `low` to `high`."""
     if not _is_number(value) or not (low <= value <= high and math.isfinite(value)):
         allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of {low:g} or more"
         raise FeltError(f"{name} must be a number {allowed}, not {value}.")
@@ -61,30 +61,60 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Measurement:
-    """How good the average policy was at a moment of the run."""
+    """Exploitability of the average policy at some point of the run."""
 
     iterations: int
-    seconds: float  # spent learning, without the measuring
+    seconds: float  # spent learning, without measurements
     nash_conv: float
     exploitability: float
 
 
-Progress = Callable[["Solver", Measurement | None], bool | None]  # True asks to stop
+Progress = Callable[["Solver", Measurement | None], bool | None]  # returns True to stop the run
 
 
 class Solver(ABC):
-    """Learns a policy of a game. `run` goes on from where it stopped."""
+    """Base class of all solvers: learns a policy of a game. A further `run` continues from the last one.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        The game to solve. Full-width solvers need an enumerated game; sampling solvers also train hold'em.
+    seed : int
+        Of sampling solvers. One thread and one seed give the same policy to the bit, however a run is
+        divided.
+    threads : int
+        CPU threads. In sampling solvers they change the result.
+    device : {"cpu", "cuda", "auto"}
+        Where to run; sampling solvers only.
+    in_flight : int, optional
+        On a GPU: the most iterations that run at once.
+    restriction : Restriction, optional
+        Force one player to follow a fixed policy with some probability, for robust counter-strategies.
+    **settings
+        Parameters of the algorithm; each solver documents its own.
+
+    Examples
+    --------
+    >>> solver = felt.CFRPlus("kuhn").run(100)
+    >>> isinstance(solver, felt.Solver), solver.iterations
+    (True, 100)
+    >>> solver.save(folder / "checkpoint")
+    >>> resumed = felt.CFRPlus("kuhn")
+    >>> resumed.resume(folder / "checkpoint")
+    >>> resumed.run(100).iterations
+    200
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
     full_width: ClassVar[bool] = True  # visits every history; False: samples them
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
-    knows_values: ClassVar[bool] = False  # of actions, so that its greedy policy goes by them
-    work: ClassVar[str] = "iterations"  # what is counted
-    first_measurement: ClassVar[int] = 1  # after how many of them
+    knows_values: ClassVar[bool] = False  # estimates action values, from which its greedy policy is taken
+    work: ClassVar[str] = "iterations"  # the unit of work
+    first_measurement: ClassVar[int] = 1  # after this many of them
     runs_on_gpu: ClassVar[bool] = False
-    binds_each: ClassVar[bool] = False  # whether a player can be bound anew at each of his decisions
+    binds_each: ClassVar[bool] = False  # supports restrictions that are drawn at each decision
 
     def __init__(
         self,
@@ -97,7 +127,6 @@ class Solver(ABC):
         restriction: Restriction | None = None,
         **settings: Any,
     ) -> None:
-        """With a `restriction`, one player is bound to a fixed policy now and then (`restriction.py`)."""
         ranges = [("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)]
         if in_flight is not None:
             ranges.append(("in_flight", in_flight, 1, MOST_IN_FLIGHT))
@@ -105,10 +134,10 @@ class Solver(ABC):
             if not isinstance(value, int | np.integer) or not low <= value <= high:
                 raise FeltError(f"{what} must be a whole number from {low} to {high}, not {value}.")
         fields = dataclasses.fields(self.settings_type)
-        known = [each.name for each in fields]
+        names = [each.name for each in fields]
         for key in settings:
-            if key not in known:
-                allowed = f"it has {', '.join(known)}" if known else "it has none"
+            if key not in names:
+                allowed = f"it has {', '.join(names)}" if names else "it has none"
                 raise FeltError(f"{self.name} has no parameter '{key}' ({allowed}).")
         self.settings = self.settings_type(**settings)
         for each in fields:
@@ -118,7 +147,7 @@ class Solver(ABC):
         self.seed, self.threads, self.in_flight = seed, threads, in_flight
         self.device_asked, self.device = device, self.check_device(device, in_flight)
         self.why_cpu = self._why_cpu() if device == AUTO and self.device == CPU else ""
-        self.learners = 1  # that learn side by side, each its own tables
+        self.learners = 1  # independent learners, each with its own tables
         self.tree = self._compile(game)
         if self.tree.is_enumerated:
             self.form = sequence_form(compile_game(self.tree))
@@ -132,11 +161,11 @@ class Solver(ABC):
 
     @classmethod
     def check_device(cls, device: str, in_flight: int | None) -> str:
-        """The device to run on; refuses what cannot be had."""
+        """The device to run on; raises FeltError if it is not available."""
         if device == CUDA and not cls.runs_on_gpu:
-            raise FeltError(f"{cls.name} does not run on a GPU; leave out the device, or give {CPU}.")
+            raise FeltError(f"{cls.name} does not run on a GPU; use device '{CPU}'.")
         if device == CPU and in_flight is not None:
-            raise FeltError(f"in_flight is for a GPU; on the {CPU} there are threads.")
+            raise FeltError("in_flight is for a GPU; on the CPU, set threads instead.")
         return choose_device(device if cls.runs_on_gpu or device not in DEVICES else CPU)
 
     @classmethod
@@ -149,38 +178,38 @@ class Solver(ABC):
     def _restrict(self, restriction: Restriction) -> None:
         restriction.require(self.tree)
         if restriction.toss == EACH and not self.binds_each:
-            raise FeltError(f"{self.name} cannot bind a player at each decision; it can {ONCE}.")
+            raise FeltError(f"{self.name} cannot draw a restriction at {EACH} decision; use '{ONCE}'.")
         if restriction.toss == ONCE and self.tree.is_enumerated:
             self.form = restricted_form(self.form, restriction)
 
     @property
     def is_measured(self) -> bool:
-        """Whether the game is small enough for exact exploitability."""
+        """Whether exploitability is measured during a run: in enumerated games."""
         return self.tree.is_enumerated
 
     @abstractmethod
     def _start(self) -> None:
-        """Make the tables."""
+        """Create the tables."""
 
     @abstractmethod
     def _advance(self, iterations: int) -> None:
-        """Learn for that many iterations from `self.iterations` on (which `run` counts)."""
+        """Run that many iterations, starting at number `self.iterations` (which `run` counts)."""
 
     @property
     @abstractmethod
     def weights(self) -> Floats:
-        """What the policy learned so far (the average one) is in proportion to, per slot."""
+        """[slots] weights of the average policy."""
 
     @abstractmethod
     def tables(self) -> dict[str, NDArray[Any]]:
-        """All arrays that must be kept to go on."""
+        """All arrays of a checkpoint."""
 
     def _resumed(self) -> None:  # noqa: B027 - most solvers have nothing to do here
-        """Called after the tables were filled from a checkpoint."""
+        """Called after the tables are restored from a checkpoint."""
 
     @property
     def probabilities(self) -> Floats:
-        """The policy's table, per slot."""
+        """[slots] action probabilities of the policy."""
         return self.policy.probabilities
 
     @property
@@ -190,7 +219,7 @@ class Solver(ABC):
 
     @property
     def greedy(self) -> Policy:
-        """A policy of single actions: the likeliest ones, or those of highest value where that is known."""
+        """The pure policy of the likeliest actions, or of those with the highest estimated values."""
         return self.policy.greedy()
 
     def run(
@@ -201,16 +230,35 @@ class Solver(ABC):
         until: float | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn for `iterations` more, `seconds` more, or until an exploitability; the first that is met.
+        """Learn until the first of the budgets is used up; a later call continues.
 
-        Measurements come at iterations spaced by a tenth, so where `until` stops does not depend on the
-        clock. `progress(solver, measurement or None)` is called about ten times a second, and stops the run
-        by returning True.
+        Parameters
+        ----------
+        iterations : int, optional
+            This many more iterations.
+        seconds : float, optional
+            This many more seconds of learning.
+        until : float, optional
+            Stop at this exploitability (enumerated games). It is measured at iteration numbers in geometric
+            progression, so the result does not depend on the clock.
+        progress : callable, optional
+            Called as `progress(solver, measurement or None)` about ten times a second; the run stops if it
+            returns True.
+
+        Returns
+        -------
+        Solver
+            The solver itself.
+
+        Examples
+        --------
+        >>> felt.PCFRPlus("kuhn").run(until=1e-3).measure().exploitability < 1e-3
+        True
         """
         self.check_budget(iterations, seconds, until)
         last = math.inf if iterations is None else self.iterations + int(iterations)
         if self.iterative:
-            self._advance(0)  # compiles the kernels, so that the first second is a second of learning
+            self._advance(0)  # compiles the kernels, so that compilation does not count as learning
         else:
             last = 1
         deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
@@ -221,8 +269,8 @@ class Solver(ABC):
             target = self._next_measurement() if self.is_measured else math.inf
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
-            breath = min(BREATH, deadline - self.seconds + 1e-3)
-            chunk = max(1, int(step * min(10.0, breath / max(took, 1e-9))))
+            interval = min(INTERVAL, deadline - self.seconds + 1e-3)
+            chunk = max(1, int(step * min(10.0, interval / max(took, 1e-9))))
             measured = self.measure() if self.is_measured and self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
@@ -235,7 +283,7 @@ class Solver(ABC):
         return self
 
     def check_budget(self, iterations: int | None, seconds: float | None, until: float | None) -> None:
-        """Refuse a budget for `run` that makes no sense."""
+        """Raise FeltError for an invalid budget of `run`."""
         if until is not None and not self.is_measured:
             raise FeltError(
                 f"The exploitability of {self.tree.game} is not computed during training: give iterations or "
@@ -266,7 +314,7 @@ class Solver(ABC):
         return point
 
     def measure(self) -> Measurement:
-        """Exact nash_conv of the policy learned so far; kept in `measurements`."""
+        """Measure the exact exploitability of the policy learned so far; recorded in `measurements`."""
         if not self.is_measured:
             raise FeltError(f"The exploitability of {self.tree.game} is not computed during training.")
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
@@ -281,11 +329,11 @@ class Solver(ABC):
         return measured
 
     def _played(self, restriction: Restriction) -> Floats:
-        """The policy with what a player does who is bound at each decision."""
+        """[slots] the policy as played, including the restriction at each decision."""
         return self.probabilities
 
     def save(self, folder: str | Path) -> None:
-        """Write a checkpoint from which `resume` goes on, to the bit."""
+        """Write a checkpoint. A run resumed from it gives the same result to the bit."""
         facts = {
             "solver": self.name,
             "settings": dataclasses.asdict(self.settings),
@@ -300,26 +348,26 @@ class Solver(ABC):
         save_folder(Path(folder), "checkpoint", self.tables(), facts)
 
     def resume(self, folder: str | Path) -> None:
-        """Take over a checkpoint of the same solver, game and settings."""
+        """Restore a checkpoint of the same solver, game and settings."""
         arrays, facts = load_folder(Path(folder), "checkpoint")
         if facts.get("fingerprint") != self.tree.fingerprint:
             if facts.get("game") == self.tree.game:
                 raise FeltError(
-                    f"{folder} was made for another {self.tree.game}: its rules or buckets differ."
+                    f"{folder} is a checkpoint of another {self.tree.game}: its rules or buckets differ."
                 )
-            raise FeltError(f"{folder} was made for {facts.get('game')}, not for {self.tree.game}.")
+            raise FeltError(f"{folder} is a checkpoint of {facts.get('game')}, not of {self.tree.game}.")
         if facts.get("solver") != self.name:
-            raise FeltError(f"{folder} was made by {facts.get('solver')}, not by {self.name}.")
+            raise FeltError(f"{folder} is a checkpoint of {facts.get('solver')}, not of {self.name}.")
         if facts.get("settings") != dataclasses.asdict(self.settings):
-            raise FeltError(f"{folder} was made with other parameters: {facts.get('settings')}.")
+            raise FeltError(f"{folder} is a checkpoint with other parameters: {facts.get('settings')}.")
         if facts.get("restriction") != (self.restriction.fingerprint if self.restriction else None):
             raise FeltError(
-                f"{folder} was made with another restriction: another policy, seat or probability."
+                f"{folder} is a checkpoint with another restriction: another policy, seat or probability."
             )
         if facts.get("learners", 1) != self.learners:
             raise FeltError(
-                f"{folder} holds {facts.get('learners', 1)} learners, one for each thread that it was made "
-                f"with; here there would be {self.learners}."
+                f"{folder} holds {facts.get('learners', 1)} learners, one per thread of its run; resume it "
+                f"with that many threads, not {self.learners}."
             )
         own = self.tables()
         for name, table in own.items():

@@ -1,1 +1,1 @@
-"""The papers' results, each reproduced by one command."""
+"""Reproductions of figures and tables of papers, one command each."""

@@ -1,63 +1,79 @@
-"""A table of a paper whose cells are matches: who plays whom, what the paper printed, what comes out here."""
+"""A table of a paper whose cells are matches: the paper's winnings and ours."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from openfelt.arena.match import match
+from openfelt.arena.result import MatchResult
 from openfelt.core.errors import FeltError
-from openfelt.plots.figure import COLOURS, new_figure, save_figure
-from openfelt.studies.match_study import MatchStudy
+from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
+from openfelt.studies.experiment import Experiment
+from openfelt.studies.files import csv_text, slug
 
-PER_UNIT = {"mbb/h": 1.0, "sb/h": 1e-3}  # what a thousandth of a big blind is in each
+UNIT_SCALE = {"mbb/h": 1.0, "sb/h": 1e-3}  # by which mbb/h are multiplied
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One match of the table; the first of the bots is the one whose winnings are told."""
+    """One match of the table; its winnings are those of the first bot."""
 
     row: str
     column: str
     bots: tuple[str, ...]
-    published: tuple[float, float] | None = None  # the mean, and half the 68% interval, in the table's unit
-    hands: int = 0  # where it should be fewer than in the others
+    published: tuple[float, float] | None = None  # mean, half of the 68% interval, in the table's unit
+    max_hands: int = 0  # 0: as many as the other cells
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What came out, in the table's unit."""
+class Winnings:
+    """Mean winnings of a bot with their intervals."""
 
     mean: float
-    half_68: float
+    half_68: float  # half of the 68% interval
     half_95: float
     hands: int
+
+    @classmethod
+    def of_first_bot(cls, result: MatchResult, unit: str = "mbb/h") -> Winnings:
+        """Those of the first bot of a match."""
+        won, scale = result.amount(result.scores[0].won), UNIT_SCALE[unit]
+        return cls(won.mean * scale, won.interval(0.68) * scale, won.interval() * scale, result.hands)
 
     def __str__(self) -> str:
         digits = 3 if abs(self.half_95) < 0.5 else 1
         return f"{self.mean:+.{digits}f} ± {self.half_95:.{digits}f}"
 
+    @property
+    def interval(self) -> Interval:
+        """For figures."""
+        return Interval(self.mean, self.half_95)
 
-def more(first: Measured, second: Measured) -> bool:
-    """Whether the first is more than the second, beyond what both intervals leave open."""
+
+def significantly_more(first: Winnings, second: Winnings) -> bool:
+    """Whether the first exceeds the second by more than the 95% interval of independent differences."""
     return first.mean - second.mean > math.hypot(first.half_95, second.half_95)
 
 
-Results = Mapping[tuple[str, str], Measured]  # by row and column
+TableResults = Mapping[tuple[str, str], Winnings]  # by row and column
+
+
+def require_policy(study: str, path: str, command: str) -> None:
+    """Raise if `path` is a policy folder that does not exist; `command` trains it."""
+    if "/" in path and not Path(path).exists():
+        raise FeltError(f"{study} needs the policy {path}; `{command}` trains it.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchTable(MatchStudy):
+class MatchTable(Experiment):
     """A table of matches."""
 
-    unit: str  # one of PER_UNIT
+    unit: str  # a key of UNIT_SCALE
     cells: tuple[Cell, ...]
-    made_by: str = ""  # the command that trains the policies
+    training_command: str = ""  # that trains the policies
 
     @property
     def rows(self) -> list[str]:
@@ -68,56 +84,45 @@ class MatchTable(MatchStudy):
         return list(dict.fromkeys(cell.column for cell in self.cells))
 
     def check(self) -> None:
-        """Are the policies there?"""
         for cell in self.cells:
             for bot in cell.bots:
-                folder = bot.rpartition("@")[2]
-                if "/" in folder and not Path(folder).exists():
-                    raise FeltError(f"{self.name} needs the policy {folder}; `{self.made_by}` trains it.")
+                require_policy(self.name, bot.rpartition("@")[2], self.training_command)
 
-    def planned(self, hands: int) -> int:
-        return sum(min(hands, cell.hands or hands) for cell in self.cells)
+    def planned_work(self, budget: int) -> int:
+        return sum(min(budget, cell.max_hands or budget) for cell in self.cells)
 
-    def play(
-        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
-    ) -> Results:
-        found = {}
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+    ) -> TableResults:
+        results = {}
         for cell in self.cells:
-            word = re.sub(r"[^0-9A-Za-z]+", "-", f"{cell.row} {cell.column}").strip("-")
             result = match(
                 *cell.bots,
-                hands=min(hands, cell.hands or hands),
+                hands=min(budget, cell.max_hands or budget),
                 seed=seed,
                 processes=processes,
-                folder=parts / word,
+                folder=parts / slug(f"{cell.row} {cell.column}"),
                 progress=progress,
             )
-            won, scale = result.amount(result.scores[0].won), PER_UNIT[self.unit]
-            found[cell.row, cell.column] = Measured(
-                won.mean * scale, won.interval(0.68) * scale, won.interval() * scale, result.hands
-            )
-        return found
+            results[cell.row, cell.column] = Winnings.of_first_bot(result, self.unit)
+        return results
 
-    def csv(self, results: Results) -> str:
+    def csv(self, results: TableResults) -> str:
         """A line for each match."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(
-            ["row", "column", "unit", "won", "half_68", "half_95", "hands", "paper", "paper_half_68"]
-        )
+        lines = []
         for cell in self.cells:
-            measured = results[cell.row, cell.column]
-            numbers = [f"{number:.6g}" for number in (measured.mean, measured.half_68, measured.half_95)]
+            won = results[cell.row, cell.column]
+            numbers = [f"{number:.6g}" for number in (won.mean, won.half_68, won.half_95)]
             published = cell.published or ("", "")
-            writer.writerow([cell.row, cell.column, self.unit, *numbers, measured.hands, *published])
-        return text.getvalue()
+            lines.append([cell.row, cell.column, self.unit, *numbers, won.hands, *published])
+        head = ["row", "column", "unit", "won", "half_68", "half_95", "hands", "paper", "paper_half_68"]
+        return csv_text(head, rows=lines)
 
-    def table(self, results: Results) -> list[str]:
-        """Ours with the 95% interval, and in brackets the paper's with its 68%."""
+    def table(self, results: TableResults) -> list[str]:
         lines = [
             "## All matches",
             "",
-            f"In {self.unit}, with 95% intervals; in brackets the paper's, with its 68% intervals.",
+            f"Winnings in {self.unit} with 95% intervals; in brackets the paper's with its 68% intervals.",
             "",
             "| | " + " | ".join(self.columns) + " |",
             "|---|" + "---|" * len(self.columns),
@@ -126,46 +131,18 @@ class MatchTable(MatchStudy):
         for row in self.rows:
             cells = []
             for column in self.columns:
-                measured, paper = results.get((row, column)), published.get((row, column))
+                won, paper = results.get((row, column)), published.get((row, column))
                 theirs = f" ({paper[0]:+g} ± {paper[1]:g})" if paper else ""
-                cells.append(f"{measured}{theirs}" if measured else "")
+                cells.append(f"{won}{theirs}" if won else "")
             lines.append(f"| {row} | " + " | ".join(cells) + " |")
         return lines
 
-    def plot(self, results: Results, path: Path) -> None:
-        """A panel for each column: ours beside the paper's."""
-        rows, columns = self.rows, self.columns
-        wide = 3.2 + 3.6 * len(columns)
-        figure = new_figure(wide, 2.0 + 0.42 * len(rows))
-        axes = figure.subplots(1, len(columns), sharex=True, sharey=True, squeeze=False)[0]
-        for place, (panel, column) in enumerate(zip(axes, columns, strict=True)):
-            for cell in self.cells:
-                if cell.column != column:
-                    continue
-                height, measured = rows.index(cell.row), results[cell.row, column]
-                label = "here, 95%" if height == 0 else None
-                panel.errorbar(
-                    measured.mean, height - 0.1, xerr=measured.half_95, fmt="o", color=COLOURS[0], label=label
-                )
-                if cell.published:
-                    panel.errorbar(
-                        cell.published[0],
-                        height + 0.15,
-                        xerr=cell.published[1],
-                        fmt="D",
-                        color=COLOURS[1],
-                        markerfacecolor="white",
-                        label="the paper, 68%" if height == 0 else None,
-                    )
-            panel.axvline(0.0, color="grey", linewidth=0.8)
-            panel.set_title(column, fontsize=9)
-            panel.set_xlabel(f"won, {self.unit}")
-            panel.set_yticks(range(len(rows)), rows, fontsize=8)
-            panel.grid(axis="x", alpha=0.25)
-            if place == 0:
-                panel.set_ylim(len(rows) - 0.5, -0.5)  # the first row at the top
-                figure.legend(
-                    *panel.get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=2
-                )
-        figure.suptitle(self.title, fontsize=10)
-        save_figure(figure, path)
+    def plot(self, results: TableResults, path: Path) -> None:
+        """A panel for each column."""
+        panels = []
+        for column in self.columns:
+            cells = [cell for cell in self.cells if cell.column == column]
+            ours = {cell.row: results[cell.row, column].interval for cell in cells}
+            published = {cell.row: Interval(*cell.published) for cell in cells if cell.published}
+            panels.append(IntervalPanel(column, ours, published))
+        plot_match_table(self.title, self.rows, panels, f"winnings ({self.unit})", path)

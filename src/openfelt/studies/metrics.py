@@ -1,4 +1,4 @@
-"""What the papers measure of a learner while it learns."""
+"""Metrics that the papers measure of a solver while it trains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from openfelt.core.jit import Floats
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.dominated import DominatedActions, dominated_actions
 from openfelt.measure.equilibrium_distance import EquilibriumSet
 from openfelt.measure.exploitability import exploitability
@@ -16,12 +16,12 @@ from openfelt.solve.solver import Solver
 
 
 def mean_squared_error(solver: Solver) -> float:
-    """HS14's SQ-ERR: the mean over all probabilities, to the closest equilibrium."""
+    """HS14's SQ-ERR: mean squared difference of all probabilities to the closest equilibrium."""
     return _equilibria(solver.tree.game).distance(solver.policy).mean
 
 
 def squared_error(solver: Solver) -> float:
-    """PJL11's squared error: the sum over all probabilities, to the closest equilibrium."""
+    """PJL11's SQRE: summed squared difference of all probabilities to the closest equilibrium."""
     return _equilibria(solver.tree.game).distance(solver.policy).sum
 
 
@@ -41,45 +41,43 @@ def dominated_error(solver: Solver) -> float:
 
 
 def nash_conv(solver: Solver) -> float:
-    """Of the average policy; every `run` ends by measuring it."""
+    """nash_conv of the average policy, which every `run` measures at its end."""
     return solver.measurements[-1].nash_conv
 
 
 def greedy_nash_conv(solver: Solver) -> float:
-    """Of the policy of highest values."""
+    """nash_conv of the greedy policy."""
     return exploitability(solver.greedy).nash_conv
 
 
 def greedy_best_response(solver: Solver) -> float:
-    """What a best response in the second seat wins against the greedy policy in the first."""
+    """Value of a best response in the second seat against the greedy policy in the first."""
     return exploitability(solver.greedy).best_responses[1]
 
 
-def rewards(solver: Solver) -> Floats:
-    """What each player has won in the episodes in which he learned, summed.
+def rewards(solver: UCT) -> Floats:
+    """Summed payoffs of each player in the episodes in which it was the learning player.
 
-    Each of these passes through one of the player's first rows, where the payoffs are summed up.
+    Each of these episodes passes through one of the player's first infosets, where payoffs are summed.
     """
-    tree = solver.tree
-    assert isinstance(solver, UCT)
-    assert isinstance(tree, GameTree)
+    tree = compile_game(solver.tree)
     won = np.zeros(tree.players)
-    for row in np.flatnonzero(solver.form.parent_slot >= solver.form.num_slots):
-        slots = tree.slots(int(row))
-        won[tree.row_player(int(row))] += np.nansum((solver.visits * solver.values)[slots])
+    for infoset in np.flatnonzero(solver.form.parent_slot >= solver.form.num_slots):
+        slots = tree.slots(int(infoset))
+        won[tree.row_player(int(infoset))] += np.nansum((solver.visits * solver.values)[slots])
     return won
 
 
-def cumulative_reward(solver: Solver) -> float:
-    """Of all seats together."""
+def cumulative_reward(solver: UCT) -> float:
+    """Summed payoffs of both players."""
     return float(rewards(solver).sum())
 
 
-def mean_reward(solver: Solver) -> float:
-    """The same per episode."""
+def mean_reward(solver: UCT) -> float:
+    """Payoffs of both players per episode."""
     return cumulative_reward(solver) / solver.iterations
 
 
-def first_seat_reward(solver: Solver) -> float:
-    """What player 0 has won per episode."""
+def first_seat_reward(solver: UCT) -> float:
+    """Payoff of the first player per episode."""
     return float(rewards(solver)[0]) / solver.iterations

@@ -1,1 +1,1 @@
-"""A person at a table with bots: sessions, what is shown of them, what can be learned from a hand."""
+"""The poker table: sessions of a person against bots, their review, the web server and the terminal."""

@@ -1,4 +1,4 @@
-"""Playing a game in the terminal against a bot, and seeing after each hand what it thought."""
+"""Play against bots in the terminal; after each hand it shows the probabilities of their decisions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from openfelt.core.random import Dice
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.hand import Hand, Step
 from openfelt.policy.policy import Policy
+from openfelt.table.presentation.text import amount
 from openfelt.table.session.table_hand import bot_acts
-from openfelt.table.session.wording import amount
 
 QUIT = "q"
 
 
 class Terminal:
-    """A person in one seat, bots in the others; seats change after every hand."""
+    """A person in one seat, bots in the others; seats rotate after every hand."""
 
     def __init__(
         self,
@@ -31,24 +31,24 @@ class Terminal:
         *,
         seed: int | None = None,
         ask: Callable[[str], str] = input,
-        tell: Callable[[str], None] = print,
+        write: Callable[[str], None] = print,
     ) -> None:
-        self._game, self._bots = game, bots  # as many bots as there are other seats
+        self._game, self._bots = game, bots  # one bot for each other seat
         self._generator = np.random.default_rng(seed)
-        self._ask, self._tell = ask, tell
+        self._ask, self._write = ask, write
         self.winnings: list[float] = []
 
     def play(self, hands: int | None = None) -> None:
-        """Play until the person has enough (or for that many hands)."""
-        self._tell(f"{self._game.summary()}\nType an action, its first letters or its number; {QUIT} quits.")
+        """Play until the person quits, or for a number of hands."""
+        self._write(f"{self._game.summary()}\nType an action, its first letters or its number; {QUIT} quits.")
         try:
             while hands is None or len(self.winnings) < hands:
                 seat = len(self.winnings) % self._game.players
-                self._tell(f"\n--- hand {len(self.winnings) + 1}: you are player {seat} ---")
+                self._write(f"\n--- hand {len(self.winnings) + 1}: you are player {seat} ---")
                 self.winnings.append(self._play_hand(seat))
-                self._tell(self.score())
+                self._write(self.score())
         except (EOFError, KeyboardInterrupt):
-            self._tell(f"\nGood game. {self.score()}")
+            self._write(f"\nGood game. {self.score()}")
 
     def _play_hand(self, seat: int) -> float:
         hand = Hand(self._game)
@@ -60,7 +60,7 @@ class Terminal:
                 while hand.mover == CHANCE:
                     dealt.append(hand.act_for_chance(self._generator).seen[seat])
                 if any(dealt):
-                    self._tell(f"  dealt: {' '.join(filter(None, dealt))}")
+                    self._write(f"  dealt: {' '.join(filter(None, dealt))}")
                 continue
             if hand.mover == seat:
                 step = hand.act(self._choose(hand.actions))
@@ -68,17 +68,17 @@ class Terminal:
                 mover, dice = hand.mover, Dice(int(self._generator.integers(1 << 63)))
                 step, fault = bot_acts(bots[mover], hand, dice)
                 if fault:
-                    self._tell(f"  player {mover} {fault}; it checks or folds")
-            if line := _told(step, seat):
-                self._tell(f"  {line}")
+                    self._write(f"  player {mover} {fault}; it checks or folds")
+            if line := _event_line(step, seat):
+                self._write(f"  {line}")
         for other, bot in bots.items():
             bot.end_hand(view_of(hand, other), hand.payoffs[other])
         won = hand.payoffs[seat]
-        self._tell(f"  all that happened: {' '.join(step.action for step in hand.steps)}")
-        for line in thoughts(hand.steps):
-            self._tell(f"  {line}")
+        self._write(f"  all events: {' '.join(step.action for step in hand.steps)}")
+        for line in decision_lines(hand.steps):
+            self._write(f"  {line}")
         verb = "win" if won > 0 else "lose"
-        self._tell(f"  you {verb} {amount(abs(won), self._game.unit)}" if won else "  you break even")
+        self._write(f"  you {verb} {amount(abs(won), self._game.unit)}" if won else "  you break even")
         return won
 
     def _choose(self, actions: tuple[str, ...]) -> int:
@@ -88,16 +88,16 @@ class Terminal:
             answer = self._ask(f"  your move: {menu} > ").strip()
             if answer.lower() in (QUIT, "quit", "exit") and answer.lower() not in map(str.lower, actions):
                 raise EOFError
-            choice = understand(answer, actions)
+            choice = parse_action(answer, actions)
             if choice is not None:
                 return choice
-            self._tell(f"  '{answer}' is not one of: {', '.join(actions)}; {QUIT} quits.")
+            self._write(f"  '{answer}' is not one of: {', '.join(actions)}; {QUIT} quits.")
 
     def score(self) -> str:
         """The winnings so far, with a 95% interval for the mean."""
         count, total = len(self.winnings), sum(self.winnings)
         if not count:
-            return "No hand was finished."
+            return "No finished hand yet."
         played, mean = amount(count, "hands"), total / count
         text = f"You are {total:+g} {self._game.unit} after {played} ({mean:+.2f} a hand"
         spread = float(np.std(self.winnings, ddof=1)) / math.sqrt(count) if count > 1 else 0.0
@@ -107,16 +107,16 @@ class Terminal:
         return text + ")."
 
 
-def _told(step: Step, seat: int) -> str:
-    """What the person in `seat` is told of a step; nothing of what he chose himself or cannot see."""
+def _event_line(step: Step, seat: int) -> str:
+    """A step for the person in `seat`; empty if it was their own action or is hidden from them."""
     seen = step.seen[seat]
     if not seen or (step.mover == seat and seen == step.action):
         return ""
     return f"player {step.mover}: {seen}" if seen == step.action else f"you see: {seen}"
 
 
-def understand(answer: str, actions: tuple[str, ...]) -> int | None:
-    """The action that was meant: by its word, its number in the menu, or letters that only it begins with."""
+def parse_action(answer: str, actions: tuple[str, ...]) -> int | None:
+    """The number of an action from its word, its number in the menu, or an unambiguous prefix."""
     if answer in actions:
         return actions.index(answer)
     if answer.isdecimal():
@@ -127,21 +127,21 @@ def understand(answer: str, actions: tuple[str, ...]) -> int | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def thoughts(steps: list[Step]) -> list[str]:
-    """For each decision of a bot: what it knew, and the probabilities that it drew from."""
+def decision_lines(steps: list[Step]) -> list[str]:
+    """For each decision of a bot: its infoset, and the probabilities from which it drew."""
     lines = []
     for step in steps:
         if step.thought:
             shares = zip(step.actions, step.thought.probabilities, strict=True)
             chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in shares)
             lines.append(
-                f"player {step.mover} knew '{step.thought.infoset}': {chances}; it chose {step.action}"
+                f"player {step.mover} at '{step.thought.infoset}': {chances}; it chose {step.action}"
             )
     return lines
 
 
 def watch(game: Game, policy: Policy, generator: np.random.Generator) -> list[str]:
-    """A hand of the policy against itself, told in lines."""
+    """The log of a hand of the policy against itself."""
     hand, bot = Hand(game), policy_bot(policy, game)
     while hand.mover != TERMINAL:
         if hand.mover == CHANCE:
@@ -150,4 +150,4 @@ def watch(game: Game, policy: Policy, generator: np.random.Generator) -> list[st
             bot_acts(bot, hand, Dice(int(generator.integers(1 << 63))))
     dealt = " ".join(step.action for step in hand.steps if step.mover == CHANCE)
     result = ", ".join(f"player {player} {value:+g}" for player, value in enumerate(hand.payoffs))
-    return [f"dealt: {dealt}", *thoughts(hand.steps), f"result: {result} {game.unit}"]
+    return [f"dealt: {dealt}", *decision_lines(hand.steps), f"result: {result} {game.unit}"]

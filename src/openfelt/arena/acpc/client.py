@@ -1,4 +1,4 @@
-"""A bot of ours at a dealer's table: from each MATCHSTATE to what the bot sees, and its action back."""
+"""A client that plays a bot at a dealer's table: MATCHSTATE lines become views, actions become answers."""
 
 from __future__ import annotations
 
@@ -6,59 +6,48 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from openfelt.arena.acpc.betting import (
-    NUMBERS,
-    BettingLine,
-    card_words,
-    check_cards,
-    dealt_words,
-    first_line,
-    follow,
-    prepare,
-)
+from openfelt.arena.acpc.betting_line import BettingLine
 from openfelt.arena.acpc.connection_lines import END, LineReader
 from openfelt.arena.acpc.match_state import COMMENTS, VERSION, MatchState, MessageError, parse_match_state
+from openfelt.arena.acpc.protocol_game import check_cards, dealt_words, follow, protocol_game
 from openfelt.bots.bot import Bot, Clock
-from openfelt.bots.view import HoldemView, TreeView, View
 from openfelt.core.errors import FeltError
 from openfelt.core.random import ITERATION_DRAWS, Dice, starts
-from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
-from openfelt.games.holdem import Holdem
 
-DECISION_DRAWS = 1 << 12  # numbers set apart for one decision; a hand has fewer than 256
+DECISION_DRAWS = 1 << 12  # random numbers reserved for one decision; a hand has fewer than 256
 CHUNK = 1 << 16  # bytes read at once
-CONNECTING = 10.0  # seconds
+CONNECT_TIMEOUT = 10.0  # seconds
 
 
 @dataclass(frozen=True)
-class Session:
-    """What a bot did at a dealer's table."""
+class ClientResult:
+    """The result of a bot at a dealer's table."""
 
-    hands: int  # played to their end
+    hands: int  # played to the end
     won: float  # in our chips
-    faults: int  # decisions in which the bot failed or named no possible action: it then checked or folded
-    malformed: int  # lines of the dealer that were passed over
+    faults: int  # decisions in which the bot failed or chose an illegal action; it then checked or folded
+    malformed: int  # lines of the dealer that were ignored
 
 
-class Player:
-    """A bot that hears the dealer's lines and answers them; knows nothing of connections."""
+class ProtocolPlayer:
+    """A bot that answers the dealer's lines, without a connection."""
 
     def __init__(self, bot: Bot, game: Game, *, seed: int = 0, seconds: float = float("inf")) -> None:
-        first_line(game)  # refuses a game that is not the protocol's
-        prepare(game)
+        self._protocol = protocol_game(game)
+        self._protocol.prepare()
         self.bot, self.game, self.seconds = bot, game, seconds
         self.hands, self.won, self.faults, self.malformed = 0, 0.0, 0, 0
         self._start = int(starts(seed, 1)[0])
-        self._ended = -1  # the hand that was last played to its end
+        self._ended = -1  # the last hand that was played to the end
 
     @property
-    def session(self) -> Session:
-        """What was played so far."""
-        return Session(self.hands, self.won, self.faults, self.malformed)
+    def result(self) -> ClientResult:
+        """The result so far."""
+        return ClientResult(self.hands, self.won, self.faults, self.malformed)
 
-    def hear(self, text: str) -> str | None:
-        """The answer to a line, or None where there is nothing to say."""
+    def answer(self, text: str) -> str | None:
+        """The answer to a line, or None if it needs none."""
         if text.startswith(COMMENTS):
             return None
         try:
@@ -77,14 +66,14 @@ class Player:
         return None
 
     def _choose(self, state: MatchState, line: BettingLine) -> str:
-        """The bot's word, or the check or fold that stands in for it."""
-        view = view_of_state(self.game, state, line)
-        place = state.hand * ITERATION_DRAWS + len(line.words) * DECISION_DRAWS
+        """The bot's action, or a check or fold if it fails."""
+        view = self._protocol.view(state, line)
+        place = state.hand * ITERATION_DRAWS + len(line.actions) * DECISION_DRAWS
         try:
-            word = self.bot.act(view, Dice(self._start, place), Clock(self.seconds))
-            if word in view.actions:
-                return word
-        except Exception:  # a bot may be anybody's; a fault of its own costs it this decision, not the match
+            action = self.bot.act(view, Dice(self._start, place), Clock(self.seconds))
+            if action in view.actions:
+                return action
+        except Exception:  # the bot may be a user's own: an error costs it this decision, not the match
             pass
         self.faults += 1
         return view.actions[0]
@@ -94,60 +83,44 @@ class Player:
         won = float(line.payoffs(dealt_words(self.game, state.hole, state.board))[state.position])
         self.hands, self.won = self.hands + 1, self.won + won
         try:
-            self.bot.end_hand(view_of_state(self.game, state, line), won)
+            self.bot.end_hand(self._protocol.view(state, line), won)
         except Exception:
             self.faults += 1
 
 
-def view_of_state(game: Game, state: MatchState, line: BettingLine) -> View:
-    """What a bot is given to see of a message."""
-    seat = state.position
-    # In the order of the rules, which is that of the letters f, c, r in hold'em and of c, r and f, c in Kuhn.
-    actions = tuple(line.menu.values()) if line.turn == seat else ()
-    if isinstance(game, Holdem):
-        hole = [tuple(NUMBERS[card] for card in cards) for cards in state.hole]
-        board = tuple(NUMBERS[card] for cards in state.board for card in cards)
-        shown = {position: hole[position] for position in line.shown}
-        return HoldemView(game, seat, actions, hole[seat], board, line.words, shown)
-    tree = compile_game(game)
-    seen = " ".join([card_words(game)[state.hole[seat][0]], *line.words])
-    dealt = dealt_words(game, state.hole, state.board)
-    return TreeView(
-        game, seat, actions, tree, tree.find_row(seat, seen) if actions else -1, dealt, line.words
-    )
-
-
-def join(host: str, port: int, player: Player, *, joined: Callable[[], None] = lambda: None) -> Session:
-    """Play at a dealer's table until it closes the connection."""
-    where = f"{host}:{port}"
+def join(
+    host: str, port: int, player: ProtocolPlayer, *, joined: Callable[[], None] = lambda: None
+) -> ClientResult:
+    """Play at a dealer's table until the dealer closes the connection."""
+    address = f"{host}:{port}"
     try:
-        connection = socket.create_connection((host, port), CONNECTING)
+        connection = socket.create_connection((host, port), CONNECT_TIMEOUT)
     except (OSError, UnicodeError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FeltError(f"There is no dealer at {where} ({reason}).") from None
+        raise FeltError(f"There is no dealer at {address} ({reason}).") from None
     with connection:
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         joined()
-        heard = _converse(connection, player)
-    if not heard:
-        raise FeltError(f"The dealer at {where} closed the connection before it had said anything.")
-    return player.session
+        received = _answer_all(connection, player)
+    if not received:
+        raise FeltError(f"The dealer at {address} closed the connection without sending anything.")
+    return player.result
 
 
-def _converse(connection: socket.socket, player: Player) -> bool:
-    """Answer all that comes; whether anything did."""
-    reader, heard, dropped = LineReader(), False, 0
+def _answer_all(connection: socket.socket, player: ProtocolPlayer) -> bool:
+    """Answer all lines until the connection is closed; returns whether any data were received."""
+    reader, received, dropped = LineReader(), False, 0
     try:
         connection.sendall((VERSION + END).encode())
         while data := connection.recv(CHUNK):
-            heard = True
+            received = True
             for text in reader.feed(data):
-                answer = player.hear(text)
+                answer = player.answer(text)
                 if answer is not None:
                     connection.sendall((answer + END).encode("latin-1"))
             player.malformed += reader.dropped - dropped
             dropped = reader.dropped
-    except OSError:  # the dealer has gone
+    except OSError:  # the dealer has closed the connection
         pass
-    return heard
+    return received

@@ -1,4 +1,4 @@
-"""From the bytes of a connection to the lines of the protocol, whatever comes."""
+"""Splits the bytes of a connection into lines of the protocol, whatever is sent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ END = "\r\n"
 
 
 class LineReader:
-    """Bytes in, lines out. Keeps no more than one line may be long: a longer one is dropped and counted.
+    """Bytes in, lines out. A line of over MOST_BYTES is dropped and counted, so memory is bounded.
 
-    Lines end with CR LF; LF alone is understood too. Bytes that are no letters come out as letters that no
-    message has.
+    Lines end with CR LF, or LF alone. Bytes that are not ASCII are decoded as Latin-1, which no valid message
+    has.
     """
 
     __slots__ = ("_rest", "_skipping", "dropped")
@@ -20,7 +20,7 @@ class LineReader:
         self.dropped = 0
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that are finished by these bytes."""
+        """The lines that these bytes complete."""
         *lines, rest = (self._rest + data).split(b"\n")
         if lines and self._skipping:
             del lines[0]

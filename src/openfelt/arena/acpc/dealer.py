@@ -1,9 +1,9 @@
-"""The dealer: a match of programs that join over the network, as the competition's server plays it.
+"""The dealer: plays a match between programs that join over the network, as the ACPC server does.
 
-What it follows of the server (`dealer.c` of the competition's project_acpc_server) and where it differs is in
-docs/acpc.md. In short: a message that does not answer the current state is passed over; an action that is
-none or is not possible becomes a call, and is counted; where the server ends the match (no answer in time, a
-connection lost, too many such actions), here the player checks or folds, and the match goes on.
+docs/acpc.md lists how it follows the server (`dealer.c` of project_acpc_server) and where it differs. In
+short: a message that does not answer the current state is ignored; a missing or illegal action becomes a call
+and is counted. Where the server ends the match (no answer in time, a lost connection, too many illegal
+actions), here the player checks or folds, and the match continues.
 """
 
 from __future__ import annotations
@@ -13,50 +13,49 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from openfelt.arena.acpc.betting import BettingLine, card_words, dealt_words, first_line, prepare
+from openfelt.arena.acpc.betting_line import BettingLine
+from openfelt.arena.acpc.competition_game import CompetitionGame
 from openfelt.arena.acpc.connection_lines import END
-from openfelt.arena.acpc.game_definition import CompetitionGame
-from openfelt.arena.acpc.listener import Door
+from openfelt.arena.acpc.listener import Listener
 from openfelt.arena.acpc.log import LogWriter, check_names
-from openfelt.arena.acpc.match_state import CALL, COMMENTS, Hand, MatchState, read_answer
-from openfelt.arena.acpc.seat import Seat
+from openfelt.arena.acpc.match_state import CALL, COMMENTS, CardNames, MatchState, read_answer
+from openfelt.arena.acpc.player_connection import PlayerConnection
+from openfelt.arena.acpc.protocol_game import card_names, dealt_words, first_line, protocol_game
 from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice, starts
 
-CARD_DRAWS = 64  # numbers set apart for the cards of a hand
-GRACE = 1.0  # seconds that a player has at the end to read what he was sent
-SECONDS_A_HAND = 7.0  # on average, of a match
+CARD_DRAWS = 64  # random numbers reserved for the cards of a hand
+GRACE = 1.0  # seconds for a player to read the last messages
+SECONDS_PER_HAND = 7.0  # on average over a match
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How patient the dealer is, in seconds; the defaults are the server's."""
+    """Time limits in seconds; the defaults are those of the ACPC server."""
 
     action: float = 600.0  # for one action
-    hand: float = 600.0  # for a player's actions of one hand
-    match: float | None = None  # for those of the match; by default seven seconds for each hand
-    start: float | None = None  # for all players to join; None waits for ever
-    invalid: int | None = (
-        None  # impossible actions of a player before he is no longer asked; None: any number
-    )
+    hand: float = 600.0  # for a player's actions in one hand
+    match: float | None = None  # for those in the match; by default seven seconds per hand
+    start: float | None = None  # for all players to join; None: no limit
+    invalid: int | None = None  # illegal actions after which the dealer no longer waits for a player
 
 
 @dataclass(frozen=True)
-class MatchResult:
-    """A match that was played to its end; players are in the order of their ports."""
+class DealerResult:
+    """The result of a match; players are in the order of their ports."""
 
     hands: int
     names: tuple[str, ...]
     won: tuple[float, ...]  # in our chips
     score: tuple[float, ...]  # in those of the definition
-    invalid: tuple[int, ...]  # actions that were none or not possible, replaced by a call
-    late: tuple[int, ...]  # that did not come in time, replaced by a check or fold
-    ignored: tuple[int, ...]  # messages that answered nothing
-    left: tuple[int | None, ...]  # the hand in which a player was first missed who had closed his connection
+    invalid: tuple[int, ...]  # missing or illegal actions, replaced by a call
+    late: tuple[int, ...]  # actions that did not arrive in time, replaced by a check or fold
+    ignored: tuple[int, ...]  # messages that answered no state
+    left: tuple[int | None, ...]  # the first hand in which a player that had disconnected was missing
 
 
 class Dealer:
-    """Listens as soon as it is made; used in a `with`, which closes all connections."""
+    """Listens from its creation on; use it in a `with` statement, which closes all connections."""
 
     def __init__(
         self,
@@ -75,22 +74,22 @@ class Dealer:
         self.limits = limits or Limits()
         if ports and len(ports) != players:
             raise FeltError(
-                f"{players} play {rules.game.name}, each at a port; {len(ports)} ports are named."
+                f"{rules.game.name} needs {players} ports, one per player; {len(ports)} were given."
             )
-        self._door = Door(host, ports or [0] * players, self.names)
-        prepare(rules.game)
+        self._listener = Listener(host, ports or [0] * players, self.names)
+        protocol_game(rules.game).prepare()
         self._start = int(starts(seed, 1)[0])
-        self._seats: list[Seat] = []
+        self._players: list[PlayerConnection] = []
 
     @property
     def ports(self) -> list[int]:
-        """Where players join, in the order of their names."""
-        return self._door.ports
+        """The ports at which players join, in the order of their names."""
+        return self._listener.ports
 
     @property
     def match_limit(self) -> float:
-        """Seconds that a player has for all his actions."""
-        return self.limits.match or SECONDS_A_HAND * self.hands
+        """Seconds for all actions of a player."""
+        return self.limits.match or SECONDS_PER_HAND * self.hands
 
     def __enter__(self) -> Dealer:
         return self
@@ -98,43 +97,43 @@ class Dealer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._door.close()
+        self._listener.close()
 
     def wait(self) -> None:
         """Wait until all players have joined."""
-        self._seats = self._door.wait(self.limits.start)
+        self._players = self._listener.wait(self.limits.start)
 
     def play(
         self, log: LogWriter | None = None, progress: Callable[[int], None] = lambda done: None
-    ) -> MatchResult:
-        """Play the match; `progress` is told the hands that are done."""
-        if not self._seats:
+    ) -> DealerResult:
+        """Play the match; `progress` is called with the number of finished hands."""
+        if not self._players:
             self.wait()
-        players, won = len(self._seats), [0.0] * len(self._seats)
+        players, won = len(self._players), [0.0] * len(self._players)
         for number in range(self.hands):
-            # The one at the first port has position 0 in the first hand; then all move on by one.
-            positions = [self._seats[(position + number) % players] for position in range(players)]
+            # The player at the first port has position 0 in the first hand; then all move on by one.
+            positions = [self._players[(position + number) % players] for position in range(players)]
             hole, board = self._deal(number)
             line = self._play_hand(number, positions, hole, board)
             table = board[: line.letters.count("/")]
             payoffs = line.payoffs(dealt_words(self.rules.game, hole, table))
             if log:
-                log.hand(number, line.letters, hole, table, payoffs, [seat.name for seat in positions])
+                log.hand(number, line.letters, hole, table, payoffs, [player.name for player in positions])
             for position, chips in enumerate(payoffs):
                 won[(position + number) % players] += chips
             progress(number + 1)
         if log:
             log.score(won, self.names)
-        for seat in self._seats:
-            seat.flush()
-        for seat in self._seats:
-            seat.finish(time.monotonic() + GRACE)
+        for player in self._players:
+            player.flush()
+        for player in self._players:
+            player.finish(time.monotonic() + GRACE)
         return self._result(won)
 
-    def _deal(self, number: int) -> tuple[tuple[Hand, ...], tuple[Hand, ...]]:
-        """The cards of a hand, by the seed and its number alone: those of the positions, then the rounds'."""
+    def _deal(self, number: int) -> tuple[tuple[CardNames, ...], tuple[CardNames, ...]]:
+        """Hole cards by position and board cards by round; they depend on the seed and the number alone."""
         definition = self.rules.definition
-        deck, dice = list(card_words(self.rules.game)), Dice(self._start, number * CARD_DRAWS)
+        deck, dice = list(card_names(self.rules.game)), Dice(self._start, number * CARD_DRAWS)
         counts = [definition.hole_cards] * definition.players + list(definition.board_cards[1:])
         hands = []
         for count in counts:
@@ -142,71 +141,75 @@ class Dealer:
         return tuple(hands[: definition.players]), tuple(hands[definition.players :])
 
     def _play_hand(
-        self, number: int, positions: Sequence[Seat], hole: tuple[Hand, ...], board: tuple[Hand, ...]
+        self,
+        number: int,
+        positions: Sequence[PlayerConnection],
+        hole: tuple[CardNames, ...],
+        board: tuple[CardNames, ...],
     ) -> BettingLine:
-        for seat in positions:
-            seat.hand_used = 0.0
+        for player in positions:
+            player.hand_used = 0.0
         line = first_line(self.rules.game)
         while True:
-            states = views(number, line, hole, board)
+            states = match_states(number, line, hole, board)
             texts = [state.text for state in states]
-            for seat, text in zip(positions, texts, strict=True):
-                seat.send((text + END).encode(), more=line.over)  # the next hand begins at once
+            for player, text in zip(positions, texts, strict=True):
+                player.send((text + END).encode(), more=line.over)  # the next hand starts at once
             if line.over:
                 return line
             turn = line.turn
-            line = line.take(self._ask(positions[turn], states[turn], texts[turn], line))
+            line = line.take(self._action(positions[turn], states[turn], texts[turn], line))
 
-    def _ask(self, seat: Seat, state: MatchState, text: str, line: BettingLine) -> str:
-        """The letter that a player chooses, or the one that stands in for it."""
+    def _action(self, player: PlayerConnection, state: MatchState, text: str, line: BettingLine) -> str:
+        """The letter that a player chooses, or its replacement."""
         limits = self.limits
-        if not (seat.gone or (limits.invalid is not None and seat.invalid > limits.invalid)):
+        if not (player.gone or (limits.invalid is not None and player.invalid > limits.invalid)):
             begun = time.monotonic()
-            patience = min(limits.action, limits.hand - seat.hand_used, self.match_limit - seat.match_used)
-            letter = _answer(seat, state, text, begun + patience)
+            timeout = min(limits.action, limits.hand - player.hand_used, self.match_limit - player.match_used)
+            letter = _answer(player, state, text, begun + timeout)
             used = time.monotonic() - begun
-            seat.hand_used += used
-            seat.match_used += used
-            if letter is not None and letter in line.menu:
+            player.hand_used += used
+            player.match_used += used
+            if letter is not None and letter in line.legal:
                 return letter
             if letter is not None:
-                seat.invalid += 1
+                player.invalid += 1
                 return CALL
-            seat.late += not seat.gone
-        if seat.gone and seat.left is None:
-            seat.left = state.hand
-        return line.idle
+            player.late += not player.gone
+        if player.gone and player.left is None:
+            player.left = state.hand
+        return line.check_or_fold
 
-    def _result(self, won: Sequence[float]) -> MatchResult:
-        seats = self._seats
-        return MatchResult(
+    def _result(self, won: Sequence[float]) -> DealerResult:
+        connections = self._players
+        return DealerResult(
             hands=self.hands,
             names=tuple(self.names),
             won=tuple(won),
             score=tuple(chips * float(self.rules.chip) for chips in won),
-            invalid=tuple(seat.invalid for seat in seats),
-            late=tuple(seat.late for seat in seats),
-            ignored=tuple(seat.ignored for seat in seats),
-            left=tuple(seat.left for seat in seats),
+            invalid=tuple(player.invalid for player in connections),
+            late=tuple(player.late for player in connections),
+            ignored=tuple(player.ignored for player in connections),
+            left=tuple(player.left for player in connections),
         )
 
 
-def _answer(seat: Seat, state: MatchState, text: str, until: float) -> str | None:
-    """The letter of a player's answer ("" if it has none), or None if it does not come in time."""
-    while (line := seat.receive(until)) is not None:
+def _answer(player: PlayerConnection, state: MatchState, text: str, until: float) -> str | None:
+    """The letter of a player's answer ("" if it has none), or None if none arrives in time."""
+    while (line := player.receive(until)) is not None:
         if line.startswith(COMMENTS):
             continue
         letter = read_answer(line, state, text)
         if letter is not None:
             return letter
-        seat.ignored += 1
+        player.ignored += 1
     return None
 
 
-def views(
-    number: int, line: BettingLine, hole: tuple[Hand, ...], board: tuple[Hand, ...]
+def match_states(
+    number: int, line: BettingLine, hole: tuple[CardNames, ...], board: tuple[CardNames, ...]
 ) -> list[MatchState]:
-    """What each position is told: its own cards, and in the end those that are shown."""
+    """The message for each position: with its own cards, and at the end those that are shown."""
     betting, shown = tuple(line.letters.split("/")), line.shown
     table = board[: len(betting) - 1]
     return [

@@ -1,12 +1,12 @@
-"""Match logs in the competition's format, written and read.
+"""Match logs of the ACPC, written and read.
 
     # name/game/hands/seed match holdem.limit.2p.reverse_blinds.game 3000 1
     STATE:0:crrrc/rrc/rf:3s5d|Td2s/4d5c4s/Kd:60|-60:Alice|Bob
     ...
     SCORE:100|-100:Alice|Bob
 
-A STATE line has all hole cards, what each position has won and who sat there; SCORE is by player. The chips
-of a log are those of the game definition, those of a record are ours.
+A STATE line has all hole cards, and the winnings and players by position; SCORE is by player. The chips of a
+log are those of the game definition, those of a record are ours.
 """
 
 from __future__ import annotations
@@ -18,16 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from openfelt.arena.acpc.betting import card_words, check_cards, dealt_words, first_line, follow
-from openfelt.arena.acpc.game_definition import (
-    NAMES,
-    CompetitionGame,
-    GameDefinition,
-    definition_of,
-    file_name,
-    game_of,
-)
-from openfelt.arena.acpc.match_state import Hand, MessageError, parse_state, state_text
+from openfelt.arena.acpc.competition_game import NAMES, CompetitionGame, definition_of, file_name, game_of
+from openfelt.arena.acpc.game_definition import GameDefinition
+from openfelt.arena.acpc.match_state import CardNames, MessageError, parse_state, state_text
+from openfelt.arena.acpc.protocol_game import card_names, check_cards, dealt_words, first_line, follow
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written
 from openfelt.games.registry import load_game
@@ -35,12 +29,12 @@ from openfelt.hands.record import HandRecord
 
 HEADER = "# name/game/hands/seed"
 MOST_BYTES = 1 << 14  # of a line
-ROUNDED = 1e-5  # winnings have six digits after the point
+TOLERANCE = 1e-5  # winnings have six digits after the decimal point
 DIGITS = frozenset("0123456789.-")
 
 
 class LogWriter:
-    """Writes a log as the match goes on: what is finished is in the file."""
+    """Writes a log during the match; finished hands are in the file at once."""
 
     def __init__(
         self,
@@ -56,7 +50,7 @@ class LogWriter:
         try:
             self._file = path.open("x", encoding="utf-8", buffering=1)
         except FileExistsError:
-            raise FileError(f"{path} is there already; name another file for the log.") from None
+            raise FileError(f"{path} exists already; choose another file for the log.") from None
         except OSError as error:
             raise not_written(path, error) from None
         name = "".join("_" if letter.isspace() else letter for letter in path.stem)
@@ -68,17 +62,17 @@ class LogWriter:
         self,
         number: int,
         letters: str,
-        hole: tuple[Hand, ...],
-        board: tuple[Hand, ...],
+        hole: tuple[CardNames, ...],
+        board: tuple[CardNames, ...],
         won: Sequence[float],
         names: Sequence[str],
     ) -> None:
-        """A hand that is over; winnings are in our chips, by position."""
+        """Write a finished hand; winnings are in our chips, by position."""
         state = state_text(number, tuple(letters.split("/")), hole, board)
         self._write(f"STATE:{state}:{self._chips(won)}:{'|'.join(names)}")
 
     def score(self, won: Sequence[float], names: Sequence[str]) -> None:
-        """The end of the match."""
+        """Write the last line of the match."""
         self._write(f"SCORE:{self._chips(won)}:{'|'.join(names)}")
 
     def _chips(self, won: Sequence[float]) -> str:
@@ -100,17 +94,17 @@ class LogWriter:
 
 
 def check_names(names: Sequence[str], players: int) -> list[str]:
-    """Names that can stand in a log."""
+    """Raise if the names cannot be written to a log."""
     if len(names) != players:
-        raise FeltError(f"There are {players} players, so as many names are needed, not {len(names)}.")
+        raise FeltError(f"{players} names are needed, one per player; {len(names)} were given.")
     for name in names:
         if not name or any(letter in ":|" or letter.isspace() or not letter.isprintable() for letter in name):
-            raise FeltError(f"A player's name has no colon, bar or space, unlike '{name}'.")
+            raise FeltError(f"A player's name must have no colon, bar or space, unlike '{name}'.")
     return list(names)
 
 
 def write_log(path: Path, records: Iterable[HandRecord]) -> int:
-    """Write finished hands of one game as a log, whose seed is told as 0; returns how many there are."""
+    """Write finished hands of one game as a log with seed 0; returns their number."""
     hands = list(records)
     if not hands:
         raise FeltError("There is no hand to write.")
@@ -119,7 +113,7 @@ def write_log(path: Path, records: Iterable[HandRecord]) -> int:
     won: dict[str, float] = {}
     for record in hands:
         if record.game != hands[0].game:
-            raise FeltError(f"A log has hands of one game, not of {hands[0].game} and {record.game}.")
+            raise FeltError(f"A log must have hands of one game, not of {hands[0].game} and {record.game}.")
         for name, chips in zip(check_names(record.names, rules.game.players), record.won, strict=True):
             won[name] = won.get(name, 0.0) + chips
     with LogWriter(path, rules, hands=len(hands), seed=0) as log:
@@ -130,33 +124,36 @@ def write_log(path: Path, records: Iterable[HandRecord]) -> int:
     return len(hands)
 
 
-def _state_of(rules: CompetitionGame, record: HandRecord) -> tuple[str, tuple[Hand, ...], tuple[Hand, ...]]:
+def _state_of(
+    rules: CompetitionGame, record: HandRecord
+) -> tuple[str, tuple[CardNames, ...], tuple[CardNames, ...]]:
     """The letters and cards of a record."""
     definition, line = rules.definition, first_line(rules.game)
     for word in record.actions:
-        if word not in line.menu.values():
-            raise FeltError(f"In hand {record.number} nobody could {word} after '{line.letters}'.")
+        if word not in line.legal.values():
+            raise FeltError(f"In hand {record.number} the action {word} is not legal after '{line.letters}'.")
         line = line.take(line.letter(word))
-    cards = {word: card for card, word in card_words(rules.game).items()}
-    dealt = iter([cards.get(word, "") for word in record.dealt])  # a hidden card is no card
+    cards = {word: card for card, word in card_names(rules.game).items()}
+    dealt = iter([cards.get(word, "") for word in record.dealt])  # "" for a hidden card
     hole = tuple(tuple(filter(None, islice(dealt, definition.hole_cards))) for _ in record.names)
     reached = definition.board_cards[1 : 1 + line.letters.count("/")]
     board = tuple(tuple(filter(None, islice(dealt, count))) for count in reached)
     if not line.over or dealt_words(rules.game, hole, board) != record.dealt:
-        raise FeltError(f"Hand {record.number} is not a whole hand of {record.game}.")
+        raise FeltError(f"Hand {record.number} is not a complete hand of {record.game}.")
     return line.letters, hole, board
 
 
 def chips_text(won: Sequence[float]) -> str:
-    """Winnings as a log has them: six digits after the point at most, without zeros at the end."""
+    """Winnings as in a log: at most six digits after the decimal point, without trailing zeros."""
     return "|".join(f"{value + 0.0:.6f}".rstrip("0").rstrip(".") for value in won)
 
 
 def read_log(path: Path | str, definition: GameDefinition | None = None) -> Iterator[HandRecord]:
-    """The hands of a log, one after the other.
+    """The hands of a log, one by one.
 
-    A line that is damaged ends them with a FileError that names it; all hands before it have been given. The
-    game is that of the log's header if it is one of the server's own or of ours, else that of `definition`.
+    A damaged line raises a FileError that names it, after all hands before it were returned. The game is that
+    of `definition` if it is given; otherwise the log's header must name one of the server's files or of our
+    games.
     """
     path = Path(path)
     reader = _LogReader(None if definition is None else game_of(definition))
@@ -180,7 +177,7 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            raise FileError(f"{path}, line {number}: it is not a text.") from None
+            raise FileError(f"{path}, line {number}: it is not UTF-8 text.") from None
         if len(raw) > MOST_BYTES:
             raise FileError(f"{path}, line {number}: it has over {MOST_BYTES} bytes.")
         if not text.endswith("\n") and text.startswith("STATE"):
@@ -189,10 +186,10 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
 
 
 class _LogReader:
-    """Line by line; knows the game and what the hands so far sum to."""
+    """Reads a log line by line, with the game and the winnings so far."""
 
     def __init__(self, rules: CompetitionGame | None) -> None:
-        self._given = self._rules = rules
+        self._fixed_rules = self._rules = rules
         self._won: dict[str, float] = {}
         self._hands = 0
 
@@ -214,10 +211,10 @@ class _LogReader:
         self._won, self._hands = {}, 0
         words = text.removeprefix(HEADER).split()
         if len(words) != 4:
-            raise MessageError("the header has no name, game, hands and seed.")
-        if self._given is None:
+            raise MessageError("the header must have a name, a game, the number of hands and a seed.")
+        if self._fixed_rules is None:
             name = os.path.basename(words[1])
-            self._rules = definition_of(NAMES[name]) if name in NAMES else _by_our_name(words[1])
+            self._rules = definition_of(NAMES[name]) if name in NAMES else _game_by_name(words[1])
 
     def _hand(self, hand: str, betting: str, cards: str, winnings: str, who: str) -> HandRecord:
         if self._rules is None:
@@ -237,20 +234,20 @@ class _LogReader:
         else:
             exact = list(line.payoffs(dealt))
             ours = [value * float(chip) for value in exact]
-            if any(abs(own - given) > ROUNDED for own, given in zip(ours, won, strict=True)):
+            if any(abs(own - given) > TOLERANCE for own, given in zip(ours, won, strict=True)):
                 raise MessageError(f"by the rules the winnings are {chips_text(ours)}, not {winnings}.")
         for name, value in zip(names, exact, strict=True):
             self._won[name] = self._won.get(name, 0.0) + value
         self._hands += 1
-        return HandRecord(game.name, number, names, dealt, line.words, tuple(exact))
+        return HandRecord(game.name, number, names, dealt, line.actions, tuple(exact))
 
     def _score(self, winnings: str, who: str) -> None:
         if self._rules is None:
             return
         names = who.split("|")
         given = dict(zip(names, _numbers(winnings, len(names)), strict=True))
-        chip, slack = float(self._rules.chip), ROUNDED * (1 + self._hands)
-        if len(given) < len(names):  # namesakes cannot be told apart
+        chip, slack = float(self._rules.chip), TOLERANCE * (1 + self._hands)
+        if len(given) < len(names):  # players with the same name cannot be distinguished
             return
         for name, value in given.items():
             summed = self._won.get(name, 0.0) * chip
@@ -260,11 +257,11 @@ class _LogReader:
                 )
 
 
-def _by_our_name(name: str) -> CompetitionGame:
+def _game_by_name(name: str) -> CompetitionGame:
     try:
         return definition_of(load_game(name))
     except FeltError:
-        raise MessageError(f"the game '{name}' is none of ours by name; give its definition.") from None
+        raise MessageError(f"the game '{name}' is not known by that name; give its definition.") from None
 
 
 def _numbers(text: str, count: int) -> list[float]:

@@ -1,8 +1,8 @@
-"""Freeze-outs (TAU 2.1): heads-up limit hold'em with stacks, many games, and who wins how many of them.
+"""Freeze-outs (TAU 2.1): games of heads-up limit hold'em with stacks, and how many of them each bot wins.
 
-Both begin a game with the same stack. It ends when one is broke, or after so many hands; who then has more
-has won it. The button changes after each hand, and who has it first after each game. As long as nobody is
-late, a game depends on the setup and its number alone: not on other games, nor on the number of processes.
+Both start a game with the same stack. The game ends when one is broke or after a maximal number of hands, and
+the larger stack wins. The button moves after each hand, and the first button after each game. If no decision
+is late, a game depends on the setup and its number alone: not on other games, nor on the number of processes.
 """
 
 from __future__ import annotations
@@ -16,38 +16,36 @@ from pathlib import Path
 from typing import Any
 
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
-from openfelt.arena.freeze_out.stack_table import Cards, StackTable
-from openfelt.arena.hand_kernels import ACTION_DRAWS, deal_block, luck
-from openfelt.arena.lineup import Lineup
-from openfelt.arena.match_folder import mark
-from openfelt.arena.table import Conduct
+from openfelt.arena.freeze_out.stack_table import StackDeal, StackTable
+from openfelt.arena.hand_kernels import ACTION_DRAWS, deal_block, random_streams
+from openfelt.arena.match_folder import bot_fingerprints
+from openfelt.arena.participants import Participants
+from openfelt.arena.table import DecisionStats
 from openfelt.bots.bot import Bot
-from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
-from openfelt.core.journal import Journal
+from openfelt.core.journal import MARKS, Journal
 from openfelt.core.workers import in_processes
-from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem
 
-CHIP = 10  # what a chip of the rules is worth: blinds are 10 and 20, bets 20 and 40
-STACK, HANDS, LIMIT = 10_000, 500, 0.2  # TAU's
+CHIP = 10  # money per chip of the rules: blinds are 10 and 20, bets 20 and 40
+STACK, HANDS, LIMIT = 10_000, 500, 0.2  # as in TAU
 GAMES = 100
-GAME_DEALS = 1 << 20  # numbers of deals set apart for a game, so there are no longer ones
-DEALT = 100  # at a time
+GAME_DEALS = 1 << 20  # deals reserved for a game, and so the most hands that it can have
+DEAL_BLOCK = 100  # deals at a time
 KIND = "freeze-out"
 
 
 @dataclass(frozen=True)
 class FreezeOutSetup:
-    """All that a game depends on, but for its number."""
+    """All that a game depends on, except its number."""
 
     bots: tuple[str, ...]  # by name
     seed: int = 0
-    stack: int = STACK  # of each player, as a game begins
-    hands: int = HANDS  # in a game, at most
-    limit: float = LIMIT  # seconds a decision
+    stack: int = STACK  # of each player at the start of a game
+    hands: int = HANDS  # most hands in a game
+    limit: float = LIMIT  # seconds per decision
 
     def __post_init__(self) -> None:
         if len(self.bots) != 2:
@@ -57,7 +55,7 @@ class FreezeOutSetup:
         if not 1 <= self.hands <= GAME_DEALS:
             raise FeltError(f"A game has 1 to {GAME_DEALS:,} hands, not {self.hands}.")
         if not self.limit > 0:
-            raise FeltError(f"A decision needs some time, not {self.limit} seconds.")
+            raise FeltError(f"The time limit of a decision must be above 0 seconds, not {self.limit}.")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -76,122 +74,148 @@ def freeze_out(
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> FreezeOutResult:
-    """Let two bots play freeze-outs.
+    """Play freeze-outs between two bots.
 
-    `bots` are names (`felt bots` lists them; folders of runs too) or bots of your own; those that learn begin
-    each game anew, if they are named. `stack` is a multiple of the small blind, which is 10. `limit` is in
-    seconds a decision. With a `folder`, finished games are kept there, and what was stopped goes on.
-    `progress` is told the number of hands of each game.
+    Parameters
+    ----------
+    bots : str or Bot
+        Two names (`felt bots` lists them; folders of runs too), or two bot objects. Bots that learn start
+        each game anew if they are given by name.
+    games : int
+        How many games to play.
+    seed : int
+        Deals other cards.
+    stack : int
+        Of each player, a multiple of the small blind of 10.
+    hands : int
+        The most hands in a game.
+    limit : float
+        Seconds per decision.
+    processes : int
+        Does not change the result.
+    folder : str or Path, optional
+        Keep finished games there; freeze-outs that were stopped resume.
+    progress : callable
+        Called with the number of hands of each finished game.
+
+    Returns
+    -------
+    FreezeOutResult
+        All games, and the wins of each bot with an interval.
+
+    Examples
+    --------
+    >>> felt.freeze_out("always-raise", "always-call", games=2, hands=20).hands
+    40
     """
     if games < 1 or games != int(games):
         raise FeltError(f"The number of games must be 1 or more, not {games}.")
     if processes < 1 or processes != int(processes):
         raise FeltError(f"The number of processes must be 1 or more, not {processes}.")
-    given = [bot for bot in bots if isinstance(bot, Bot)]
-    if given and len(given) < len(bots):
-        raise FeltError("Either all bots of a freeze-out are given by name, or all as objects.")
-    if given and processes > 1:
+    objects = [bot for bot in bots if isinstance(bot, Bot)]
+    if objects and len(objects) < len(bots):
+        raise FeltError("Give either all bots of a freeze-out by name, or all as objects.")
+    if objects and processes > 1:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
     names = tuple(bot if isinstance(bot, str) else type(bot).__name__ for bot in bots)
     setup = FreezeOutSetup(names, seed, stack, hands, limit)
-    player = FreezeOut(setup, given or None)
-    marks = [mark(name, bot) for name, bot in zip(names, player.players, strict=True)]
-    journal = Journal.open(Path(folder), KIND, {**setup.as_dict(), "marks": marks}) if folder else None
-    played = []
-    for game in _games(player, int(games), int(processes), journal):
-        played.append(game)
+    match = FreezeOut(setup, objects or None)
+    marks = bot_fingerprints(names, match.bots)
+    journal = Journal.open(Path(folder), KIND, {**setup.as_dict(), MARKS: marks}) if folder else None
+    finished = []
+    for game in _games(match, int(games), int(processes), journal):
+        finished.append(game)
         progress(game.hands)
-    return FreezeOutResult(player.names, stack, hands, limit, tuple(played))
+    return FreezeOutResult(match.names, stack, hands, limit, tuple(finished))
 
 
 class FreezeOut:
-    """A setup made ready to be played: the bots are loaded."""
+    """A setup whose bots are loaded."""
 
     def __init__(
         self,
         setup: FreezeOutSetup,
         bots: Sequence[Bot] | None = None,
-        go_on: Callable[[], bool] = lambda: True,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._go_on = go_on  # asked after each hand: a game that nobody waits for any more is broken off
-        self.setup, self.game, self._given = setup, Holdem(), bots
-        self.names, self._luck = Lineup.of(setup.bots).names, luck(setup.seed)
-        players = self.players = self._load()
-        for bot in players:
-            if not isinstance(bot.game, Holdem) or bot.game.players != 2:
+        """`is_wanted` is called after each hand; if it returns False, the game is abandoned."""
+        self._is_wanted = is_wanted
+        self.setup, self.game, self._bot_objects = setup, Holdem(), bots
+        self.names, self._streams = Participants.of(setup.bots).names, random_streams(setup.seed)
+        self.bots = self._load()
+        for bot in self.bots:
+            if bot.game.unabstracted != self.game:
                 raise FeltError(f"A freeze-out is of holdem; {type(bot).__name__} plays {bot.game.name}.")
-        tree = compile_any(self.game)
-        assert isinstance(tree, BettingTree)
-        self._table = StackTable(self.game, players, tree, limit=setup.limit)
-        learns = any(bot.learns for bot in players)
-        self._anew = learns and bots is None  # bots that learn are made anew for each game
-        self._cold = setup.limit < math.inf and (self._anew or not learns)
+        self._table = StackTable(self.game, self.bots, compile_holdem(self.game), limit=setup.limit)
+        learns = any(bot.learns for bot in self.bots)
+        self._reloads = learns and bots is None  # bots that learn are loaded again for each game
+        self._is_cold = setup.limit < math.inf and (self._reloads or not learns)
 
     def _load(self) -> list[Bot]:
-        bots = [load_bot(name, self.game) for name in self.setup.bots] if self._given is None else self._given
+        if self._bot_objects is None:
+            bots = [load_bot(name, self.game) for name in self.setup.bots]
+        else:
+            bots = list(self._bot_objects)
         for bot in bots:
-            if isinstance(bot, HoldemBot):
-                bot.use_tables()
-        return list(bots)
+            bot.use_tables()
+        return bots
 
     def play(self, number: int) -> FreezeOutGame:
-        """One game."""
+        """Play one game."""
         table, stacks, hands = self._table, [self.setup.stack // CHIP] * 2, 0
-        if self._cold:
-            cards = next(self._deals(number))
-            table.warm_up(cards.holes, cards.board)
-            self._cold = False
-        if self._anew:
+        if self._is_cold:
+            table.warm_up(self._streams)
+            self._is_cold = False
+        if self._reloads:
             table.bots = self._load()
-        table.conduct = [Conduct(), Conduct()]
-        for cards in self._deals(number):
+        table.stats = [DecisionStats(), DecisionStats()]
+        for deal in self._deals(number):
             dealer = (number + hands) % 2
-            seating = 1 - dealer, dealer  # in seat 1 sits the dealer
-            draws = int(self._luck.actions), (number * GAME_DEALS + hands) * ACTION_DRAWS
-            hand = table.play_hand(cards, seating, [stacks[who] for who in seating], draws)
-            for who, won in zip(seating, hand.won, strict=True):
-                stacks[who] += won
+            seating = 1 - dealer, dealer  # the dealer is in seat 1
+            draws = int(self._streams.actions), (number * GAME_DEALS + hands) * ACTION_DRAWS
+            hand = table.play_hand(deal, seating, [stacks[player] for player in seating], draws)
+            for player, won in zip(seating, hand.won, strict=True):
+                stacks[player] += won
             hands += 1
-            if not all(stacks) or not self._go_on():
+            if not all(stacks) or not self._is_wanted():
                 break
-        worth = tuple(CHIP * stack for stack in stacks)
-        return FreezeOutGame(number, hands, worth, tuple(table.conduct))
+        return FreezeOutGame(number, hands, tuple(CHIP * stack for stack in stacks), tuple(table.stats))
 
-    def _deals(self, number: int) -> Iterator[Cards]:
-        """The cards of a game, some hands at a time."""
-        for first in range(0, self.setup.hands, DEALT):
-            count = min(DEALT, self.setup.hands - first)
-            deals = deal_block(2, self._luck, number * GAME_DEALS + first, count)
-            yield from map(Cards.of, deals.cards.tolist(), deals.value.tolist())
+    def _deals(self, number: int) -> Iterator[StackDeal]:
+        """The deals of a game."""
+        for first in range(0, self.setup.hands, DEAL_BLOCK):
+            count = min(DEAL_BLOCK, self.setup.hands - first)
+            deals = deal_block(2, self._streams, number * GAME_DEALS + first, count)
+            yield from map(StackDeal.of, deals.cards.tolist(), deals.value.tolist())
 
 
-def _games(player: FreezeOut, games: int, processes: int, journal: Journal | None) -> Iterator[FreezeOutGame]:
-    """All games in the order of their numbers; those that are kept are not played again."""
-    kept = [FreezeOutGame.from_dict(part) for part in journal.parts] if journal else []
-    found = {game.number: game for game in kept}
-    fresh = _played(player, [number for number in range(games) if number not in found], processes)
+def _games(match: FreezeOut, games: int, processes: int, journal: Journal | None) -> Iterator[FreezeOutGame]:
+    """All games in order; those in the journal are not played again."""
+    stored = [FreezeOutGame.from_dict(part) for part in journal.parts] if journal else []
+    finished = {game.number: game for game in stored}
+    played = _play_games(match, [number for number in range(games) if number not in finished], processes)
     for number in range(games):
-        if number not in found:
-            found[number] = next(fresh)
+        if number not in finished:
+            finished[number] = next(played)
             if journal:
-                journal.keep(found[number].as_dict())
-        yield found[number]
+                journal.append(finished[number].as_dict())
+        yield finished[number]
 
 
-def _played(player: FreezeOut, numbers: list[int], processes: int) -> Iterator[FreezeOutGame]:
-    """Play games, and give them back in their order."""
+def _play_games(match: FreezeOut, numbers: list[int], processes: int) -> Iterator[FreezeOutGame]:
+    """Play games; results are in the order of `numbers`."""
     if processes == 1 or len(numbers) < 2:
-        yield from map(player.play, numbers)
+        yield from map(match.play, numbers)
         return
-    yield from in_processes(_play, numbers, processes, _open, player.setup)
+    yield from in_processes(_play, numbers, processes, _open, match.setup)
 
 
-_PLAYERS: list[FreezeOut] = []  # of a process that only plays games
+_MATCHES: list[FreezeOut] = []  # of a worker process
 
 
 def _open(setup: FreezeOutSetup, stop: Event) -> None:
-    _PLAYERS.append(FreezeOut(setup, go_on=lambda: not stop.is_set()))
+    _MATCHES.append(FreezeOut(setup, is_wanted=lambda: not stop.is_set()))
 
 
 def _play(number: int) -> FreezeOutGame:
-    return _PLAYERS[0].play(number)
+    return _MATCHES[0].play(number)

@@ -1,4 +1,4 @@
-"""What freeze-outs say: who wins how many games, with an interval, and how everybody behaved."""
+"""The result of freeze-outs: games won with an interval, and the time and faults of each bot."""
 
 from __future__ import annotations
 
@@ -9,67 +9,67 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.arena.result import aligned
 from openfelt.arena.statistics.intervals import Estimate, Moments, estimate, wilson
-from openfelt.arena.table import Conduct
+from openfelt.arena.table import MILLI, DecisionStats
 from openfelt.core.errors import FileError
-
-MILLI = 1000
 
 
 @dataclass(frozen=True)
 class FreezeOutGame:
-    """One game that is over."""
+    """One finished game."""
 
     number: int
     hands: int
     stacks: tuple[int, ...]  # at the end, by player
-    conduct: tuple[Conduct, ...]  # by player
+    stats: tuple[DecisionStats, ...]  # by player
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return dataclasses.asdict(self)
+        stats = [dataclasses.asdict(each) for each in self.stats]
+        return {"number": self.number, "hands": self.hands, "stacks": self.stacks, "conduct": stats}
 
     @staticmethod
-    def from_dict(found: dict[str, Any]) -> FreezeOutGame:
-        """What `as_dict` gave."""
+    def from_dict(facts: dict[str, Any]) -> FreezeOutGame:
+        """The inverse of `as_dict`."""
         try:
-            conduct = tuple(Conduct(**each) for each in found["conduct"])
-            return FreezeOutGame(int(found["number"]), int(found["hands"]), tuple(found["stacks"]), conduct)
+            stats = tuple(DecisionStats(**each) for each in facts["conduct"])
+            return FreezeOutGame(int(facts["number"]), int(facts["hands"]), tuple(facts["stacks"]), stats)
         except (KeyError, TypeError, ValueError):
-            raise FileError("A kept game is damaged: it does not say who had what at its end.") from None
+            raise FileError("A game of the freeze-out is damaged: its stacks or stats are missing.") from None
 
 
 @dataclass(frozen=True)
 class FreezeOutScore:
-    """Of one player."""
+    """The result of one player."""
 
     name: str
     wins: int
-    rate: float  # of games won, where a draw is half a win
-    interval: tuple[float, float]  # of 95% (Wilson 1927), of the rate
-    broke: int  # games in which he lost all
-    won: Estimate  # a game, in the money of the blinds
-    conduct: Conduct
+    rate: float  # share of games won, where a draw is half a win
+    interval: tuple[float, float]  # 95% interval of the rate (Wilson 1927)
+    broke: int  # games in which it lost its whole stack
+    won: Estimate  # per game, in the money of the blinds
+    stats: DecisionStats
 
 
 @dataclass(frozen=True)
 class FreezeOutResult:
-    """Of some games."""
+    """The result of several games."""
 
     names: tuple[str, ...]
     stack: int
-    hand_limit: int  # hands in a game, at most
-    limit: float  # seconds a decision
+    hand_limit: int  # most hands in a game
+    limit: float  # seconds per decision
     games: tuple[FreezeOutGame, ...]
 
     @property
     def draws(self) -> int:
-        """Games after which both had the same."""
+        """Games that ended with equal stacks."""
         return sum(game.stacks[0] == game.stacks[1] for game in self.games)
 
     @property
     def hands(self) -> int:
-        """Of all games."""
+        """Hands of all games."""
         return sum(game.hands for game in self.games)
 
     @property
@@ -78,9 +78,9 @@ class FreezeOutResult:
         return tuple(self._score(player) for player in range(len(self.names)))
 
     def _score(self, player: int) -> FreezeOutScore:
-        count, conduct = len(self.games), Conduct()
+        count, stats = len(self.games), DecisionStats()
         for game in self.games:
-            conduct.add(game.conduct[player])
+            stats.add(game.stats[player])
         stacks = [game.stacks[player] for game in self.games]
         wins = sum(game.stacks[player] > game.stacks[1 - player] for game in self.games)
         points = wins + self.draws / 2
@@ -92,7 +92,7 @@ class FreezeOutResult:
             wilson(points, count),
             stacks.count(0),
             estimate(Moments.of(won), 0),
-            conduct,
+            stats,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class FreezeOutResult:
         }
 
     def __str__(self) -> str:
-        return "\n".join([self._heading(), *_columns(self._cells()), *self._remarks()])
+        return "\n".join([self._heading(), *aligned(self._cells()), *self._remarks()])
 
     def _heading(self) -> str:
         clock = "" if self.limit == math.inf else f", {MILLI * self.limit:g} ms an action"
@@ -131,7 +131,7 @@ class FreezeOutResult:
                     f"{score.broke:,}",
                     f"{score.won.mean:+,.0f}",
                     f"± {score.won.interval():,.0f}",
-                    f"{MILLI * score.conduct.seconds / max(1, score.conduct.decisions):.3f}",
+                    f"{score.stats.mean_milliseconds:.3f}",
                 ]
             )
         return rows
@@ -139,12 +139,11 @@ class FreezeOutResult:
     def _remarks(self) -> list[str]:
         draws = f"{self.draws:,} draws, each half a win; " if self.draws else "no draws; "
         lines = [f"  {draws}{self.hands:,} hands in all"]
-        return [*lines, *filter(None, (score.conduct.told(score.name) for score in self.scores))]
+        return [*lines, *filter(None, (score.stats.fault_report(score.name) for score in self.scores))]
 
 
 def _score_dict(score: FreezeOutScore) -> dict[str, Any]:
-    conduct = score.conduct
-    facts: dict[str, Any] = {
+    return {
         "name": score.name,
         "wins": score.wins,
         "win_rate": score.rate,
@@ -152,21 +151,5 @@ def _score_dict(score: FreezeOutScore) -> dict[str, Any]:
         "broke": score.broke,
         "won_per_game": score.won.mean,
         "won_per_game_interval_95": score.won.interval(),
-        "faults": conduct.faults,
+        **score.stats.facts(),
     }
-    if conduct.first_error:
-        facts["first_error"] = conduct.first_error
-    if conduct.decisions:
-        facts["milliseconds_per_action"] = MILLI * conduct.seconds / conduct.decisions
-        facts["longest_action_milliseconds"] = MILLI * conduct.longest
-    return facts
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    """The first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(["", row[0].ljust(widths[0]), *cells[1:]]))
-    return lines

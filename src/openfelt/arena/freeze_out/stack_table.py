@@ -1,15 +1,15 @@
-"""Two-player hold'em with stacks that can run out, on top of the rules of stacks that cannot.
+"""Two-player hold'em with finite stacks, on top of the rules of `games/holdem.py`, where stacks are infinite.
 
-The betting goes by `games/holdem.py`, as if chips had no end. What a player has really paid is what he paid
-by those rules, as far as his stack goes; what the other has paid beyond that is given back. Between two
-players that is all there is to being all in: who cannot cover a blind, a call or a raise pays what he has,
-and once one of them has nothing left and the other has matched it, the board is dealt to its end. Every line
-of actions is one of the rules without stacks, so a policy finds its place in the tree.
+The betting follows those rules. A player has paid what it paid by the rules, up to its stack; chips of the
+opponent beyond that are returned. With two players nothing else is needed for being all in: a player that
+cannot cover a blind, a call or a raise pays what it has, and once one player has no chips left and the
+opponent has matched it, the rest of the board is dealt. Every betting line is one of the rules without
+stacks, so a policy finds it in its tree.
 
-A raise is a call where the stacks leave no room for one: where it takes all that a player has to call, or
-where the other has nothing left to answer with. That holds for every bot, and is no fault. (A policy gives a
-probability to each action of the rules. To leave out the raise and share its probability among the others
-would turn a hand that raises or folds into one that only folds.)
+A raise becomes a call if the stacks do not allow it: if the call takes all of the player's chips, or if the
+opponent has none left. That applies to every bot and is not a fault. (A policy has a probability for each
+action of the rules. Distributing that of the raise among the other actions would turn a hand that raises or
+folds into one that only folds.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from openfelt.arena.table import HoldemTable, Hole
+from openfelt.arena.holdem_table import HoldemTable, Hole
 from openfelt.bots.view import HoldemView, View
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.core.random import Dice
@@ -37,7 +37,7 @@ RAISES = ("bet", "raise")
 
 
 class StackView(HoldemView):
-    """What a seat sees where chips can run out: the stacks too."""
+    """The view of a seat with finite stacks."""
 
     __slots__ = ("stacks",)
 
@@ -53,11 +53,11 @@ class StackView(HoldemView):
         shown: Mapping[int, Sequence[int]] | None = None,
     ) -> None:
         super().__init__(game, seat, actions, hole, board, line, shown)
-        self.stacks = stacks  # chips that each seat had when the hand began
+        self.stacks = stacks  # chips of each seat at the start of the hand
 
     @property
     def left(self) -> tuple[int, ...]:
-        """Chips that each seat has not paid yet."""
+        """Chips that each seat has left."""
         return chips_left(self.betting, self.stacks)
 
     @property
@@ -71,17 +71,17 @@ class StackView(HoldemView):
 
 
 def chips_paid(betting: Betting, stacks: Sequence[int]) -> tuple[int, ...]:
-    """What each seat has put in, as far as its stack goes."""
+    """Chips that each seat has put in, up to its stack."""
     return tuple(min(paid, stack) for paid, stack in zip(betting.paid, stacks, strict=True))
 
 
 def chips_left(betting: Betting, stacks: Sequence[int]) -> tuple[int, ...]:
-    """What each seat has left."""
+    """Chips that each seat has left."""
     return tuple(max(0, stack - paid) for paid, stack in zip(betting.paid, stacks, strict=True))
 
 
 def is_open(betting: Betting, stacks: Sequence[int]) -> bool:
-    """Whether the seat to act has chips, and a bet to answer or someone to bet against."""
+    """Whether the seat to act has chips, and either faces a bet or has an opponent with chips."""
     if is_over(betting):
         return False
     me, other = betting.turn, 1 - betting.turn
@@ -90,14 +90,14 @@ def is_open(betting: Betting, stacks: Sequence[int]) -> bool:
 
 
 def can_raise(betting: Betting, stacks: Sequence[int]) -> bool:
-    """Whether a raise, if the rules allow one, would be more than a call."""
+    """Whether the stacks allow a raise, if the rules do."""
     me, other = betting.turn, 1 - betting.turn
     paid, left = chips_paid(betting, stacks), chips_left(betting, stacks)
     return left[other] > 0 and left[me] > paid[other] - paid[me]
 
 
 def chips_won(betting: Betting, stacks: Sequence[int], values: Sequence[int]) -> tuple[int, int]:
-    """What each seat has won once nothing is to be decided; `values` are those of the hands at a showdown."""
+    """Chips that each seat has won when the betting is over; `values` are the hands' showdown values."""
     at_stake, inside = min(chips_paid(betting, stacks)), players_in(betting)
     if len(inside) == 2 and values[0] == values[1]:
         return 0, 0
@@ -105,66 +105,72 @@ def chips_won(betting: Betting, stacks: Sequence[int], values: Sequence[int]) ->
     return (at_stake, -at_stake) if winner == 0 else (-at_stake, at_stake)
 
 
-class Cards(NamedTuple):
-    """Of one hand, to its end."""
+class StackDeal(NamedTuple):
+    """The cards of one hand, all the way to the river."""
 
     holes: tuple[tuple[int, ...], ...]  # by seat
     board: tuple[int, ...]
-    values: tuple[int, ...]  # of the hands at a showdown, by seat
+    values: tuple[int, ...]  # of the hands at showdown, by seat
 
     @staticmethod
-    def of(cards: Sequence[int], values: Sequence[int]) -> Cards:
-        """From a row of `hands.Deals`."""
-        return Cards((tuple(cards[:2]), tuple(cards[2:4])), tuple(cards[4:]), tuple(values))
+    def of(cards: Sequence[int], values: Sequence[int]) -> StackDeal:
+        """From a row of `hand_kernels.Deals`."""
+        return StackDeal((tuple(cards[:2]), tuple(cards[2:4])), tuple(cards[4:]), tuple(values))
 
 
 class StackHand(NamedTuple):
-    """How a hand went."""
+    """The outcome of one hand."""
 
-    line: tuple[str, ...]  # what was done; a raise that was only a call is a call here
+    line: tuple[str, ...]  # all actions; a raise that became a call is a call here
     won: tuple[int, int]  # chips, by seat
 
 
 class StackTable(HoldemTable):
-    """Of two bots with stacks."""
+    """A table of two bots with stacks."""
 
-    def _view(self, seat: int, words: Sequence[str], hole: Hole, board: Hole, line: tuple[str, ...]) -> View:
-        return StackView(self._holdem, seat, words, hole, board, line, [MOST_BETS * sum(BET)] * 2)
+    def _view(
+        self, seat: int, actions: Sequence[str], hole: Hole, board: Hole, line: tuple[str, ...]
+    ) -> View:
+        return StackView(self._holdem, seat, actions, hole, board, line, [MOST_BETS * sum(BET)] * 2)
 
     def play_hand(
-        self, cards: Cards, seating: Sequence[int], stacks: Sequence[int], draws: tuple[int, int]
+        self, deal: StackDeal, seating: Sequence[int], stacks: Sequence[int], draws: tuple[int, int]
     ) -> StackHand:
-        """Play one hand; `seating` and `stacks` (in chips) are by seat, `draws` is the place of the dice."""
+        """Play one hand.
+
+        `seating` and `stacks` (in chips) are by seat, `draws` is the place of its random numbers.
+        """
         game, (start, decision) = self._holdem, draws
-        betting, board = game.start().betting, cards.board[:0]
+        betting, board = game.start().betting, deal.board[:0]
         line: tuple[str, ...] = ()
         while is_open(betting, stacks):
-            seat, words = betting.turn, betting_actions(betting)
-            board = cards.board[: BOARD_CARDS[betting.street]]
-            view = StackView(game, seat, words, cards.holes[seat], board, line, stacks)
-            word = words[self.ask(seating[seat], view, Dice(start, decision))]
-            if word in RAISES and not can_raise(betting, stacks):
-                word = passive(betting)
-            betting, line, decision = bet(betting, word), (*line, word), decision + 1
-        hand = StackHand(line, chips_won(betting, stacks, cards.values))
-        if any(self._watchers):
+            seat, actions = betting.turn, betting_actions(betting)
+            board = deal.board[: BOARD_CARDS[betting.street]]
+            view = StackView(game, seat, actions, deal.holes[seat], board, line, stacks)
+            action = actions[self.decide(seating[seat], view, Dice(start, decision))]
+            if action in RAISES and not can_raise(betting, stacks):
+                action = passive(betting)
+            betting, line, decision = bet(betting, action), (*line, action), decision + 1
+        hand = StackHand(line, chips_won(betting, stacks, deal.values))
+        if any(self._observes_end):
             showdown = len(players_in(betting)) > 1
-            seen = cards if showdown else cards._replace(board=board)
-            self._show(seen, showdown, seating, stacks, hand)
+            public = deal if showdown else deal._replace(board=board)
+            self._show(public, showdown, seating, stacks, hand)
         return hand
 
     def _show(
         self,
-        cards: Cards,
+        deal: StackDeal,
         showdown: bool,
         seating: Sequence[int],
         stacks: Sequence[int],
         hand: StackHand,
     ) -> None:
-        """Tell those who watch how it ended. Where somebody was all in the line stops short of the river."""
-        shown = dict(enumerate(cards.holes)) if showdown else {}
-        for seat, participant in enumerate(seating):
-            if self._watchers[participant]:
-                hole = cards.holes[seat]
-                view = StackView(self._holdem, seat, (), hole, cards.board, hand.line, stacks, shown)
-                self.tell(participant, view, float(hand.won[seat]))
+        """Show the end to the bots that observe it. After an all-in the line ends before the river."""
+        shown = dict(enumerate(deal.holes)) if showdown else {}
+        for seat, place in enumerate(seating):
+            if self._observes_end[place]:
+                view = StackView(
+                    self._holdem, seat, (), deal.holes[seat], deal.board, hand.line, stacks, shown
+                )
+                self.end_hand(place, view, float(hand.won[seat]))

@@ -1,9 +1,8 @@
-"""The luck of the cards in hold'em: numbers whose mean is known to be 0, to be regressed out of winnings.
+"""The luck of the cards in hold'em: control variates with mean 0, to be regressed out of winnings.
 
-For each seat two control variates. The first is how much better than the average its hole cards are, by their
-chance to win at the showdown against one random hand (the mean over all hole cards is 1/2). The second is
-the share of the pot that it would get if nobody folded, less its even share. Neither depends on what anybody
-does.
+Each seat has two. The first is the equity of its hole cards against one random hand minus 1/2, the mean over
+all hole cards. The second is its share of the pot if nobody folded, minus an equal share. Neither depends on
+any action.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ CONTROLS = 2
 
 
 def card_luck(deals: Deals) -> Floats:
-    """[deals, seats, CONTROLS]."""
+    """[deals, seats, CONTROLS] the control variates."""
     players = deals.value.shape[1]
     holes = deals.cards[:, : 2 * players].reshape(-1, players, 2)
     hole = _strengths()[PAIR[holes[:, :, 0], holes[:, :, 1]]] - 0.5
@@ -32,7 +31,7 @@ def card_luck(deals: Deals) -> Floats:
 
 @cache
 def _strengths() -> Floats:
-    """[1326] the chance of each pair to win at the showdown against a random hand."""
+    """[1326] equity of each pair of hole cards against a random hand."""
     sums = preflop_sums()
     whole = RUNOUTS[PREFLOP] * RIVER_SCALE
     return np.array([sums[pair_class(pair.tolist())][0] / whole for pair in PAIR_CARDS])

@@ -1,8 +1,8 @@
-"""What a sample says of a mean: moments that add up, intervals, control variates, and when to stop.
+"""Estimates of means: additive moments, intervals, control variates and a sequential test.
 
-A match adds up, deal by deal, a few numbers: what each participant won, and what is known of the luck of the
-cards. All that is reported follows from their sums and sums of products (`Moments`), so blocks of deals can
-be played anywhere and put together, and nothing else has to be kept.
+Each deal of a match is a row of a few numbers: the winnings of each participant, and control variates for the
+luck of the cards. All that is reported follows from the sums of the columns and of their products
+(`Moments`), so blocks of deals can be played anywhere and added up, and nothing else has to be stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from openfelt.core.jit import Floats
 
 @dataclass(frozen=True)
 class Moments:
-    """Of rows of numbers: how many, their sums, and the sums of products of any two columns."""
+    """Of rows of numbers: the count, the sums, and the sums of products of any two columns."""
 
     count: int
     sums: Floats  # [columns]
@@ -29,12 +29,12 @@ class Moments:
 
     @staticmethod
     def of(rows: Floats) -> Moments:
-        """Of a table [rows, columns]."""
+        """The moments of a table [rows, columns]."""
         return Moments(len(rows), rows.sum(axis=0), rows.T @ rows)
 
     @staticmethod
     def total(parts: Iterable[Moments]) -> Moments:
-        """Of all rows together; added up in the order given, so that it does not depend on who was first."""
+        """The moments of all rows, added up in the order given, so that the result is reproducible."""
         count, sums, products = 0, np.zeros(0), np.zeros((0, 0))
         for part in parts:
             if count == 0:
@@ -48,24 +48,24 @@ class Moments:
 
     @property
     def covariance(self) -> Floats:
-        """Of a row, estimated without bias."""
+        """[columns, columns] unbiased estimate of the covariance."""
         means = self.means
         table = (self.products - self.count * np.outer(means, means)) / max(1, self.count - 1)
         return np.asarray(table)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; floats come back as they were."""
+        """For JSON, without loss."""
         return {"count": self.count, "sums": self.sums.tolist(), "products": self.products.tolist()}
 
     @staticmethod
-    def from_dict(found: dict[str, Any]) -> Moments:
-        """What `as_dict` gave."""
-        sums = np.array(found["sums"], float)
-        products = np.array(found["products"], float).reshape(len(sums), len(sums))
-        return Moments(int(found["count"]), sums, products)
+    def from_dict(facts: dict[str, Any]) -> Moments:
+        """The inverse of `as_dict`."""
+        sums = np.array(facts["sums"], float)
+        products = np.array(facts["products"], float).reshape(len(sums), len(sums))
+        return Moments(int(facts["count"]), sums, products)
 
 
-RANK_TOLERANCE = 1e-10  # controls that others tell already count for nothing
+RANK_TOLERANCE = 1e-10  # relative; below it control variates are linearly dependent
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Estimate:
 
     mean: float
     error: float
-    freedom: float = math.inf  # degrees of, for Student's t
+    freedom: float = math.inf  # degrees of freedom, for Student's t
 
     def interval(self, confidence: float = 0.95) -> float:
         """Half the width of the interval."""
@@ -90,8 +90,8 @@ class Estimate:
 def estimate(moments: Moments, column: int, controls: Iterable[int] = ()) -> Estimate:
     """The mean of a column; `controls` are columns whose true mean is 0, regressed out.
 
-    It is the intercept of a linear regression, with its usual standard error. The regression costs a degree
-    of freedom a control, and where rows are not normal a bias of the order of one over their number
+    It is the intercept of a linear regression, with its usual standard error. The regression costs one degree
+    of freedom per control. If rows are not normal, it has a bias of the order of one over their number
     (Lavenberg & Welch 1981), far below the standard error.
     """
     count, chosen = moments.count, list(controls)
@@ -102,28 +102,28 @@ def estimate(moments: Moments, column: int, controls: Iterable[int] = ()) -> Est
     freedom, spread = count - 1, 1.0 / count
     inner, cross = covariance[np.ix_(chosen, chosen)], covariance[chosen, column]
     rank = _rank(inner)
-    if 1 <= rank < freedom:  # with too few rows, controls are left alone
+    if 1 <= rank < freedom:  # with too few rows, controls are not used
         inverse = np.linalg.pinv(inner, rcond=RANK_TOLERANCE, hermitian=True)
         slope = inverse @ cross
         mean -= float(slope @ means[chosen])
         variance = (variance - float(slope @ cross)) * freedom / (freedom - rank)
         spread += float(means[chosen] @ inverse @ means[chosen]) / freedom
         freedom -= rank
-    # Sums of squares leave a little rounding behind where there is no variance at all.
+    # Without any variance, sums of squares still leave a rounding error.
     floor = 1e-14 * float(moments.products[column, column]) / count
     variance = variance if variance > floor else 0.0
     return Estimate(mean, math.sqrt(variance * spread), freedom)
 
 
 def _rank(matrix: Floats) -> int:
-    """How many of the controls tell something that the others do not."""
+    """The number of linearly independent controls, from their covariance."""
     if not len(matrix):
         return 0
     return int(np.linalg.matrix_rank(matrix, tol=RANK_TOLERANCE * np.linalg.norm(matrix, 2), hermitian=True))
 
 
 def wilson(wins: float, games: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of Wilson (1927) for a share."""
+    """The interval of Wilson (1927) for the share of games won."""
     if games == 0:
         return 0.0, 1.0
     z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
@@ -134,21 +134,36 @@ def wilson(wins: float, games: int, confidence: float = 0.95) -> tuple[float, fl
 
 
 BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
-FIRST_LOOK = 500  # rows before which the variance is not trusted: huge pots are rare
+MIN_ROWS = 500  # with fewer, the variance is not reliable: large pots are rare
 
 
 @dataclass(frozen=True)
 class SequentialTest:
     """Wald's sequential probability ratio test (1945) of a mean: is it +margin or -margin?
 
-    The rows are taken as normal with the variance measured so far, as is usual for match results. If the
-    truth lies beyond a margin the wrong answer comes at most about as often as its error rate; between the
-    margins either answer may come, and at 0 each equally often where the rates are equal.
+    Rows are assumed to be normal with the variance measured so far, as is usual for match results. If the
+    true mean is beyond a margin, the probability of the wrong verdict is about the error rate at most.
+    Between the margins either verdict is possible; at 0, with equal rates, both have the same probability.
+
+    Parameters
+    ----------
+    margin : float
+        In a match of hold'em in mbb/h, otherwise in the unit of the game.
+    false_better : float
+        Probability of the verdict "better" if the mean is -margin.
+    false_worse : float
+        Probability of the verdict "worse" if the mean is +margin.
+
+    Examples
+    --------
+    >>> test = felt.SequentialTest(margin=10)
+    >>> [round(bound, 2) for bound in test.bounds]
+    [-2.94, 2.94]
     """
 
     margin: float  # in the unit of the column
-    false_better: float = 0.05  # how often "better" may be said of a mean at or below -margin
-    false_worse: float = 0.05
+    false_better: float = 0.05  # probability of the verdict "better" if the mean is -margin
+    false_worse: float = 0.05  # probability of the verdict "worse" if the mean is +margin
 
     def __post_init__(self) -> None:
         if not (self.margin > 0 and math.isfinite(self.margin)):
@@ -159,20 +174,20 @@ class SequentialTest:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of the log-likelihood ratio: below the first it is worse, above the second better."""
+        """Of the log-likelihood ratio: at or below the first it is worse, at or above the second better."""
         lower = math.log(self.false_worse / (1 - self.false_better))
         return lower, math.log((1 - self.false_worse) / self.false_better)
 
     def ratio(self, moments: Moments, column: int) -> float:
         """The log-likelihood ratio of +margin against -margin."""
-        if moments.count < FIRST_LOOK:
+        if moments.count < MIN_ROWS:
             return 0.0
-        known = estimate(moments, column)
-        if known.error == 0.0:
-            return math.copysign(math.inf, known.mean) if known.mean else 0.0
-        return 2 * self.margin * known.mean / known.error**2
+        measured = estimate(moments, column)
+        if measured.error == 0.0:
+            return math.copysign(math.inf, measured.mean) if measured.mean else 0.0
+        return 2 * self.margin * measured.mean / measured.error**2
 
     def verdict(self, moments: Moments, column: int) -> str:
-        """What can be said after these rows."""
+        """The verdict after these rows."""
         ratio, (lower, upper) = self.ratio(moments, column), self.bounds
         return BETTER if ratio >= upper else WORSE if ratio <= lower else UNDECIDED

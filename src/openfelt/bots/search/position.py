@@ -1,8 +1,8 @@
-"""The position where a search starts: the current decision, with beliefs about what is hidden.
+"""Where a search starts: the current decision, and a distribution of what is hidden.
 
-It has two views (PGC10, step 3). In the searcher's own view it holds its own cards, and its opponents' are
-drawn from its beliefs. In the opponents' view, which does not know the searcher's cards, all hands are drawn
-from beliefs.
+There are two views of it (PGC10, step 3). In the searcher's own view it holds its cards, and opponents hold
+what it believes. In the opponents' view, where its cards are hidden, every player holds what is publicly
+believed.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from openfelt.solve.traverse.episode import dispatched, implements
 from openfelt.solve.traverse.holdem import DRAWN, OUT, STREET, Deal, clear, draw_cards
 
 OWN, OTHERS = 0, 1  # the views
-TRIES = 100  # to find hands that share no card; after that beliefs are ignored
+TRIES = 100  # to draw hands without a common card; then uniform draws replace contradicting beliefs
 
 
 class HoldemPosition(NamedTuple):
-    """A position of hold'em."""
+    """A decision of hold'em."""
 
     tree: LazyTree
-    root: int  # the node of the decision
+    root: int  # the node
     seat: int  # of the searcher, which is to act
-    share: Floats  # [views, players, 1326] alias tables of the hands: the share of a column that is its own
-    other: Ints  # [views, players, 1326] and the pair that owns the rest
+    share: Floats  # [views, players, 1326] alias tables of the pairs: the share of a
+    other: Ints  # column that is its own, and the pair that has the rest
     hole: Ints  # the searcher's cards
     board: Ints
     taken: Longs  # [views] a bit for each card that cannot be dealt
@@ -44,17 +44,17 @@ class HoldemPosition(NamedTuple):
 
 
 class TreePosition(NamedTuple):
-    """A position of an enumerated game; the opponents' view is the whole game from its start."""
+    """A decision of an enumerated game; the opponents' view is the whole game from its start."""
 
     tree: EpisodeTree
     seat: int
-    nodes: Ints  # of the searcher's infoset
-    summed: Floats  # [nodes] running sums of their probabilities
+    nodes: Ints  # histories of the searcher's infoset
+    summed: Floats  # [nodes] cumulative probabilities
 
 
 @dispatched
 def begin_at(position: Any, view: int, deal: Deal, stream: Stream) -> int:
-    """Start an episode at the position; returns the node of the decision."""
+    """Start an episode; returns the node of the decision."""
     raise NotImplementedError
 
 
@@ -75,7 +75,7 @@ def _begin_holdem(position: HoldemPosition, view: int, deal: Deal, stream: Strea
 
 @part
 def _draw_hands(position: HoldemPosition, view: int, deal: Deal, stream: Stream, last: bool) -> bool:
-    """A pair for each player; False as soon as two share a card, unless this is the last try."""
+    """Draw a pair for each player; False if two share a card, unless it is the last try."""
     clear(deal)
     out = position.taken[view]
     for player in range(len(deal.value)):
@@ -115,9 +115,9 @@ def holdem_position(
     board: Sequence[int],
     beliefs: Floats | None = None,
 ) -> HoldemPosition:
-    """`beliefs` [players, 1326]: the probability of each pair, for the searcher as its opponents see it."""
+    """`beliefs` [players, 1326]: likelihood of pairs, the searcher's as opponents see it; or uniform."""
     players = int(tree.leaves.paid.shape[1])
-    share, other = _uniform_beliefs(players) if beliefs is None else _believed(beliefs, seat, hole, board)
+    share, other = _uniform(players) if beliefs is None else _believed(beliefs, seat, hole, board)
     number, permutation = find_board(board)
     at = np.array([BOARD_CARDS.index(len(board)), number, permutation], np.int32)
     on_table, held = (sum(1 << card for card in cards) for cards in (board, hole))
@@ -127,8 +127,8 @@ def holdem_position(
 
 
 @cache
-def _uniform_beliefs(players: int) -> tuple[Floats, Ints]:
-    """All pairs are equally likely; one that holds a card which is out is drawn again."""
+def _uniform(players: int) -> tuple[Floats, Ints]:
+    """All pairs equally likely; pairs with a card that is out are drawn again."""
     shape = 2, players, PAIRS
     return np.ones(shape), np.zeros(shape, np.int32)
 
@@ -166,6 +166,6 @@ def _fill_alias_tables(views: Floats, share: Floats, other: Ints) -> bool:
 
 
 def tree_position(tree: EpisodeTree, seat: int, nodes: Ints, likely: Floats) -> TreePosition:
-    """`nodes` are those of the searcher's infoset, `likely` their weights."""
+    """`nodes` are the histories of the searcher's infoset, `likely` their likelihoods."""
     summed = np.cumsum(likely)
     return TreePosition(tree, seat, np.ascontiguousarray(nodes, np.int32), summed / summed[-1])

@@ -1,4 +1,4 @@
-"""Prefetching: asking the processor to load what will be read soon."""
+"""Prefetch instructions for kernels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-READ, KEEP, DATA = 0, 3, 1  # arguments of LLVM's prefetch: for reading, to stay in the cache, data
+READ, KEEP, DATA = 0, 3, 1  # arguments of LLVM's prefetch
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fetch(typing: Any, table: Any, row: Any, column: Any) -> tuple[Any, Callable[..., Any]]:
-    """Load table[row, column] into the cache; changes nothing else. For kernels only."""
+    """Prefetch table[row, column] into the processor's cache. For kernels only."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(table)(context, builder, arguments[0])

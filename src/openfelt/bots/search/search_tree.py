@@ -1,8 +1,8 @@
-"""The tree of a search: the visited infosets, in one array of fixed size.
+"""The search tree: visited infosets in one array of fixed size, allocated once.
 
-An infoset is found by its first slot in an open-addressed hash table. So the tree may be a small part of a
-game far too large to store, and a search allocates nothing. A full tree stops growing. With three actions or
-fewer, all of an infoset lies in one cache line.
+Infosets are found by their first slot in an open-addressed hash table, so the tree can be a small part of a
+game that is too large to store, and a search allocates nothing. When the table is full, no infosets are
+added. With up to three actions, an infoset fits in one cache line.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import numpy as np
 from openfelt.core.jit import Floats, Longs, part
 from openfelt.core.memory import CACHE_LINE
 
-SPREAD = 0x9E3779B97F4A7C15 >> 1  # an odd number, so that neighbours are spread over the table
-FULL = 0.7  # the share of places that may be used
+SPREAD = 0x9E3779B97F4A7C15 >> 1  # an odd number that spreads neighbours over the table
+FULL = 0.7  # largest load
 LINE = 4  # entries of 16 bytes in 64
-SLOT, AGE = 0, 1  # the columns of a place's first entry
+SLOT, AGE = 0, 1  # columns of a place's first entry
 USED, NOW = 0, 1  # places of Memory.state
 
 
 class Memory(NamedTuple):
-    """For one searcher."""
+    """The table of one searcher."""
 
-    # [places * entries, 2] of each place first the infoset's slot and the age in which it was stored, then
-    # visits and summed payoffs of each action
+    # [places * entries, 2] for each place first the infoset's slot and its age, then visits and summed
+    # payoffs of each action
     counts: Floats
-    # [2] the number of places in use, and the current age: what was stored in an earlier age is forgotten
+    # [2] number of used places, and the current age; entries of earlier ages are invalid
     state: Longs
     places: int  # a power of two
     entries: int  # of a place
 
 
-def new_memory(rows: int, actions: int) -> Memory:
-    """Space for so many infosets of at most so many actions."""
+def new_memory(rows: int, ways: int) -> Memory:
+    """A table for `rows` infosets of at most `ways` actions."""
     places = 1 << max(4, int(np.ceil(np.log2(rows / FULL))))
-    entries = -(-(1 + actions) // LINE) * LINE
+    entries = -(-(1 + ways) // LINE) * LINE
     # Written now, so that no search waits for the system to map the memory.
     whole = np.full(places * entries * 2 + CACHE_LINE // 8, 0.0)
     first = -whole.ctypes.data % CACHE_LINE // 8
@@ -45,14 +45,14 @@ def new_memory(rows: int, actions: int) -> Memory:
 
 
 def forget(memory: Memory) -> None:
-    """Empty the tree."""
+    """Clear the table."""
     memory.state[USED] = 0
     memory.state[NOW] += 1
 
 
 @part
 def find(memory: Memory, slot: int) -> int:
-    """The entry before an infoset's first action; if it is not stored, -1 minus where it would be."""
+    """The entry before an infoset's first action; if it is missing, -1 minus the entry where it would be."""
     place = (slot * SPREAD >> 20) & (memory.places - 1)
     at, now = place * memory.entries, memory.state[NOW]
     while memory.counts[at, AGE] == now:
@@ -65,7 +65,7 @@ def find(memory: Memory, slot: int) -> int:
 
 @part
 def take(memory: Memory, slot: int, at: int) -> bool:
-    """Store an infoset at a free place; False if the tree is full."""
+    """Put an infoset at a free place; False if the table is full."""
     if memory.state[USED] >= int(memory.places * FULL):
         return False
     memory.state[USED] += 1

@@ -17,60 +17,65 @@ from openfelt.solve.traverse.holdem import Deal
 from openfelt.solve.traverse.opponent_hooks import answer, is_known, prefer
 
 BY_CALLS, EVENLY, BY_POLICY = range(3)  # rollouts
-ENTRY, MOVER = range(2)  # columns of a trace
+ENTRY, MOVER = range(2)  # columns of the trace
 
 
-class How(NamedTuple):
-    """The settings of a simulation."""
+class SimulationSettings(NamedTuple):
+    """Settings of a simulation."""
 
     selection: Selection
     c: float
     rollout: int
-    warmth: float  # at so many visits an infoset is played by the policy in half of the simulations
+    warmth: float  # visits at which policy and search are equally likely to act
     passive: NDArray[np.int8]  # as `passive_actions` of the tree
 
 
-class Guides(NamedTuple):
-    """The models and the expander of a search (`solve/traverse/opponent_hooks.py`)."""
+class SimulationHooks(NamedTuple):
+    """Implementations of the hooks in `solve/traverse/opponent_hooks.py`."""
 
     model: Any  # of the opponents
-    policy: Any  # of rollouts and warm infosets; a model too
-    expander: Any  # chooses the action to try first
+    policy: Any  # of rollouts and warm starts
+    expander: Any  # order of untried actions
 
 
-class SearchWorkspace(NamedTuple):
-    """What a simulation writes to."""
+class SimulationWorkspace(NamedTuple):
+    """Arrays that a simulation writes to."""
 
     deal: Deal
-    trace: Longs  # [depth, 2]
+    trace: Longs  # [depth, 2] entries and players of the decisions to update
     won: Floats  # [players]
     stream: Stream
 
 
 @episode_kernel
 def search_on(
-    how: How,
-    guides: Guides,
+    how: SimulationSettings,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    work: SearchWorkspace,
+    workspace: SimulationWorkspace,
     start: np.uint64,
     begun: int,
     count: int,
 ) -> None:
-    """Do `count` iterations, from number `begun` on."""
+    """Run `count` iterations, from number `begun` on."""
     views = 1 if is_known(guides.model) else 2
     for number in range(begun, begun + count):
-        go_to(work.stream, start, number * ITERATION_DRAWS)
+        go_to(workspace.stream, start, number * ITERATION_DRAWS)
         for view in range(views):
-            _simulate(how, guides, position, memory, work, view)
+            _simulate(how, guides, position, memory, workspace, view)
 
 
 @part
 def _simulate(
-    how: How, guides: Guides, position: Any, memory: Memory, work: SearchWorkspace, view: int
+    how: SimulationSettings,
+    guides: SimulationHooks,
+    position: Any,
+    memory: Memory,
+    workspace: SimulationWorkspace,
+    view: int,
 ) -> None:
-    tree, seat, deal, stream = position.tree, position.seat, work.deal, work.stream
+    tree, seat, deal, stream = position.tree, position.seat, workspace.deal, workspace.stream
     outside, length = 0, 0  # outside: a bit for each player that has left the tree
     node = begin_at(position, view, deal, stream)
     player = tree.node[node, PLAYER]
@@ -85,77 +90,79 @@ def _simulate(
             slot = first_slot(tree, deal, node)
             at = find(memory, slot)
             if at >= 0:
-                action = _select(how, guides, position, memory, work, node, at + 1, actions)
+                action = _descend(how, guides, position, memory, workspace, node, at + 1, actions)
             else:
                 outside |= 1 << player
                 at = -1 - at
                 action = _roll_out(how, guides.policy, tree, deal, node, actions, stream)
                 learns = learns and take(memory, slot, at)
                 if learns:
-                    action = _expand(guides, position, memory, work, node, at + 1, actions, action)
+                    action = _expand(guides, position, memory, workspace, node, at + 1, actions, action)
             if learns:
-                work.trace[length, ENTRY] = at + 1 + action
-                work.trace[length, MOVER] = player
+                workspace.trace[length, ENTRY] = at + 1 + action
+                workspace.trace[length, MOVER] = player
                 length += 1
         node = follow(tree, deal, node, action, stream)
         player = tree.node[node, PLAYER]
-    for player in range(len(work.won)):
-        work.won[player] = payoff(tree, deal, node, player)
+    for player in range(len(workspace.won)):
+        workspace.won[player] = payoff(tree, deal, node, player)
     for step in range(length):
-        entry = work.trace[step, ENTRY]
+        entry = workspace.trace[step, ENTRY]
         memory.counts[entry, VISITS] += 1.0
-        memory.counts[entry, PAYOFFS] += work.won[work.trace[step, MOVER]]
+        memory.counts[entry, PAYOFFS] += workspace.won[workspace.trace[step, MOVER]]
 
 
 @part
-def _select(
-    how: How,
-    guides: Guides,
+def _descend(
+    how: SimulationSettings,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    work: SearchWorkspace,
+    workspace: SimulationWorkspace,
     node: int,
     first: int,
     actions: int,
 ) -> int:
-    """The action at an infoset of the tree."""
-    counts, stream, visits = memory.counts, work.stream, 0.0
+    """The action at an infoset of the search tree."""
+    counts, stream, visits = memory.counts, workspace.stream, 0.0
     for entry in range(first, first + actions):
         visits += counts[entry, VISITS]
     if how.warmth > 0.0 and uniform(stream) * (visits + how.warmth) < how.warmth:
-        action = answer(guides.policy, position.tree, work.deal, node, uniform(stream))
+        action = answer(guides.policy, position.tree, workspace.deal, node, uniform(stream))
     else:
         action = select(how.selection, counts, first, first + actions, visits, how.c, stream) - first
         if counts[first + action, VISITS] == 0.0:  # selected because it was never tried
-            action = _expand(guides, position, memory, work, node, first, actions, action)
+            action = _expand(guides, position, memory, workspace, node, first, actions, action)
     return action
 
 
 @part
 def _expand(
-    guides: Guides,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    work: SearchWorkspace,
+    workspace: SimulationWorkspace,
     node: int,
     first: int,
     actions: int,
     action: int,
 ) -> int:
-    """The action that the expander prefers among those never tried, or else `action`."""
+    """The preferred action of those never tried, else `action`."""
     untried = 0
-    for place in range(actions):
-        untried |= int(memory.counts[first + place, VISITS] == 0.0) << place
+    for way in range(actions):
+        untried |= int(memory.counts[first + way, VISITS] == 0.0) << way
     if untried & (untried - 1):  # more than one
-        tree, deal, seat = position.tree, work.deal, position.seat
-        preferred = prefer(guides.expander, tree, deal, node, seat, untried, work.stream)
+        tree, deal, seat = position.tree, workspace.deal, position.seat
+        preferred = prefer(guides.expander, tree, deal, node, seat, untried, workspace.stream)
         if preferred >= 0:
             action = preferred
     return action
 
 
 @part
-def _roll_out(how: How, policy: Any, tree: Any, deal: Deal, node: int, actions: int, stream: Stream) -> int:
+def _roll_out(
+    how: SimulationSettings, policy: Any, tree: Any, deal: Deal, node: int, actions: int, stream: Stream
+) -> int:
     if how.rollout == BY_CALLS:
         return passive(tree, node, how.passive)
     if how.rollout == EVENLY:
@@ -164,17 +171,22 @@ def _roll_out(how: How, policy: Any, tree: Any, deal: Deal, node: int, actions: 
 
 
 @episode_kernel
-def look_up(position: Any, memory: Memory, work: SearchWorkspace, start: np.uint64) -> tuple[int, int]:
-    """Where the counts of the decision's infoset begin, below 0 if there are none; its number of actions."""
-    go_to(work.stream, start, 0)
-    node = begin_at(position, OWN, work.deal, work.stream)
-    actions, at = num_actions(position.tree, node), find(memory, first_slot(position.tree, work.deal, node))
+def look_up(
+    position: Any, memory: Memory, workspace: SimulationWorkspace, start: np.uint64
+) -> tuple[int, int]:
+    """First entry of the decision's infoset (below 0: not in the tree), and its number of actions."""
+    go_to(workspace.stream, start, 0)
+    node = begin_at(position, OWN, workspace.deal, workspace.stream)
+    actions, at = (
+        num_actions(position.tree, node),
+        find(memory, first_slot(position.tree, workspace.deal, node)),
+    )
     return at + 1 if at >= 0 else -1, actions
 
 
 @kernel
 def find_all(memory: Memory, first_slots: Longs, entries: Longs) -> None:
-    """Where the counts of infosets begin, by their first slots; below 0 where there are none."""
+    """First entries of infosets, by their first slots; below 0 if not in the tree."""
     for row in range(len(first_slots)):
         at = find(memory, first_slots[row])
         entries[row] = at + 1 if at >= 0 else -1

@@ -1,11 +1,11 @@
-"""An abstraction: which bucket a hand is in. For one hand by computing it, for all hands by tables.
+"""Card abstractions: the bucket of one hand by computation, the buckets of all hands by tables.
 
-An abstraction is its name and a *recipe* (`recipes.py`), the few numbers that buckets depend on. The recipe
-is saved with every policy, so a bot that plays needs no tables. The tables [canonical board, hole pair] are
-for training; they are made on first need.
+An abstraction is its name and a *recipe* (`recipes.py`), the few numbers that define the buckets. The recipe
+is saved with every policy, so playing needs no tables. The tables [canonical board, hole pair] are for
+training; they are computed on first use.
 
-Recall is imperfect: a bucket says nothing of those on the streets before. Bucket 0 is the weakest. 169
-buckets before the flop are the 169 kinds of hole cards.
+Recall is imperfect: a bucket says nothing of the buckets on earlier streets. Bucket 0 is the weakest. 169
+buckets before the flop are the 169 classes of hole cards.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.strength import RUNOUTS, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, Progress, StrengthTables, strength_tables
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError
 from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -67,11 +67,11 @@ class BucketTables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """A name with its recipe."""
+    """A card abstraction: its name and its recipe."""
 
     spec: Spec
     recipe: Recipe = field(repr=False)
-    _known: list[BucketTables] = field(default_factory=list, init=False, repr=False)
+    _loaded: list[BucketTables] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         preflop = self.recipe["preflop"]
@@ -83,7 +83,7 @@ class Abstraction:
             else:
                 fits = fits and len(numbers) <= count and numbers.shape[1:] == (BINS,)
         if not fits:
-            raise FileError(f"The recipe of {self.name} does not fit its numbers of buckets.")
+            raise FileError(f"The recipe of {self.name} does not match its numbers of buckets.")
 
     @property
     def name(self) -> str:
@@ -96,14 +96,14 @@ class Abstraction:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for two abstractions just if name and recipe are, so that all hands have the same buckets."""
+        """Equal for two abstractions if and only if name and recipe are equal, and so all buckets."""
         digest = hashlib.sha256(self.name.encode())
         for key in sorted(self.recipe):
             digest.update(key.encode() + np.ascontiguousarray(self.recipe[key]).tobytes())
         return digest.hexdigest()[:16]
 
     def bucket(self, hole: Cards, board: Cards = ()) -> int:
-        """The bucket of one hand, computed without tables (a flop takes some 10 milliseconds)."""
+        """The bucket of one hand, computed without tables (about 10 milliseconds on the flop)."""
         own, table = parse_hand(hole, board)
         street = BOARD_CARDS.index(len(table))
         if street == PREFLOP:
@@ -118,33 +118,38 @@ class Abstraction:
 
     @property
     def folder(self) -> Path:
-        """Where the tables are kept."""
-        return cache_folder() / "abstractions" / kept_name(f"{self.name} {self.fingerprint}", SOURCES)
+        """The folder in which the tables are cached."""
+        return cache_folder() / "abstractions" / cache_name(f"{self.name} {self.fingerprint}", SOURCES)
 
     def tables(self, *, threads: int = 2, progress: Progress | None = None) -> BucketTables:
-        """The tables, from the cache folder or made there; remembered."""
+        """The tables, from the cache folder; computed on first use."""
 
-        def make() -> Made:
+        def make() -> FolderContents:
             made = self._make_tables(strength_tables(threads=threads), threads, progress)
             return made._asdict(), {"abstraction": self.name, "fingerprint": self.fingerprint}
 
         def restore(arrays: Recipe, facts: dict[str, Any]) -> BucketTables:
             if facts.get("fingerprint") != self.fingerprint:
-                raise FileError(f"There are the buckets of {facts.get('abstraction')}, not of {self.name}.")
+                raise FileError(
+                    f"This folder holds the bucket table of {facts.get('abstraction')}; {self.name} was "
+                    "requested."
+                )
             return BucketTables(*(arrays[street] for street in BucketTables._fields))
 
-        if not self._known:
-            self._known.append(keep(self.folder, "buckets", f"The table of {self.name}", make, restore))
-        return self._known[0]
+        if not self._loaded:
+            self._loaded.append(
+                load_or_build(self.folder, "buckets", f"The table of {self.name}", make, restore)
+            )
+        return self._loaded[0]
 
     def occupancy(self, tables: BucketTables) -> list[Floats]:
-        """For each street the share of all hands that is in each bucket."""
+        """The share of all hands in each bucket, by street."""
         return [self._street_occupancy(table, street) for street, table in enumerate(tables)]
 
     def _street_occupancy(self, table: NDArray[Any], street: int) -> Floats:
         found = board_set(BOARD_CARDS[street])
         total = np.zeros(self.counts[street])
-        _count_hands(table, found.cards(), found.ways, total)
+        _count_hands(table, found.cards(), found.multiplicity, total)
         return np.asarray(total / total.sum())
 
     def _make_tables(
@@ -171,7 +176,7 @@ class Abstraction:
 
     def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         cuts = self.recipe[STREETS[street]]
-        if street == RIVER:  # HS has few values: look its bucket up
+        if street == RIVER:  # HS has few values: a lookup table suffices
             power = 1 if measure_of(self.spec) == "ehs" else 2
             lookup = np.searchsorted(cuts, np.arange(NO_HAND + 1) ** power, side="right")
             lookup[NO_HAND] = 0
@@ -193,7 +198,26 @@ class Abstraction:
 
 
 def load_abstraction(name: str | Spec) -> Abstraction:
-    """The abstraction of that name; where its recipe depends on all hands, it is found on first need."""
+    """Load a card abstraction by its name.
+
+    Parameters
+    ----------
+    name : str
+        A kind and the number of buckets per street, or one number for all streets: "ehs2:169/100/100/100",
+        "ehs:10". `felt abstraction` lists the kinds. Percentile and k-means abstractions are computed from
+        all hands on first use and cached.
+
+    Returns
+    -------
+    Abstraction
+        `bucket(hole, board)` is the bucket of one hand; `tables()` has those of all hands.
+
+    Examples
+    --------
+    >>> abstraction = felt.load_abstraction("ehs2:169/100/100/100")
+    >>> abstraction.bucket("AhAd"), abstraction.bucket("AhKh", "Qh7h2s")
+    (168, ...)
+    """
     which = name if isinstance(name, Spec) else parse_spec(name)
     return _load(which, cache_folder())
 
@@ -203,26 +227,26 @@ def _load(which: Spec, cache: Path) -> Abstraction:
     if not needs_tables(which):
         return Abstraction(which, make_recipe(which, None))
 
-    def make() -> Made:
+    def make() -> FolderContents:
         return make_recipe(which, strength_tables()), {"abstraction": which.name}
 
     def restore(arrays: Recipe, _: dict[str, Any]) -> Abstraction:
         return Abstraction(which, {key: np.array(table) for key, table in arrays.items()})
 
-    folder = cache / "abstractions" / kept_name(f"recipe {which.name}", SOURCES)
-    return keep(folder, "recipe", f"The recipe of {which.name}", make, restore)
+    folder = cache / "abstractions" / cache_name(f"recipe {which.name}", SOURCES)
+    return load_or_build(folder, "recipe", f"The recipe of {which.name}", make, restore)
 
 
 @kernel
-def _count_hands(table: NDArray[Any], cards: Longs, ways: Ints, total: Floats) -> None:
-    """Add to each bucket the hands that are in it."""
+def _count_hands(table: NDArray[Any], cards: Longs, multiplicity: Ints, total: Floats) -> None:
+    """Count the hands in each bucket."""
     for board in range(len(table)):
         for pair in range(PAIRS):
             apart = True
             for card in cards[board]:
                 apart &= card not in (PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1])
             if apart:
-                total[table[board, pair]] += ways[board]
+                total[table[board, pair]] += multiplicity[board]
 
 
 def _chunks(size: int, length: int) -> list[slice]:

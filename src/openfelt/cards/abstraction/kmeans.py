@@ -1,8 +1,8 @@
-"""Hands whose strength on the river is distributed alike, found by k-means.
+"""Clusters of hands with similar distributions of their strength on the river, by k-means.
 
-A hand before the river is described by how often each strength on the river comes, cumulated over BINS steps
-from 0 to 1. The squared distance of two such curves is close in spirit to the earth mover's distance that
-Johanson et al. 2013 recommend, and k-means can take means of it. Centres are numbered by mean strength.
+A hand before the river is described by the cumulative distribution of its strength on the river, over BINS
+steps from 0 to 1. The squared distance of two such curves is close to the earth mover's distance that
+Johanson et al. 2013 recommend, and k-means can average the curves. Centres are numbered by mean strength.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import CARD_AS, PAIR_AS, PERMUTATION_BITS, SAME, THEN, board_set, boards
+from openfelt.cards.boards import (
+    COMPOSED,
+    IDENTITY,
+    PERMUTATION_BITS,
+    PERMUTED_CARD,
+    PERMUTED_PAIR,
+    board_set,
+    boards,
+)
 from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
 from openfelt.cards.strength import RIVER_SCALE
 from openfelt.cards.strength_tables import NO_HAND, StrengthTables
@@ -20,27 +28,27 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 
 BINS = 20
-SAMPLE = 100_000  # hands that the centres are fitted to
+SAMPLE = 100_000  # hands to which the centres are fitted
 SEED = 0
-ROUNDING = 1e-9  # far more than sums and squared distances of shares are off by
-STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # of a strength
-STRIDE = 5  # bins between two looks at whether a centre is too far already
+ROUNDING = 1e-9  # far more than the rounding error of sums and squared distances
+STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # bin of a strength
+STRIDE = 5  # bins between two checks whether a centre is already too far
 
 
 class SortedCentres(NamedTuple):
-    """Centres by their sums, smallest first."""
+    """Centres sorted by their sums, smallest first."""
 
     curves: Floats  # [centres, BINS]
     sums: Floats
-    number: Longs  # of each, before they were sorted
+    number: Longs  # original number of each centre
 
 
 def centres(street: int, tables: StrengthTables, count: int) -> Floats:
     """The centres [count, BINS] for the flop or the turn, fitted to a sample of all hands."""
     generator = np.random.default_rng(SEED)
-    ways = board_set(BOARD_CARDS[street]).ways
+    multiplicity = board_set(BOARD_CARDS[street]).multiplicity
     found = np.empty((SAMPLE, BINS))
-    chosen = generator.choice(len(ways), SAMPLE, p=ways / ways.sum())
+    chosen = generator.choice(len(multiplicity), SAMPLE, p=multiplicity / multiplicity.sum())
     order = np.sort(chosen)
     counts = np.empty((1, PAIRS, BINS), np.int64)
     last = -1
@@ -55,7 +63,7 @@ def centres(street: int, tables: StrengthTables, count: int) -> Floats:
 
 
 def cuts_between_means(values: Longs, weights: Longs, count: int) -> Longs:
-    """The cuts half way between the means of `count` clusters of numbers; of E[HS^2], by its root HS."""
+    """The midpoints between the means of `count` clusters of E[HS^2] values, clustered by their root HS."""
     roots = np.sqrt(values)
     means = np.sort(_fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
     return np.ceil(((means[1:] + means[:-1]) / 2) ** 2).astype(np.int64)
@@ -71,37 +79,40 @@ def _fit(points: Floats, weights: Floats, count: int) -> Floats:
 
 
 def strength_counts(strengths: Longs) -> Longs:
-    """How many of the strengths (in 1,980ths) fall into each of the BINS steps."""
+    """The number of strengths (in 1,980ths) in each of the BINS bins."""
     return np.bincount(STEP_OF[strengths], minlength=BINS)
 
 
 def cumulated(counts: Longs) -> Floats:
-    """The share of boards up to each step."""
+    """The share of boards up to each bin."""
     return np.asarray(np.cumsum(counts) / counts.sum())
 
 
 def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
-    """For all hole pairs on one board, how often each strength comes: [1326, BINS]."""
+    """Histograms [1326, BINS] of the strength on the river, for all pairs of hole cards on one board."""
     counts[...] = 0
     steps = boards()
     if street == FLOP:
         _count_two(steps.to_4, steps.to_5, river_hs, board, counts)
     else:
-        _count_one(steps.to_5, river_hs, board, SAME, 0, counts)
+        _count_one(steps.to_5, river_hs, board, IDENTITY, 0, counts)
 
 
 @kernel
 def _count_one(
     to_5: Ints, river_hs: NDArray[np.uint16], board: int, permutation: int, first: int, counts: Longs
 ) -> None:
-    """Add what the cards from `first` on bring."""
+    """Count the boards with one more card, from `first` on."""
     for card in range(first, CARDS):
-        entry = to_5[board, CARD_AS[permutation, card]]
+        entry = to_5[board, PERMUTED_CARD[permutation, card]]
         if entry < 0:
             continue
-        strength, seen_as = river_hs[entry >> PERMUTATION_BITS], PAIR_AS[THEN[permutation, entry & 31]]
+        strength, permuted = (
+            river_hs[entry >> PERMUTATION_BITS],
+            PERMUTED_PAIR[COMPOSED[permutation, entry & 31]],
+        )
         for pair in range(PAIRS):
-            found = strength[seen_as[pair]]
+            found = strength[permuted[pair]]
             if found != NO_HAND:
                 counts[pair, STEP_OF[found]] += 1
 
@@ -110,12 +121,12 @@ def _count_one(
 def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
     for card in range(CARDS):
         entry = to_4[board, card]
-        if entry >= 0:  # two cards in the other order are the same board
+        if entry >= 0:  # the order of two cards does not matter
             _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, card + 1, counts)
 
 
 def sort_centres(centres: Floats) -> SortedCentres:
-    """The centres [centres, BINS] as `nearest_centre` looks through them."""
+    """The centres [centres, BINS] in the order in which `nearest_centre` searches them."""
     sums = centres.sum(axis=1)
     number = np.argsort(sums, kind="stable")
     return SortedCentres(np.ascontiguousarray(centres[number]), sums[number], number)
@@ -123,11 +134,11 @@ def sort_centres(centres: Floats) -> SortedCentres:
 
 @kernel
 def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int:
-    """The number of the centre that the cumulated counts are nearest to; the first of equal ones.
+    """The number of the centre nearest to the cumulated counts; the first of equal ones.
 
-    Two curves whose sums differ by d have a squared distance of at least d * d / BINS. So centres are looked
-    at in the order of d, up and down from the hand's own sum, until none that is left can be as near as the
-    nearest so far. `shares` [BINS] is for it to write to.
+    Two curves whose sums differ by d have a squared distance of at least d * d / BINS. So centres are
+    searched in the order of d, up and down from the hand's own sum, until no remaining one can be as near as
+    the nearest so far. `shares` [BINS] is scratch space.
     """
     total, so_far, own_sum = counts.sum(), 0, 0.0
     for place in range(BINS):

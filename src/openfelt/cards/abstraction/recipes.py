@@ -1,8 +1,9 @@
-"""Recipes: the numbers that say which bucket a hand is in.
+"""Recipes: the numbers that define the buckets of an abstraction.
 
-On each street a recipe is either *cuts*, ascending values of one measure (a hand's bucket is how many cuts it
-reaches), or *centres*, distributions of the strength on the river (a hand belongs to the nearest). Measures
-are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its square.
+On each street a recipe is either *cuts*, ascending values of one measure (the bucket of a hand is the number
+of cuts that it reaches), or *centres*, distributions of the strength on the river (a hand belongs to the
+nearest). Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
+square.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def needs_tables(spec: Spec) -> bool:
 
 
 def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
-    """The recipe of an abstraction; of a grid without tables."""
+    """The recipe of an abstraction; grids need no tables."""
     recipe: Recipe = {"preflop": _preflop_buckets(spec)}
     for street in range(FLOP, len(STREETS)):
         recipe[STREETS[street]] = _street_recipe(spec, street, tables)
@@ -37,7 +38,7 @@ def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
 
 
 def measure_of(spec: Spec) -> str:
-    """Which sums of the tables the cuts are values of: "ehs" or "ehs2"."""
+    """The measure of the cuts, a field of the strength tables: "ehs" or "ehs2"."""
     return "ehs" if spec.kind == EHS else "ehs2"
 
 
@@ -65,7 +66,7 @@ def grid_cuts(highest: int, count: int) -> Longs:
 
 
 def percentile_cuts(values: Longs, weights: Longs, count: int) -> Longs:
-    """The cuts nearest to those that would leave equal weight in each bucket."""
+    """The cuts closest to equal weight in each bucket."""
     before = np.cumsum(weights) - weights
     wanted = np.arange(1, count) * (before[-1] + weights[-1]) / count
     above = np.minimum(np.searchsorted(before, wanted), len(values) - 1)
@@ -75,26 +76,26 @@ def percentile_cuts(values: Longs, weights: Longs, count: int) -> Longs:
 
 
 def weighted_values(tables: StrengthTables, street: int) -> tuple[Longs, Longs]:
-    """The different values of E[HS^2] that hands have, ascending, and how many hands have each."""
-    ways = board_set(BOARD_CARDS[street]).ways
+    """The distinct values of E[HS^2], ascending, and the number of hands with each."""
+    multiplicity = board_set(BOARD_CARDS[street]).multiplicity
     part = tables[street]
     if street == RIVER:
         counts = np.zeros(NO_HAND + 1, np.int64)
-        for board in range(0, len(ways), 4096):
+        for board in range(0, len(multiplicity), 4096):
             some = part.hs[board : board + 4096]
-            weights = np.repeat(ways[board : board + 4096], some.shape[1])
+            weights = np.repeat(multiplicity[board : board + 4096], some.shape[1])
             counts += np.bincount(some.ravel(), weights, NO_HAND + 1).astype(np.int64)
         present = np.flatnonzero(counts[:NO_HAND])
         return present**2, counts[present]
     possible = part.hs != NO_HAND
     values, place = np.unique(part.ehs2[possible], return_inverse=True)
-    weights = np.broadcast_to(ways[:, None], possible.shape)[possible]
+    weights = np.broadcast_to(multiplicity[:, None], possible.shape)[possible]
     return values.astype(np.int64), np.bincount(place.ravel(), weights).astype(np.int64)
 
 
 @cache
 def hole_kinds() -> tuple[Longs, Longs, Longs]:
-    """For each of the 169 kinds of hole cards: pairs that are of it, sum of HS, sum of HS^2."""
+    """By class of hole cards [169]: number of pairs, sum of HS, sum of HS^2."""
     found = np.zeros((3, HOLE_KINDS), np.int64)
     for kind, cards in zip(hole_class(), PAIR_CARDS.tolist(), strict=True):
         found[0, kind] += 1
@@ -103,7 +104,7 @@ def hole_kinds() -> tuple[Longs, Longs, Longs]:
 
 
 def _preflop_buckets(spec: Spec) -> NDArray[np.uint16]:
-    """The bucket of each kind of hole cards."""
+    """The bucket of each class of hole cards."""
     count, (pairs, ehs, ehs2) = spec.counts[PREFLOP], hole_kinds()
     values = ehs if spec.kind == EHS else ehs2
     if count == HOLE_KINDS:

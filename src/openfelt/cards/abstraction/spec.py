@@ -1,4 +1,4 @@
-"""The names of abstractions: "ehs2:169/100/100/100" is a kind, and how many buckets each street has."""
+"""The names of abstractions: "ehs2:169/100/100/100" is a kind and the number of buckets on each street."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ KINDS = {
     EHS2: "an even grid over E[HS^2], expected hand strength squared (Heinrich & Silver 2014)",
     EHS: "an even grid over EHS, effective hand strength (Ponsen, de Jong & Lanctot 2011)",
     PERCENTILE: "by E[HS^2], equally many hands in each bucket",
-    KMEANS: "hands whose strength on the river is distributed alike (k-means on flop and turn; scikit-learn)",
+    KMEANS: "hands with similar distributions of strength on the river (k-means; needs scikit-learn)",
 }
-HOLE_KINDS = 169  # buckets before the flop that tell all hole cards apart
+HOLE_KINDS = 169  # classes of hole cards
 MOST_BUCKETS = 60_000
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Which abstraction."""
+    """The kind and size of an abstraction."""
 
     kind: str
     counts: tuple[int, ...]  # buckets by street
 
     @property
     def name(self) -> str:
-        """As it is written; one number where all streets have as many."""
+        """Its name; with a single number if all streets have the same number of buckets."""
         counts = self.counts if len(set(self.counts)) > 1 else self.counts[:1]
         return f"{self.kind}:{'/'.join(map(str, counts))}"
 
 
 def parse_spec(name: str) -> Spec:
-    """Read a name, or say in one sentence what is wrong with it."""
+    """Parse a name; raises GameError if it is invalid."""
     match = re.fullmatch(r"\s*([a-z0-9]+)\s*:\s*(-?\d+(?:\s*/\s*-?\d+)*)\s*", str(name), re.ASCII)
     if not match:
         raise GameError(

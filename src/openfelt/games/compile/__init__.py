@@ -1,1 +1,1 @@
-"""Rules to arrays: the graph of states, the tree of histories, the sequence form; checks and export."""
+"""From rules to arrays: state graph, tree of histories, betting tree, sequence form; checks and export."""

@@ -1,12 +1,12 @@
-"""Hold'em as arrays: the public betting sequences only, 16 bytes a node; the cards are dealt apart.
+"""Hold'em as arrays: only the public betting lines, 16 bytes a node; the cards are dealt separately.
 
-A player's row is a node and the bucket of his hand on its street. A *spot* is one action of one node,
-whatever the cards; spots stand street by street, in a street player by player, and there as a walk in depth
-meets them. A table's slots are laid out the same way, bucket by bucket:
+An infoset is a node and the bucket of the player's hand on its street. An *edge* is one action at one node,
+whatever the cards. Edges are numbered by street, then by player, then in depth-first order. The slots of a
+table are laid out in the same order, bucket by bucket:
 
-    slot = slot_base[street, player] + bucket * spots[street, player] + (spot - first_spot[street, player])
+    slot = slot_base[street, player] + bucket * edges[street, player] + (edge - first_edge[street, player])
 
-so that all that one player meets on one street of a hand lies close together, in a few lines of the cache.
+so the slots that one player needs on one street of a hand are close together, on a few cache lines.
 """
 
 from __future__ import annotations
@@ -37,40 +37,40 @@ from openfelt.games.holdem import (
 )
 
 PLAYER, KIND, CHILD, PLACE = range(4)  # columns of BettingTree.node
-# What the kind of a decision packs: the number of actions, whether there is a bet to call, street, stakes.
-WAYS_BITS, FACING_SHIFT, STREET_SHIFT, STAKES_SHIFT = 3, 2, 3, 8
+# Bit fields of a decision's kind: number of actions, whether there is a bet to call, street, index of stakes.
+ACTIONS_MASK, FACING_SHIFT, STREET_SHIFT, STAKES_SHIFT = 3, 2, 3, 8
 FACING_ACTIONS, FREE_ACTIONS = ("fold", "call", "raise"), ("check", "bet")
 OPTION_ACTIONS = ("check", "raise")  # of the big blind, when all have called
 
 
 class Leaves(NamedTuple):
-    """How a hand can end: who is in, and what each has paid."""
+    """How a hand can end: who has not folded, and what each player has paid."""
 
-    inside: Ints  # [endings] a bit for each player
-    paid: Floats  # [endings, players]
+    inside: Ints  # [leaves] a bit for each player
+    paid: Floats  # [leaves, players] chips
 
 
 class Layout(NamedTuple):
-    """Where the slots of a player on a street stand, [streets, players] each."""
+    """Where the slots of each player on each street are; all arrays are [streets, players]."""
 
-    spots: Longs
-    first_spot: Longs
-    slot_base: Longs
-    nodes: Longs  # decisions
-    buckets: Longs
+    edges: Longs  # number of edges: actions of all its nodes
+    first_edge: Longs  # number of the first of them
+    slot_base: Longs  # slot of the first edge for bucket 0
+    nodes: Longs  # number of decision nodes
+    buckets: Longs  # number of buckets
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree(Tree):
-    """Compiled hold'em, with the abstraction in which it is learned."""
+    """Compiled hold'em: the betting lines, and the abstraction that defines the infosets."""
 
     game: str  # its name
     players: int
-    most_bets: int  # a street
+    most_bets: int  # per street
     abstraction: Abstraction
-    node: Ints  # [nodes, 4] player or TERMINAL; kind; first child; first spot, or a leaf's place in `leaves`
+    node: Ints  # [nodes, 4] player or TERMINAL; kind; first child; first edge, or index of a leaf
     leaves: Leaves
-    stakes: Floats  # [stakes, 2] pot when the street began, and what could still be bet
+    stakes: Floats  # [stakes, 2] pot at the start of the street, and the most that can be added from then on
     layout: Layout
     num_rows: int
     num_slots: int
@@ -83,55 +83,55 @@ class BettingTree(Tree):
         return len(self.node)
 
     @property
-    def num_spots(self) -> int:
-        return int(self.layout.spots.sum())
+    def num_edges(self) -> int:
+        return int(self.layout.edges.sum())
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The least and the most that a player can win."""
+        """The lowest and the highest payoff of any player."""
         most = float(self.leaves.paid.max())
         return -most, most * (self.players - 1)
 
     def pots(self) -> tuple[Floats, Floats]:
-        """By stakes, which a node's kind names: the pot when the street began, what could still be bet."""
+        """[stakes] the pot at the start of the street, and what can be added; a node's kind has the index."""
         return self.stakes[:, 0], self.stakes[:, 1]
 
     def passive_actions(self) -> NDArray[np.int8]:
-        """Nothing that a node's kind does not tell."""
+        """Unused: the kind of a node says whether there is a bet to call."""
         return np.zeros(1, np.int8)
 
     def player_slots(self, player: int) -> Iterator[slice]:
         for street in range(len(STREETS)):
             first = int(self.layout.slot_base[street, player])
-            count = self.layout.spots[street, player] * self.layout.buckets[street, player]
+            count = self.layout.edges[street, player] * self.layout.buckets[street, player]
             yield slice(first, first + int(count))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for two trees just if betting and buckets are the same."""
+        """Equal for two trees if and only if their betting and buckets are equal."""
         digest = hashlib.sha256(self.abstraction.fingerprint.encode())
         for array in (self.node, *self.leaves, *self.layout):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:32]
 
     @cached_property
-    def node_ways(self) -> NDArray[np.int8]:
-        """How many actions each decision has, in the order of spots."""
-        ways = np.zeros(self.num_spots, np.int8)
+    def node_actions(self) -> NDArray[np.int8]:
+        """[decisions] number of actions, in the order of edges."""
+        actions = np.zeros(self.num_edges, np.int8)
         decision = self.node[:, PLAYER] >= 0
-        ways[self.node[decision, PLACE]] = self.node[decision, KIND] & WAYS_BITS
-        return ways[ways > 0]
+        actions[self.node[decision, PLACE]] = self.node[decision, KIND] & ACTIONS_MASK
+        return actions[actions > 0]
 
     def street(self, node: int) -> int:
         """The street of a decision."""
         return int(self.node[node, KIND]) >> STREET_SHIFT & 3
 
     def actions(self, node: int) -> tuple[str, ...]:
-        """The words for what can be done at a decision."""
+        """The names of the actions at a decision."""
         return betting_words(int(self.node[node, KIND]))
 
     def child(self, node: int, action: int) -> int:
-        """Where an action leads."""
+        """The node after an action."""
         return int(self.node[node, CHILD]) + action
 
     def find_node(self, actions: Sequence[str]) -> int:
@@ -142,43 +142,43 @@ class BettingTree(Tree):
         return node
 
     def slots(self, node: int, bucket: int) -> slice:
-        """Where a row's actions stand in a table."""
-        player, kind, _, spot = (int(number) for number in self.node[node])
+        """The slots of an infoset's actions."""
+        player, kind, _, edge = (int(number) for number in self.node[node])
         place = kind >> STREET_SHIFT & 3, player
-        inside = spot - int(self.layout.first_spot[place])
-        first = int(self.layout.slot_base[place]) + bucket * int(self.layout.spots[place]) + inside
-        return slice(first, first + (kind & WAYS_BITS))
+        inside = edge - int(self.layout.first_edge[place])
+        first = int(self.layout.slot_base[place]) + bucket * int(self.layout.edges[place]) + inside
+        return slice(first, first + (kind & ACTIONS_MASK))
 
     def decisions(self) -> list[int]:
-        """Decision nodes by street."""
+        """Number of decision nodes by street."""
         kinds = self.node[self.node[:, PLAYER] >= 0, KIND]
         counts = np.bincount(kinds >> STREET_SHIFT & 3, minlength=len(STREETS))
         return [int(count) for count in counts]
 
 
 def betting_words(kind: int) -> tuple[str, ...]:
-    """The words for what can be done at a decision of that kind."""
+    """The names of the actions at a decision of that kind."""
     facing, preflop = kind >> FACING_SHIFT & 1, kind >> STREET_SHIFT & 3 == PREFLOP
     words = FACING_ACTIONS if facing else OPTION_ACTIONS if preflop else FREE_ACTIONS
-    return words[: kind & WAYS_BITS]
+    return words[: kind & ACTIONS_MASK]
 
 
 @lru_cache(maxsize=4)
 def compile_holdem(game: Holdem) -> BettingTree:
-    """The tree of hold'em, remembered."""
+    """The betting tree of hold'em with the abstraction of its name, cached."""
     return betting_tree(game, load_abstraction(game.abstraction))
 
 
 def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
-    """The tree with an abstraction that is at hand: lay out its tables."""
+    """The betting tree of hold'em with the given abstraction."""
     node, leaves, all_stakes = betting_nodes(game.players, game.bets)
     players = game.players
-    spots, decisions = np.zeros((2, len(STREETS), players), np.int64)
-    _count_spots(node, spots, decisions)
+    edges, decisions = np.zeros((2, len(STREETS), players), np.int64)
+    _count_edges(node, edges, decisions)
     buckets = np.repeat(np.array(abstraction.counts, np.int64)[:, None], players, axis=1)
-    first_spot = (np.cumsum(spots) - spots.ravel()).reshape(spots.shape)
-    slots = spots * buckets
-    slot_base = (np.cumsum(slots) - slots.ravel()).reshape(spots.shape)
+    first_edge = (np.cumsum(edges) - edges.ravel()).reshape(edges.shape)
+    slots = edges * buckets
+    slot_base = (np.cumsum(slots) - slots.ravel()).reshape(edges.shape)
     return BettingTree(
         game.name,
         players,
@@ -187,17 +187,17 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
         node,
         leaves,
         all_stakes,
-        Layout(spots, first_spot, slot_base, decisions, buckets),
+        Layout(edges, first_edge, slot_base, decisions, buckets),
         num_rows=int((decisions * buckets).sum()),
         num_slots=int(slots.sum()),
     )
 
 
 @lru_cache(maxsize=2)
-def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
-    """The nodes of the tree, from the rules: the few different states first, then the many histories."""
+def betting_states(players: int, most_bets: int) -> tuple[list[Betting], list[list[int]]]:
+    """All states of the betting, the first one first, and the numbers of the states that follow each."""
     number: dict[Betting, int] = {first_betting(players, most_bets): 0}
-    states = list(number)  # grows while we go through it
+    states = list(number)  # grows in the loop
     after: list[list[int]] = []
     for state in states:
         following = [] if is_over(state) else [bet(state, word) for word in betting_actions(state)]
@@ -206,36 +206,44 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
                 number[next_state] = len(states)
                 states.append(next_state)
         after.append([number[next_state] for next_state in following])
-    endings: dict[tuple[int, tuple[int, ...]], int] = {}
-    known_stakes: dict[tuple[float, float], int] = {}
-    facts = np.empty((len(states), 3), np.int32)  # player, kind, place of a leaf
+    return states, after
+
+
+@lru_cache(maxsize=2)
+def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
+    """Nodes, leaves and stakes of the tree, from the rules: first the few states, then the many histories."""
+    states, after = betting_states(players, most_bets)
+    leaf_index: dict[tuple[int, tuple[int, ...]], int] = {}
+    stakes_index: dict[tuple[float, float], int] = {}
+    facts = np.empty((len(states), 3), np.int32)  # player, kind, index of a leaf
     for here, state in enumerate(states):
         if is_over(state):
-            ending = sum(1 << seat for seat in players_in(state)), state.paid
-            facts[here] = TERMINAL, 0, endings.setdefault(ending, len(endings))
+            leaf = sum(1 << seat for seat in players_in(state)), state.paid
+            facts[here] = TERMINAL, 0, leaf_index.setdefault(leaf, len(leaf_index))
         else:
             words = betting_actions(state)
             kind = len(words) | ("call" in words) << FACING_SHIFT | state.street << STREET_SHIFT
-            kind |= known_stakes.setdefault(stakes(state), len(known_stakes)) << STAKES_SHIFT
+            kind |= stakes_index.setdefault(stakes(state), len(stakes_index)) << STAKES_SHIFT
             facts[here] = state.turn, kind, -1
     size = [1] * len(states)
-    for here in _last_first(after):
+    for here in _reverse_topological(after):
         size[here] += sum(size[below] for below in after[here])
-    target = np.array([ways + [-1] * (3 - len(ways)) for ways in after], np.int32)
+    target = np.array([following + [-1] * (3 - len(following)) for following in after], np.int32)
     node = np.empty((size[0], 4), np.int32)
     _unfold(facts, target, node, np.empty(1024, np.int32), np.empty(1024, np.int32))
-    _number_spots(node, np.zeros((len(STREETS), players), np.int64))
+    _number_edges(node, np.zeros((len(STREETS), players), np.int64))
     leaves = Leaves(
-        np.array([inside for inside, _ in endings], np.int32), np.array([paid for _, paid in endings], float)
+        np.array([inside for inside, _ in leaf_index], np.int32),
+        np.array([paid for _, paid in leaf_index], float),
     )
-    return node, leaves, np.array(list(known_stakes), np.float64)
+    return node, leaves, np.array(list(stakes_index), np.float64)
 
 
-def _last_first(after: list[list[int]]) -> list[int]:
-    """The states, each after all that follow it."""
+def _reverse_topological(after: list[list[int]]) -> list[int]:
+    """The states, each after all states that follow it."""
     entering = np.zeros(len(after), np.int64)
-    for ways in after:
-        for state in ways:
+    for following in after:
+        for state in following:
             entering[state] += 1
     order = [0]
     for state in order:
@@ -248,7 +256,7 @@ def _last_first(after: list[list[int]]) -> list[int]:
 
 @kernel
 def _unfold(facts: Ints, target: Ints, node: Ints, open_nodes: Ints, open_states: Ints) -> None:
-    """From states to histories in depth; the children of a node stand next to each other."""
+    """From states to histories, depth first; the children of a node are consecutive."""
     free, open_count = 1, 1
     open_nodes[0] = open_states[0] = 0
     while open_count:
@@ -256,34 +264,34 @@ def _unfold(facts: Ints, target: Ints, node: Ints, open_nodes: Ints, open_states
         here, state = open_nodes[open_count], open_states[open_count]
         node[here, PLAYER], node[here, KIND] = facts[state, 0], facts[state, 1]
         node[here, CHILD], node[here, PLACE] = free, facts[state, 2]
-        ways = facts[state, 1] & WAYS_BITS
-        for way in range(ways - 1, -1, -1):
-            open_nodes[open_count], open_states[open_count] = free + way, target[state, way]
+        actions = facts[state, 1] & ACTIONS_MASK
+        for action in range(actions - 1, -1, -1):
+            open_nodes[open_count], open_states[open_count] = free + action, target[state, action]
             open_count += 1
-        free += ways
+        free += actions
 
 
 @kernel
-def _count_spots(node: Ints, spots: Longs, decisions: Longs) -> None:
+def _count_edges(node: Ints, edges: Longs, decisions: Longs) -> None:
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
             street, player = node[here, KIND] >> STREET_SHIFT & 3, node[here, PLAYER]
-            spots[street, player] += node[here, KIND] & WAYS_BITS
+            edges[street, player] += node[here, KIND] & ACTIONS_MASK
             decisions[street, player] += 1
 
 
 @kernel
-def _number_spots(node: Ints, spots: Longs) -> None:
-    """Give each decision the number of its first spot."""
-    _count_spots(node, spots, np.zeros_like(spots))
-    following = np.zeros_like(spots)
+def _number_edges(node: Ints, edges: Longs) -> None:
+    """Give each decision the number of its first edge."""
+    _count_edges(node, edges, np.zeros_like(edges))
+    following = np.zeros_like(edges)
     total = 0
-    for street in range(spots.shape[0]):
-        for player in range(spots.shape[1]):
+    for street in range(edges.shape[0]):
+        for player in range(edges.shape[1]):
             following[street, player] = total
-            total += spots[street, player]
+            total += edges[street, player]
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
             street, player = node[here, KIND] >> STREET_SHIFT & 3, node[here, PLAYER]
             node[here, PLACE] = following[street, player]
-            following[street, player] += node[here, KIND] & WAYS_BITS
+            following[street, player] += node[here, KIND] & ACTIONS_MASK

@@ -1,4 +1,4 @@
-"""`check_game`: does a game keep the promises that solvers and measurements rely on?"""
+"""`check_game`: verify the properties of a game that solvers and measurements rely on."""
 
 from __future__ import annotations
 
@@ -16,37 +16,63 @@ from openfelt.games.registry import load_game
 
 @dataclass(frozen=True)
 class GameCheck:
-    """What was found to hold; a game that breaks a promise raises GameError instead."""
+    """The size of a game that passed all checks."""
 
     game: str
     players: int
     states: int
-    nodes: int
-    rows: int
+    histories: int
+    infosets: int
 
     def __str__(self) -> str:
         return (
-            f"{self.game}: {self.players} players, {self.nodes:,} nodes, {self.rows:,} rows, {self.states:,} "
-            "states. Chance sums to one, payoffs to zero; nobody forgets; rows agree on their actions and "
-            "have names of their own."
+            f"{self.game}: {self.players} players, {self.infosets:,} infosets, {self.histories:,} histories, "
+            f"{self.states:,} states. Chance probabilities sum to 1, payoffs to 0; recall is perfect; all "
+            "histories of an infoset have the same actions; infosets have distinct names."
         )
 
 
 def check_game(game: AnyGame) -> GameCheck:
-    """Verify a game, or raise GameError with the first promise that it breaks."""
+    """Verify the rules of a game.
+
+    The checks: chance probabilities sum to 1 and payoffs to 0, the game ends, actions at a state have
+    distinct names, all histories of an infoset have the same actions, recall is perfect, and infosets have
+    distinct names.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game.
+
+    Returns
+    -------
+    GameCheck
+        The number of players, infosets, histories and states.
+
+    Raises
+    ------
+    GameError
+        With the first check that fails.
+
+    Examples
+    --------
+    >>> check = felt.check_game("kuhn")
+    >>> check.infosets, check.histories
+    (12, 58)
+    """
     rules = load_game(game)
     require_enumerable(rules)
-    graph = explore(rules)  # refuses chances that do not sum to one
+    graph = explore(rules)  # raises if chance probabilities do not sum to 1, or the game may not end
     _check_states(rules, graph)
-    tree = compile_game(rules)  # refuses rows whose nodes disagree on their actions
-    sequence_form(tree)  # refuses games in which a player forgets
+    tree = compile_game(rules)  # raises if histories of an infoset differ in their actions
+    sequence_form(tree)  # raises without perfect recall
     for player in range(tree.players):
         first, last = tree.rows.first_row[player : player + 2]
         names: set[str] = set()
         for row in range(first, last):
             name = tree.row_name(row)
             if name in names:
-                raise GameError(f"{rules.name}: two rows of player {player} have the name '{name}'.")
+                raise GameError(f"{rules.name}: two infosets of player {player} have the name '{name}'.")
             names.add(name)
     return GameCheck(rules.name, rules.players, len(graph.turn), tree.num_nodes, tree.num_rows)
 
@@ -57,4 +83,4 @@ def _check_states(rules: Game, graph: StateGraph) -> None:
     for state in np.flatnonzero(graph.turn != TERMINAL):
         words = graph.action[graph.first_edge[state] : graph.first_edge[state + 1]]
         if len(set(words)) < len(words):
-            raise GameError(f"{rules.name}: two actions of one state have the same word.")
+            raise GameError(f"{rules.name}: two actions of one state have the same name.")

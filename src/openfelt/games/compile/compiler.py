@@ -1,4 +1,4 @@
-"""`compile_game`: from rules to a tree, remembered in memory and, where it is large, on disk."""
+"""`compile_game`: from rules to a tree, cached in memory and, if it is large, on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError, GameError
 from openfelt.core.folders import cache_folder
 from openfelt.games.compile import game_tree, state_graph
@@ -23,7 +23,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
-LARGE = 1_000_000  # nodes; trees above this are kept on disk
+LARGE = 1_000_000  # histories; larger trees are cached on disk
 
 
 def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree:
@@ -34,7 +34,7 @@ def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree
     game : Game, str or Path
         A game, its name or the path of a Gambit .efg file; a tree is returned as it is.
     cache : Path, optional
-        Where trees of over a million nodes are kept; by default the user's cache folder.
+        Where trees of over a million histories are cached; by default the user's cache folder.
 
     Returns
     -------
@@ -71,16 +71,16 @@ def compile_any(game: AnyGame | Tree) -> Tree:
 
 @lru_cache(maxsize=8)
 def _compile(game: Game, cache: Path) -> GameTree:
-    # Only for our own games do we know all the sources that their trees depend on.
+    # The sources that a tree depends on are known for the games of the registry only.
     if type(game) not in GAMES.values():
         return unfold(explore(game), game.name, game.unit)
-    return keep(
-        cache / "trees" / kept_name(game.name, _sources(game)),
+    return load_or_build(
+        cache / "trees" / cache_name(game.name, _sources(game)),
         "tree",
         f"The compiled {game.name}",
         lambda: tree_arrays(unfold(explore(game), game.name, game.unit)),
         lambda arrays, facts: tree_from(arrays, facts, game.name),
-        worth_it=_is_large,
+        is_worth_storing=_is_large,
     )
 
 
@@ -93,8 +93,8 @@ def _sources(game: Game) -> list[ModuleType]:
     return [module for module in modules if module and module.__name__ not in ("abc", "builtins")]
 
 
-def tree_arrays(tree: GameTree) -> Made:
-    """A tree as arrays and facts, ready to be written."""
+def tree_arrays(tree: GameTree) -> FolderContents:
+    """A tree as the arrays and facts of a folder."""
     arrays = {
         f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()
     }
@@ -102,9 +102,9 @@ def tree_arrays(tree: GameTree) -> Made:
 
 
 def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> GameTree:
-    """The tree of that game again."""
+    """The tree from its arrays and facts; it must be that of `game`."""
     if facts.get("game") != game:
-        raise FileError(f"The kept tree is that of {facts.get('game')}, not of {game}.")
+        raise FileError(f"The cached tree is that of {facts.get('game')}, not of {game}.")
     try:
         parts = {
             part: kind(*(arrays[f"{part}.{field}"] for field in kind._fields)) for part, kind in PARTS.items()
@@ -113,4 +113,4 @@ def tree_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str)
             facts["game"], facts["players"], facts["unit"], **parts, labels=tuple(facts["labels"])
         )
     except KeyError as error:
-        raise FileError(f"The kept tree of {game} lacks {error}, so it is not complete.") from None
+        raise FileError(f"The cached tree of {game} is incomplete: {error} is missing.") from None

@@ -12,15 +12,29 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, TERMINAL, AnyGame
 
-MOST_NODES = 5_000_000  # a .efg file takes about 60 bytes a node
+MOST_NODES = 5_000_000  # a .efg file has about 60 bytes per history
 
 
 def write_efg(game: AnyGame, path: str | Path) -> None:
-    """Write `game` to `path`; information sets carry the names of the rows."""
+    """Write a game as a Gambit extensive-form file.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game with at most five million histories.
+    path : str or Path
+        The .efg file. Information sets keep their names.
+
+    Examples
+    --------
+    >>> felt.write_efg("kuhn", folder / "kuhn.efg")
+    >>> felt.exploitability(felt.uniform_policy(folder / "kuhn.efg")).nash_conv
+    0.9166...
+    """
     tree, path = compile_game(game), Path(path)
     if tree.num_nodes > MOST_NODES:
         raise GameError(
-            f"{tree.game} has {tree.num_nodes:,} nodes; at most {MOST_NODES:,} fit into a .efg file."
+            f"{tree.game} has {tree.num_nodes:,} histories; at most {MOST_NODES:,} can be written."
         )
     try:
         write_text(path, "\n".join(_lines(tree)) + "\n")

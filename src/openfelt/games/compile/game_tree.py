@@ -1,7 +1,8 @@
-"""The tree of histories as flat arrays: all that a kernel sees of an enumerated game.
+"""The tree of histories as flat arrays: what kernels read of an enumerated game.
 
-Nodes are numbered breadth first, so children stand next to each other and after their parent: a loop
-forwards visits parents first, a loop backwards children first. A node weighs 13 bytes.
+Nodes (histories) are numbered breadth first, so children are consecutive and come after their parent: a
+forward loop visits parents first, a backward loop children first. A node takes 13 bytes. A *row* is the
+number of an infoset.
 """
 
 from __future__ import annotations
@@ -26,39 +27,39 @@ NODE_BYTES = 13
 
 
 class TreeArrays(NamedTuple):
-    """What kernels get. `row` means three things: see its comment."""
+    """The nodes. `row` has three meanings: see its comment."""
 
     player: NDArray[np.int8]  # [nodes] player to move, CHANCE or TERMINAL
     num_children: Ints  # [nodes]
     first_child: Ints  # [nodes] the children are first_child, first_child + 1, ...
-    row: Ints  # [nodes] a decision's row, chance's place in `chance`, or a leaf's in `payoffs`
-    chance: Floats  # probabilities: those of a chance node's children stand from row[node] on
+    row: Ints  # [nodes] infoset of a decision; index into `chance` of a chance node, `payoffs` of a leaf
+    chance: Floats  # probabilities; those of a chance node's children begin at row[node]
     payoffs: Floats  # [different payoffs, players]
 
 
 class RowArrays(NamedTuple):
-    """The information states, in rows: those of player 0 first, then of player 1, ..., parents first."""
+    """The infosets: those of player 0 first, then of player 1, ...; parents before their children."""
 
     first_row: NDArray[np.int64]  # [players + 1] the rows of player p are first_row[p] up to first_row[p + 1]
-    first_slot: NDArray[np.int64]  # [rows + 1] a row's actions take the slots first_slot[row], ... of a table
+    first_slot: NDArray[np.int64]  # [rows + 1] the actions of a row have the slots first_slot[row], ...
     slot_label: Ints  # [slots] label of the action
-    chance_label: Ints  # labels of what chance can bring, beside its probabilities
-    information: Ints  # [rows] the last thing seen, see below
-    before: Ints  # [informations] what was seen before it; -1 at the start
-    label: Ints  # [informations] label of what was seen
+    chance_label: Ints  # labels of the outcomes of chance, parallel to `chance`
+    information: Ints  # [rows] the last observation, an index into the next two
+    before: Ints  # [observations] the observation before it; -1 at the start
+    label: Ints  # [observations] its label
 
 
 class BettingArrays(NamedTuple):
-    """What poker learners know of a row besides its actions."""
+    """In poker: stakes of each infoset, and which of its actions checks or calls."""
 
-    pot: Floats  # [rows] chips in the pot when the row's betting round began; nan if the game has none
-    potential: Floats  # [rows] the most chips that all players could add from then on
-    passive: NDArray[np.int8]  # [rows] the place of the action that checks or calls, or -1
+    pot: Floats  # [rows] chips in the pot at the start of the betting round; nan if the game is not poker
+    potential: Floats  # [rows] the most chips that can be added from then on
+    passive: NDArray[np.int8]  # [rows] position of the action that checks or calls, or -1
 
 
 @dataclass(frozen=True, eq=False)
 class GameTree(Tree):
-    """A compiled game: its nodes, its rows and the words for them."""
+    """A compiled enumerated game: its histories, its infosets and their names."""
 
     game: str  # its name
     players: int
@@ -82,22 +83,22 @@ class GameTree(Tree):
         return len(self.rows.slot_label)
 
     @property
-    def num_spots(self) -> int:
-        """Actions of all nodes, as far as they do not depend on what was dealt: here the slots."""
+    def num_edges(self) -> int:
+        """The slots: there are no buckets."""
         return self.num_slots
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The least and the most that a player can win."""
+        """The lowest and the highest payoff of any player."""
         return float(self.nodes.payoffs.min()), float(self.nodes.payoffs.max())
 
     def pots(self) -> tuple[Floats, Floats]:
-        """In poker, per slot: the pot when the row's betting round began, and what could still be bet."""
+        """In poker, [slots]: the pot at the start of the betting round, and what can be added after it."""
         counts = np.diff(self.rows.first_slot)
         return np.repeat(self.betting.pot, counts), np.repeat(self.betting.potential, counts)
 
     def passive_actions(self) -> NDArray[np.int8]:
-        """Per slot, the place of the action of its row that checks or calls, or -1."""
+        """[slots] position of the action of the infoset that checks or calls, or -1."""
         return np.repeat(self.betting.passive, np.diff(self.rows.first_slot))
 
     def player_slots(self, player: int) -> Iterator[slice]:
@@ -109,27 +110,27 @@ class GameTree(Tree):
         return self.players == 2 and bool((abs(self.nodes.payoffs.sum(axis=1)) < 1e-9).all())
 
     def row_player(self, row: int) -> int:
-        """Whose information state a row is."""
+        """The player of an infoset."""
         return int(np.searchsorted(self.rows.first_row, row, side="right")) - 1
 
     def slots(self, row: int) -> slice:
-        """Where a row's actions stand in a table."""
+        """The slots of an infoset's actions."""
         return slice(int(self.rows.first_slot[row]), int(self.rows.first_slot[row + 1]))
 
     def actions(self, row: int) -> tuple[str, ...]:
-        """The words for a row's actions."""
+        """The names of an infoset's actions."""
         return tuple(self.labels[label] for label in self.rows.slot_label[self.slots(row)])
 
     def row_name(self, row: int) -> str:
-        """Everything that the player has seen, in order: "K pass bet"."""
+        """The name of an infoset: all observations of its player, in order, such as "K pass bet"."""
         return _words_seen(int(self.rows.information[row]), self.rows, self.labels)
 
     def find_row(self, player: int, name: str) -> int:
-        """The row with that name, as `row_name` writes it."""
+        """The infoset of that name, as `row_name` writes it."""
         try:
             return self._row_numbers[player, name]
         except KeyError:
-            raise GameError(f"{self.game} has no row '{name}' for player {player}.") from None
+            raise GameError(f"{self.game} has no infoset '{name}' for player {player}.") from None
 
     @cached_property
     def _row_numbers(self) -> dict[tuple[int, str], int]:
@@ -137,7 +138,7 @@ class GameTree(Tree):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for two trees just if all is the same: nodes, chances, payoffs, rows, actions, names."""
+        """Equal for two trees if and only if histories, chance, payoffs, infosets and names are equal."""
         digest = hashlib.sha256("\0".join(self.labels).encode())
         for array in (*self.nodes, *self.rows):
             digest.update(np.ascontiguousarray(array).data)
@@ -145,7 +146,7 @@ class GameTree(Tree):
 
 
 def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
-    """Unfold the graph of states into the tree of histories, and number what the players can know."""
+    """Unfold the graph of states into the tree of histories, and number the infosets."""
     size = graph.num_histories
     if size > MOST_NODES:
         raise GameError(f"{game} has {size:.3g} histories; at most {MOST_NODES:.3g} can be compiled.")
@@ -176,7 +177,7 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
             break
         if node < 0:
             known = _words_seen(int(seen.row_information[tree.row[~node]]), seen, graph.labels)
-            raise GameError(f"{game}: a player who has seen '{known}' does not always have the same actions.")
+            raise GameError(f"{game}: histories of the infoset '{known}' differ in their actions.")
         seen = _Seen(*(np.concatenate([array, np.full_like(array, -1)]) for array in seen))
     _, num_informations, num_rows = at
     rows, betting = _sorted_rows(tree, graph, seen, num_informations, num_rows, chance_label)
@@ -184,15 +185,15 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
 
 
 class _Seen(NamedTuple):
-    """Informations: lists of things seen, each kept as the list before it and the last thing."""
+    """Lists of observations, each stored as the list before it and the last observation."""
 
     before: Ints
     label: Ints
-    longer: Ints  # the first continuation of an information
-    sibling: Ints  # the next continuation of the same former one
-    row: Ints  # the row that an information has, or -1
-    row_information: Ints  # and back
-    row_state: Ints  # the state at the first node of a row
+    longer: Ints  # the first continuation of a list
+    sibling: Ints  # the next continuation of the list before it
+    row: Ints  # the infoset of a list, or -1
+    row_information: Ints  # the list of an infoset
+    row_state: Ints  # the state at the first history of an infoset
 
 
 def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ...]) -> str:
@@ -204,7 +205,7 @@ def _words_seen(information: int, seen: _Seen | RowArrays, labels: tuple[str, ..
 
 
 def _distributions(graph: StateGraph) -> tuple[Ints, Floats, Ints]:
-    """Where each chance state's probabilities stand; equal distributions are kept once."""
+    """The index of each chance state's probabilities, and these; equal distributions are stored once."""
     place = np.full(len(graph.turn), -1, np.int32)
     known: dict[bytes, int] = {}
     chosen: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
@@ -217,8 +218,8 @@ def _distributions(graph: StateGraph) -> tuple[Ints, Floats, Ints]:
             chosen.append(edges)
             length += len(edges)
         place[state] = known[key]
-    kept = np.concatenate(chosen)
-    return place, graph.chance[kept], graph.action[kept]
+    stored = np.concatenate(chosen)
+    return place, graph.chance[stored], graph.action[stored]
 
 
 def _sorted_rows(
@@ -229,7 +230,7 @@ def _sorted_rows(
     num_rows: int,
     chance_label: Ints,
 ) -> tuple[RowArrays, BettingArrays]:
-    """Renumber the rows by player (they came breadth first), and list their actions and stakes."""
+    """Renumber the infosets by player (they were breadth first), and list their actions and stakes."""
     mover = graph.turn[seen.row_state[:num_rows]]
     order = np.argsort(mover, kind="stable")
     rank = np.empty(num_rows, np.int32)
@@ -255,10 +256,10 @@ def _sorted_rows(
 
 @kernel
 def _unfold(
-    edges: Any,  # turn, first_edge, target, action, seen, payoff of the graph, and where its chances stand
+    edges: Any,  # turn, first_edge, target, action, seen, payoff of the graph, and indices of its chances
     tree: TreeArrays,
     state: Ints,  # [nodes] the state at each node
-    knows: Ints,  # [nodes, players] each player's information at each node
+    knows: Ints,  # [nodes, players] each player's list of observations at each node
     seen: _Seen,
     node: int,
     free: int,
@@ -267,9 +268,9 @@ def _unfold(
 ) -> tuple[int, int, int, int]:
     """Breadth-first expansion from `node` on; the arrays of nodes are their own queue.
 
-    Returns the node at which it stopped, the last or the one for which `seen` has no room, with the
-    counters to go on with. (Growing the arrays in here would make numba count references in the loop.)
-    Returns ~node if the actions at a node differ from those of its row.
+    Returns the node at which it stopped (the last, or one for which `seen` has no room) and the counters to
+    resume with. (Growing the arrays here would make numba count references in the loop.) Returns ~node if the
+    actions at a node differ from those of its infoset.
     """
     turn, first_edge, target, action, sees, payoff, chance_place = edges
     num_nodes, players = knows.shape

@@ -1,10 +1,10 @@
 """The sequence form: what full-width methods need of a tree, and nothing else.
 
-A player's *sequence* is the list of his own actions up to a point. Under perfect recall each row (an
-information state) has one sequence that leads to it, and each leaf of the tree is reached with the
-product of one realisation weight per player, chance's probability included in the leaf's weight. So
-expected values, best responses and counterfactual values need no walk over histories: they are sums over
-leaves, grouped by a player's last action, followed by a pass over his rows (von Stengel 1996).
+A player's *sequence* is the list of its own actions up to a point. Under perfect recall one sequence leads to
+each infoset (a *row*), and a leaf is reached with the product of one realisation weight per player; chance's
+probability is part of the leaf's weight. So expected values, best responses and counterfactual values need no
+walk over histories: they are sums over leaves, grouped by a player's last action, followed by a pass over the
+player's infosets (von Stengel 1996).
 
 Sequences are numbered by the table slot of their last action; the empty sequence of player p is slot
 `num_slots + p`.
@@ -25,14 +25,14 @@ from openfelt.games.game import TERMINAL
 
 
 class SequenceForm(NamedTuple):
-    """Rows and leaves; the arrays on rows are those of the tree."""
+    """Infosets (rows) and leaves; the first two arrays are those of the tree."""
 
     first_row: NDArray[np.int64]  # [players + 1] the rows of player p are first_row[p] up to first_row[p + 1]
     first_slot: NDArray[np.int64]  # [rows + 1] the slots of a row's actions
     parent_slot: NDArray[np.int64]  # [rows] the sequence that leads to a row
-    first_leaf: NDArray[np.int64]  # [slots + players + 1] a sequence's leaves stand together
+    first_leaf: NDArray[np.int64]  # [slots + players + 1] the leaves of a sequence are consecutive
     leaf_weight: Floats  # [leaves of all players] chance's probability times the owner's payoff
-    leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the sequences of the others
+    leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the sequences of the opponents
 
     @property
     def num_players(self) -> int:
@@ -45,7 +45,7 @@ class SequenceForm(NamedTuple):
 
 @lru_cache(maxsize=4)
 def sequence_form(tree: GameTree) -> SequenceForm:
-    """Build the sequence form of a tree; refuses a game in which a player forgets what he did."""
+    """The sequence form of a tree; raises GameError without perfect recall."""
     rows, players = tree.rows, tree.players
     parent_slot = np.full(tree.num_rows, -1, np.int64)
     count = np.zeros(tree.num_slots + players + 1, np.int64)
@@ -55,7 +55,7 @@ def sequence_form(tree: GameTree) -> SequenceForm:
     forgets = _follow(tree.nodes, rows.first_slot, last, reach, parent_slot, count)
     if forgets >= 0:
         raise GameError(
-            f"{tree.game}: player {tree.row_player(forgets)} forgets what he did before "
+            f"{tree.game}: player {tree.row_player(forgets)} forgets its own actions before "
             f"'{tree.row_name(forgets)}'; only games of perfect recall can be solved."
         )
     first_leaf = np.concatenate([[0], np.cumsum(count[:-1])])
@@ -74,10 +74,10 @@ def _follow(
     parent_slot: NDArray[np.int64],
     count: NDArray[np.int64],  # [slots + players + 1]
 ) -> int:
-    """Each player's last action and chance's reach at every node; how many leaves each sequence has.
+    """Each player's last action and chance's reach at every node; the number of leaves of each sequence.
 
-    Returns a row that two different sequences lead to, or -1. Leaves that pay a player nothing are not
-    counted for him.
+    Returns a row that two different sequences lead to, or -1. Leaves where a player's payoff is 0 are not
+    counted for that player.
     """
     num_players = last.shape[1]
     for node in range(len(nodes.player)):
@@ -109,7 +109,7 @@ def _follow(
 def _place(
     nodes: TreeArrays, last: Ints, reach: Floats, free: NDArray[np.int64], weight: Floats, others: Ints
 ) -> None:
-    """Put each leaf into the list of each player's sequence; `free` is the next place of each list."""
+    """Put each leaf into the list of each player's sequence; `free` is the next free index of each list."""
     num_players = last.shape[1]
     for node in range(len(nodes.player)):
         if nodes.player[node] != TERMINAL:

@@ -1,8 +1,8 @@
-"""The first step of compiling: every distinct state of a game, asked once.
+"""The first step of compiling: the graph of all distinct states of a game.
 
 Histories that lead to equal states share their future, so the states form an acyclic graph that is far
 smaller than the tree of histories: goofspiel(7) has 47 million histories but 219 thousand states.
-All calls into the Python rules happen here; what comes after works on arrays.
+All calls of the Python rules happen here; later steps work on arrays.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
-MOST_EDGES = 10_000_000  # each takes some 300 bytes while the rules are asked
+MOST_EDGES = 10_000_000  # each takes about 300 bytes while the graph is explored
 MOST_NODES = 2**31 - 1  # of the tree
 PROBES, PROBE_DEPTH = 40, 1_000
 
 
 @dataclass(frozen=True)
 class StateGraph:
-    """Arrays over the states (numbered as found from the start, which is state 0) and the edges between."""
+    """Arrays over the states, numbered breadth first from the start, and the edges between them."""
 
     turn: NDArray[np.int8]  # [states] player, CHANCE or TERMINAL
-    first_edge: NDArray[np.int64]  # [states + 1] edges of a state stand together, in the order of its actions
-    target: NDArray[np.int32]  # [edges] the state that follows
+    first_edge: NDArray[np.int64]  # [states + 1] the edges of a state are consecutive, one per action
+    target: NDArray[np.int32]  # [edges] the next state
     chance: Floats  # [edges] probability; 0 where a player moves
     action: NDArray[np.int32]  # [edges] label of the action
-    seen: NDArray[np.int32]  # [edges, players] label of what each player sees; 0 for nothing
+    seen: NDArray[np.int32]  # [edges, players] label of what each player observes; 0 for nothing
     payoff: NDArray[np.int32]  # [states] index into payoffs at a terminal state, else -1
     payoffs: Floats  # [different payoffs, players]
     stakes: Floats  # [states, 2] pot and betting potential where a player moves in poker, else nan
-    passive: NDArray[np.int8]  # [states] the place of the action that checks or calls, or -1
-    labels: tuple[str, ...]  # the words behind the label numbers; labels[0] is ""
+    passive: NDArray[np.int8]  # [states] position of the action that checks or calls, or -1
+    labels: tuple[str, ...]  # the texts of label numbers; labels[0] is ""
     num_histories: int  # nodes that the tree will have
     num_decisions: int  # nodes at which a player moves
 
@@ -52,7 +52,7 @@ class Edge(NamedTuple):
 
 
 class Betting(NamedTuple):
-    """What is at stake at a state of a poker game."""
+    """The stakes at a state of a poker game, and the position of the action that checks or calls."""
 
     stakes: tuple[float, float]
     passive: int
@@ -62,7 +62,7 @@ NO_BETTING = Betting((math.nan, math.nan), -1)
 
 
 class _Words(dict[Any, int]):
-    """Gives every new key the next number."""
+    """Assigns the next number to every new key."""
 
     def __missing__(self, key: Any) -> int:
         self[key] = len(self)
@@ -70,8 +70,8 @@ class _Words(dict[Any, int]):
 
 
 def explore(game: Game) -> StateGraph:
-    """Ask the rules for everything, state by state from the start; refuses rules that make no sense."""
-    _refuse_hopeless(game)
+    """Explore all states from the start; raises GameError for inconsistent rules."""
+    _require_feasible(game)
     labels, payoffs, number = _Words({"": 0}), _Words(), _Words()
     turn: list[int] = []
     payoff: list[int] = []
@@ -83,7 +83,7 @@ def explore(game: Game) -> StateGraph:
     for state in states:
         mover = game.turn(state)
         if not TERMINAL <= mover < game.players:
-            raise GameError(f"{game.name}: {mover} moves, who is none of its {game.players} players.")
+            raise GameError(f"{game.name}: turn() returned {mover}; its players are 0 to {game.players - 1}.")
         turn.append(mover)
         over = mover == TERMINAL
         payoff.append(payoffs[_payoffs(game, state)] if over else -1)
@@ -91,7 +91,7 @@ def explore(game: Game) -> StateGraph:
         betting.append(_betting(game, state) if mover >= 0 else NO_BETTING)
         num_edges += len(edges[-1])
         if num_edges > MOST_EDGES:
-            raise GameError(f"{game.name} is too large to compile: over {MOST_EDGES:,} ways between states.")
+            raise GameError(f"{game.name} is too large to compile: over {MOST_EDGES:,} actions of states.")
     histories, decisions = _count(game, turn, edges)
 
     flat = [edge for group in edges for edge in group]
@@ -117,14 +117,14 @@ def _edges(
 ) -> list[Edge]:
     actions = game.actions(state)
     if not actions:
-        raise GameError(f"{game.name}: nobody can move at {state}, yet the game is not over.")
+        raise GameError(f"{game.name}: there are no actions at {state}, but the game is not over.")
     chance = game.chance(state) if mover == CHANCE else [0.0] * len(actions)
     if len(chance) != len(actions):
         raise GameError(
-            f"{game.name}: chance has {len(actions)} ways and {len(chance)} probabilities, at {state}."
+            f"{game.name}: chance has {len(actions)} outcomes but {len(chance)} probabilities at {state}."
         )
     if mover == CHANCE and not (min(chance) >= 0 and abs(sum(chance) - 1) <= 1e-9):
-        raise GameError(f"{game.name}: the probabilities of chance do not sum to one: {list(chance)}.")
+        raise GameError(f"{game.name}: the probabilities of chance do not sum to 1: {list(chance)}.")
     edges = []
     for action, probability in zip(actions, chance, strict=True):
         after = _hashable(game, game.play(state, action))
@@ -132,7 +132,7 @@ def _edges(
             states.append(after)
         seen = tuple(game.sees(state, action, player) for player in range(game.players))
         if not all(isinstance(word, str) for word in (action, *seen)):
-            raise GameError(f"{game.name}: actions and what is seen of them must be texts, at {state}.")
+            raise GameError(f"{game.name}: actions and observations must be strings, at {state}.")
         words = tuple(labels[word] for word in seen)
         edges.append(Edge(number[after], float(probability), labels[action], words))
     return edges
@@ -141,7 +141,7 @@ def _edges(
 def _betting(game: Game, state: Any) -> Betting:
     stakes, passive = game.stakes(state), game.passive(state)
     if passive is not None and passive not in game.actions(state):
-        raise GameError(f"{game.name}: '{passive}' should check or call, but is no action at {state}.")
+        raise GameError(f"{game.name}: passive() returned '{passive}', which is not an action at {state}.")
     return Betting(
         NO_BETTING.stakes if stakes is None else stakes,
         NO_BETTING.passive if passive is None else list(game.actions(state)).index(passive),
@@ -152,7 +152,7 @@ def _payoffs(game: Game, state: Any) -> tuple[float, ...]:
     payoffs = tuple(float(value) for value in game.payoffs(state))
     if len(payoffs) != game.players or not all(map(math.isfinite, payoffs)):
         raise GameError(
-            f"{game.name}: the payoffs {payoffs} are not a number for each of {game.players} players."
+            f"{game.name}: payoffs must be one finite number per player ({game.players}), not {payoffs}."
         )
     return payoffs
 
@@ -165,11 +165,11 @@ def _hashable(game: Game, state: Any) -> Any:
     return state
 
 
-def _refuse_hopeless(game: Game) -> None:
-    """Refuse at once a tree that cannot fit, by Knuth's estimate of its size (1975).
+def _require_feasible(game: Game) -> None:
+    """Raise at once for a tree that is far too large, by Knuth's estimate of its size (1975).
 
-    The product of the branching factors down to a depth of a random play is an unbiased estimate of the
-    number of nodes there, and their sum one of the size. It is refused if the mean is far above the limit,
+    The product of the branching factors along a random play is an unbiased estimate of the number of nodes at
+    its depth, and the sum over depths one of the size. A game is rejected if the mean is far above the limit,
     or if half of the estimates are ten times the limit: by Markov's inequality at most one in ten would be.
     """
     draw = random.Random(1)
@@ -184,7 +184,7 @@ def _refuse_hopeless(game: Game) -> None:
             nodes += width
             state = game.play(state, actions[draw.randrange(len(actions))])
         else:
-            return  # the game may have no end; that is found out elsewhere
+            return  # the game may not end, which `_count` finds
         estimates.append(nodes)
     mean, error = statistics.fmean(estimates), statistics.stdev(estimates) / math.sqrt(PROBES)
     if mean - 5 * error > MOST_NODES or statistics.median(estimates) > 10 * MOST_NODES:

@@ -1,8 +1,8 @@
-"""What solvers, policies and measurements need of any compiled game.
+"""The interface of compiled games: what solvers, policies and measurements need of any of them.
 
 There are two kinds: `GameTree` holds every history of an enumerated game, `BettingTree` the betting lines of
-hold'em, whose cards are dealt apart. Both number the actions of all infosets from 0 on: these numbers are the
-*slots* of tables.
+hold'em, whose cards are dealt separately. Both number the actions of all infosets from 0: these numbers are
+the *slots* of tables.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Tree(ABC):
             """Number of actions of all infosets."""
 
         @property
-        def num_spots(self) -> int:
-            """Number of actions of all nodes, not counted again for each bucket."""
+        def num_edges(self) -> int:
+            """Number of slots, not counted again for each bucket."""
 
         @property
         def two_player_zero_sum(self) -> bool:
-            """Whether averages of learners can be mixed without loss."""
+            """Whether mixtures of average policies keep their guarantee."""
 
         @property
         def fingerprint(self) -> str:

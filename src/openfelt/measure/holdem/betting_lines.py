@@ -23,12 +23,12 @@ import numpy as np
 from openfelt.cards.deck import FLOP, PREFLOP, RIVER
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     Layout,
     Leaves,
     betting_nodes,
@@ -86,7 +86,7 @@ def street_of(node: Ints, which: int) -> int:
 def children(node: Ints, which: int) -> range:
     """Where the actions of a decision lead."""
     first = int(node[which, CHILD])
-    return range(first, first + (int(node[which, KIND]) & WAYS_BITS))
+    return range(first, first + (int(node[which, KIND]) & ACTIONS_MASK))
 
 
 def _find_flop_roots(node: Ints) -> Longs:
@@ -164,16 +164,16 @@ def _shares(
 ) -> tuple[Floats, Floats]:
     """[lines, buckets, columns] the player's share of each line; [buckets, columns] that of no action."""
     place, nodes, lines = (street, seat), betting.decisions[street - FLOP], betting.streets[street - FLOP]
-    spots, buckets = int(layout.spots[place]), int(layout.buckets[place])
-    rows = int(layout.slot_base[place]) + spots * np.arange(buckets)
-    first_spot = int(layout.first_spot[place])
+    edges, buckets = int(layout.edges[place]), int(layout.buckets[place])
+    rows = int(layout.slot_base[place]) + edges * np.arange(buckets)
+    first_edge = int(layout.first_edge[place])
 
     def probability(which: int, action: int) -> Floats:
         """[buckets, roots]"""
         node = nodes[which]
-        exists = (node >= 0) & ((betting.node[node, KIND] & WAYS_BITS) > action)
-        spot = np.where(exists, betting.node[node, PLACE] - first_spot + action, 0)
-        return np.where(exists, probabilities[rows[:, None] + spot], 0.0)
+        exists = (node >= 0) & ((betting.node[node, KIND] & ACTIONS_MASK) > action)
+        edge = np.where(exists, betting.node[node, PLACE] - first_edge + action, 0)
+        return np.where(exists, probabilities[rows[:, None] + edge], 0.0)
 
     own = 0 if seat == FIRST else 1
     checks, bets = probability(own, 0), probability(own, 1)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import PAIR_AS, Boards, step
+from openfelt.cards.boards import PERMUTED_PAIR, Boards, step
 from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -229,7 +229,7 @@ def deal_hands(
     found = 0
     for pair in range(PAIRS):
         if not (dead >> np.int64(PAIR_CARDS[pair, 0]) | dead >> np.int64(PAIR_CARDS[pair, 1])) & 1:
-            seen = PAIR_AS[seen_as, pair]
+            seen = PERMUTED_PAIR[seen_as, pair]
             hands.pair[found] = pair
             hands.ours[0, found] = ours[0, number, seen]
             for part in range(len(theirs)):
@@ -362,7 +362,7 @@ def add_images(hands: Hands, values: Floats, images: Ints, chance: float, total:
         for seen_as in images:
             for place in range(hands.size[0]):
                 pair = hands.pair[place]
-                seen = PAIR_AS[seen_as, pair]
+                seen = PERMUTED_PAIR[seen_as, pair]
                 for root in range(total.shape[2]):
                     total[stage, seen, root] += chance * values[stage, pair, root]
 

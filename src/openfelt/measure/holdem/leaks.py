@@ -1,10 +1,9 @@
-"""Where a best response gains: by street, by line of betting, by starting hand.
+"""Leaks: where a best response gains, by street, betting line and starting hand.
 
-A best response is compared with the policy itself in the same seat. Think of one who plays the policy up to a
-street and answers best from there on; he wins the less, the later he begins. What he loses by beginning one
-street later is what there is to gain on that street, and it can be told apart by the line of betting with
-which the street begins and by the cards that he holds. All gains add up to what a best response wins more
-than the policy.
+A best response is compared with the policy itself in the same seat. A player that follows the policy up to a
+street and best-responds from there on wins less the later it starts. The difference between starting on a
+street and starting on the next one is the gain on that street. It is split by the betting line at the start
+of the street and by starting hand. All gains add up to what a best response wins more than the policy.
 """
 
 from __future__ import annotations
@@ -30,27 +29,28 @@ START = "the start"
 
 
 class Answer(NamedTuple):
-    """What a best response does before the flop after a line of betting."""
+    """The values of a best response's preflop actions after a betting line."""
 
     line: str
     actions: tuple[str, ...]
-    worth: Floats  # [169, actions] chips a game, the best following
+    worth: Floats  # [169, actions] chips per hand, if it best-responds afterwards
 
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Of one seat."""
+    """Where a best response gains in one seat, in mbb/h."""
 
-    lines: tuple[tuple[str, ...], ...]  # by street
-    gains: tuple[Floats, ...]  # by street [lines, 169] in mbb a game
+    lines: tuple[tuple[str, ...], ...]  # by street: the betting lines with which it begins
+    gains: tuple[Floats, ...]  # by street [lines, 169] in mbb/h
     answers: tuple[Answer, ...]
 
     @property
     def by_street(self) -> dict[str, float]:
+        """The gain on each street."""
         return {street: float(gain.sum()) for street, gain in zip(STREETS, self.gains, strict=True)}
 
     def by_line(self) -> list[tuple[str, str, float]]:
-        """(street, line, mbb) where there is something to gain, the most first."""
+        """Street, betting line and gain, largest first; only positive gains."""
         found = [
             (street, line, float(gain))
             for street, lines, gains in zip(STREETS, self.lines, self.gains, strict=True)
@@ -60,7 +60,7 @@ class Leaks:
         return sorted(found, key=lambda each: -each[2])
 
     def by_hand(self) -> Floats:
-        """[169] over all streets."""
+        """[169] the gain by starting hand, over all streets."""
         return np.asarray(sum(gain.sum(axis=0) for gain in self.gains))
 
     def as_dict(self) -> dict[str, Any]:
@@ -88,8 +88,9 @@ class Leaks:
 def put_together(
     betting: BettingLines, deck: Deck, first: Floats, later: Sequence[Floats], chosen: dict[int, Floats]
 ) -> Leaks:
-    """`first` is what each pair gains before the flop [1326], `later` by street after it [lines, 169] what a
-    hand of each kind does, in chips; `chosen` as of `Before`.
+    """Leaks from the gains of each pair before the flop [1326] and by street after it [lines, 169], in chips.
+
+    `chosen` has the preflop action values, as in `Before`.
     """
     live = deck.pairs > 0
     kinds = hole_class()[live]
@@ -107,7 +108,7 @@ def put_together(
 
 
 def _names(betting: BettingLines, node: int) -> list[str]:
-    """Of the actions before the flop; there is nothing to fold to after the dealer has only called."""
+    """The names of preflop actions; the big blind can check after a call."""
     count = len(children(betting.node, node))
     if node == children(betting.node, 0)[CALL]:
         return ["check", "raise"][:count]
@@ -115,7 +116,7 @@ def _names(betting: BettingLines, node: int) -> list[str]:
 
 
 def paths(betting: BettingLines) -> dict[int, str]:
-    """The line of betting that leads to each decision before the flop, and to where the flop begins."""
+    """The betting line to each preflop decision, and to each start of the flop."""
     found, open_nodes = {}, [(0, "")]
     while open_nodes:
         node, line = open_nodes.pop(0)
@@ -130,7 +131,7 @@ def paths(betting: BettingLines) -> dict[int, str]:
 
 
 def line_names(betting: BettingLines) -> tuple[tuple[str, ...], ...]:
-    """By street, how each of its lines is called: a street after the other."""
+    """By street, the names of the betting lines with which it begins."""
     endings = ["check-check"]
     for begun in ("check-bet", "bet"):
         endings += [begun + "-raise" * raises + "-call" for raises in range(MOST_BETS)]
@@ -143,7 +144,7 @@ def line_names(betting: BettingLines) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def class_names() -> tuple[str, ...]:
-    """Of the 169 kinds of starting hands: AKs."""
+    """The names of the 169 starting hands: AKs."""
     found = [""] * CLASSES
     for pair, kind in zip(PAIR_CARDS.tolist(), hole_class().tolist(), strict=True):
         found[kind] = pair_class(pair)
@@ -152,7 +153,7 @@ def class_names() -> tuple[str, ...]:
 
 @cache
 def square() -> Longs:
-    """[13, 13] the kinds of starting hands, aces first: suited above the diagonal, offsuit below."""
+    """[13, 13] the starting hands, aces first: suited above the diagonal, offsuit below."""
     places = {name: kind for kind, name in enumerate(class_names())}
     ranks = RANKS[::-1]
     return np.array(

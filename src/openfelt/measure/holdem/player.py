@@ -16,7 +16,7 @@ from openfelt.cards.boards import board_set
 from openfelt.cards.deck import BOARD_CARDS, PAIRS, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLACE, PLAYER, WAYS_BITS, Layout
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLACE, PLAYER, Layout
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import (
     BettingLines,
@@ -54,9 +54,9 @@ class Player:
         """[1326, actions] its probabilities at a decision before the flop."""
         facts, layout = self.betting.node[node], self.layout
         place = street_of(self.betting.node, node), int(facts[PLAYER])
-        rows = int(layout.slot_base[place]) + int(layout.spots[place]) * self.buckets[0][0].astype(np.int64)
-        first = rows + int(facts[PLACE]) - int(layout.first_spot[place])
-        return np.asarray(self.probabilities[first[:, None] + np.arange(facts[KIND] & WAYS_BITS)])
+        rows = int(layout.slot_base[place]) + int(layout.edges[place]) * self.buckets[0][0].astype(np.int64)
+        first = rows + int(facts[PLACE]) - int(layout.first_edge[place])
+        return np.asarray(self.probabilities[first[:, None] + np.arange(facts[KIND] & ACTIONS_MASK)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +127,9 @@ def rule_player(rule: str, most_bets: int = MOST_BETS) -> Player:
         raise FeltError(f"There is no rule '{rule}' (known: {', '.join(RULES)}).")
     betting = betting_lines(most_bets)
     layout = one_bucket(betting)
-    probabilities = np.zeros(int(layout.spots.sum()))
+    probabilities = np.zeros(int(layout.edges.sum()))
     for _, kind, _, spot in betting.node[betting.node[:, PLAYER] >= 0].tolist():
-        actions = kind & WAYS_BITS
+        actions = kind & ACTIONS_MASK
         shares = RULES[rule](actions, kind >> FACING_SHIFT & 1)
         probabilities[spot : spot + actions] = np.array(shares) / sum(shares)
     buckets = tuple(np.zeros((len(board_set(cards).key), PAIRS), np.uint16) for cards in BOARD_CARDS)
@@ -140,7 +140,7 @@ def one_bucket(betting: BettingLines) -> Layout:
     """The layout of players to which all hands are alike."""
     spots, decisions = np.zeros((2, len(STREETS), 2), np.int64)
     for player, kind, _, _ in betting.node[betting.node[:, PLAYER] >= 0].tolist():
-        spots[kind >> 3 & 3, player] += kind & WAYS_BITS
+        spots[kind >> 3 & 3, player] += kind & ACTIONS_MASK
         decisions[kind >> 3 & 3, player] += 1
     first = (np.cumsum(spots) - spots.ravel()).reshape(spots.shape)
     return Layout(spots, first, first, decisions, np.ones_like(spots))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.cards.boards import CARD_AS, PERMUTATIONS, Boards, boards, step
+from openfelt.cards.boards import PERMUTATIONS, PERMUTED_CARD, Boards, boards, step
 from openfelt.cards.deck import CARDS, PAIR_CARDS, RANKS, SUITS, Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
@@ -89,7 +89,8 @@ def _flops(deck: Deck) -> Iterator[Flop]:
         if cards in met:
             continue
         images = {
-            tuple(sorted(CARD_AS[order, list(cards)].tolist())): order for order in reversed(deck.symmetry)
+            tuple(sorted(PERMUTED_CARD[order, list(cards)].tolist())): order
+            for order in reversed(deck.symmetry)
         }
         met.update(images)
         yield Flop(cards, np.array(sorted(images.values())))
@@ -117,7 +118,7 @@ def keepers(group: Ints, size: int, cards: Ints, count: int, kept: Ints) -> int:
         for which in range(count):
             inside = False
             for other in range(count):
-                inside |= CARD_AS[group[place], cards[which]] == cards[other]
+                inside |= PERMUTED_CARD[group[place], cards[which]] == cards[other]
             keeps &= inside
         if keeps:
             kept[found] = group[place]
@@ -136,7 +137,7 @@ def find_orbits(live: Bytes, cards: Ints, count: int, group: Ints, size: int, or
         if live[card] and not met >> np.int64(card) & 1:
             orbits.card[found] = card
             for place in range(size):
-                image = np.int64(CARD_AS[group[place], card])
+                image = np.int64(PERMUTED_CARD[group[place], card])
                 if not met >> image & 1:
                     met |= np.int64(1) << image
                     orbits.seen_as[total] = group[place]

@@ -1,4 +1,4 @@
-"""The hold'em policies that come along for bots with a name, a folder each."""
+"""The pretrained hold'em policies of named bots, one folder each."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from openfelt.policy.files import load_policy
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy
 
 
 @cache
 def shipped_policy(name: str) -> HoldemPolicy:
-    """The policy of a bot."""
-    policy = load_policy(Path(__file__).parent / name)
-    assert isinstance(policy, HoldemPolicy)
-    return policy
+    """The pretrained policy of a bot."""
+    return require_holdem_policy(load_policy(Path(__file__).parent / name))

@@ -67,7 +67,21 @@ OWN_REACH, OTHERS_REACH, POLICY = range(3)
 
 
 class ExternalMCCFR(SamplingSolver):
-    """External-sampling Monte Carlo counterfactual regret minimisation."""
+    """External-sampling Monte Carlo CFR: chance and opponents are sampled (Lanctot et al. 2009).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    **options
+        `seed`, `threads`, `device`, `in_flight` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.ExternalMCCFR("leduc", seed=1).run(10_000)
+    >>> solver.measure().exploitability < 0.5
+    True
+    """
 
     name: ClassVar[str] = "external-mccfr"
     summary: ClassVar[str] = "CFR with chance and opponents sampled (Lanctot et al. 2009)"
@@ -83,9 +97,9 @@ class ExternalMCCFR(SamplingSolver):
 
     def _worker_size(self) -> WorkerSize:
         # One row more than decisions, for the policy of a decision that is sampled.
-        spots = 1 if self.samples_others else self.tree.num_spots
+        edges = 1 if self.samples_others else self.tree.num_edges
         real = POLICY + 2 * self.most_actions
-        return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, spots=spots)
+        return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, edges=edges)
 
     def _in_flight_limits(self) -> InFlightLimits:
         return InFlightLimits(256, 0.5)
@@ -99,7 +113,21 @@ class ExternalMCCFR(SamplingSolver):
 
 
 class ChanceCFR(ExternalMCCFR):
-    """Chance-sampled counterfactual regret minimisation."""
+    """Chance-sampled CFR: only chance is sampled (Zinkevich et al. 2007).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    **options
+        `seed`, `threads` and `restriction`, as in `Solver`. It does not run on a GPU.
+
+    Examples
+    --------
+    >>> solver = felt.ChanceCFR("kuhn", seed=1).run(10_000)
+    >>> solver.measure().exploitability < 0.05
+    True
+    """
 
     name: ClassVar[str] = "chance-cfr"
     summary: ClassVar[str] = "CFR with chance sampled (Zinkevich et al. 2007)"
@@ -216,13 +244,13 @@ def _add_to_average(sums: Floats, trace: Trace, first: int, actions: int, depth:
 
 @part
 def _meet(
-    how: Any, sums: Floats, trace: Trace, first: int, spot: int, actions: int, depth: int, traversal: int
+    how: Any, sums: Floats, trace: Trace, first: int, edge: int, actions: int, depth: int, traversal: int
 ) -> bool:
     """Fix the infoset's policy at the first visit of this traversal; returns whether this is the first."""
-    is_new = bool(trace.met[spot] != traversal)
+    is_new = bool(trace.met[edge] != traversal)
     if is_new:
-        trace.met[spot] = traversal
-        play_row(how, sums, first, first + actions, trace.policy, 0, spot)
+        trace.met[edge] = traversal
+        play_row(how, sums, first, first + actions, trace.policy, 0, edge)
     for action in range(actions):
-        trace.real[depth, POLICY + action] = trace.policy[0, spot + action]
+        trace.real[depth, POLICY + action] = trace.policy[0, edge + action]
     return is_new

@@ -74,7 +74,7 @@ class Gpu:
                 f"{what} needs {needed / 1e9:.1f} GB on the GPU; of {gpu_name()}'s memory "
                 f"{free_memory() / 1e9:.1f} GB are free."
             )
-        assert size.spots == 1, "a trace for every infoset would not fit"
+        assert size.edges == 1, "a trace for every infoset would not fit"
         with gpu_faults():
             self._set_up(how, tree, tables_type, shapes, size)
 

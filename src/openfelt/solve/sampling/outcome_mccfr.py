@@ -82,7 +82,25 @@ REACH, VALUE = 0, 1
 
 
 class OutcomeMCCFR(SamplingSolver):
-    """Outcome-sampling Monte Carlo counterfactual regret minimisation."""
+    """Outcome-sampling Monte Carlo CFR: one sampled history per iteration (Lanctot et al. 2009; PJL11).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    epsilon : float
+        Share of uniform exploration in the sampling policy.
+    baseline : float
+        Step size of the baselines that reduce variance (VR-MCCFR uses 0.5); 0 for none.
+    **options
+        `seed`, `threads`, `device`, `in_flight` and `restriction`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.OutcomeMCCFR("kuhn", seed=1).run(100_000)
+    >>> solver.measure().exploitability < 0.1
+    True
+    """
 
     name: ClassVar[str] = "outcome-mccfr"
     summary: ClassVar[str] = "CFR on one sampled history at a time (Ponsen, de Jong & Lanctot 2011)"

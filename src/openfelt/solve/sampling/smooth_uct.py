@@ -47,7 +47,40 @@ class SmoothUCTSettings(UCTSettings):
 
 
 class SmoothUCT(UCT):
-    """Smooth IS-UCT: UCB mixed with the average policy, which brings it close to equilibrium."""
+    """Smooth IS-UCT: UCB mixed with the average policy, which approaches an equilibrium (HS14).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    c : float, optional
+        Exploration constant, in the game's unit; by default half the range of payoffs.
+    k : float, optional
+        In poker, instead of `c`: explore with the pot plus k times what can still be bet (HS14, 5).
+    rollout : {"uniform", "call", "on-policy"}
+        How a player acts after it has left its tree.
+    opponent : str, Path or Policy
+        "self", "random", a rule, the folder of a run or policy, or a policy.
+    schedule : {"decay", "max-average", "visits"}
+        Probability eta of selecting by UCB: max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11), the largest
+        probability of the average (HS14, 3), or 9000 / (10000 + sqrt(N)) (HS14, 4).
+    gamma : float
+        Lower limit of eta in the schedule "decay".
+    eta0 : float
+        Initial eta in the schedule "decay".
+    d : float
+        Rate of the schedule "decay".
+    threshold : float
+        eta is 0 at infosets with fewer visits.
+    **options
+        `seed`, `threads`, `device` and `in_flight`, as in `Solver`.
+
+    Examples
+    --------
+    >>> solver = felt.SmoothUCT("kuhn", c=2, seed=1).run(100_000)
+    >>> solver.measure().exploitability < 0.1
+    True
+    """
 
     name: ClassVar[str] = "smooth-uct"
     summary: ClassVar[str] = "UCT mixed with its average policy (Smooth IS-UCT, Heinrich & Silver 2014)"

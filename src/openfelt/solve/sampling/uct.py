@@ -117,7 +117,33 @@ WON = 0  # trace of a player
 
 
 class UCT(SamplingSolver):
-    """IS-UCT: self-play tree search with UCB at each information set."""
+    """IS-UCT: self-play tree search with UCB at each information set (Heinrich & Silver 2014).
+
+    Its average policy need not converge to an equilibrium; `SmoothUCT` comes close. Against a fixed
+    `opponent` it learns a best response, in each seat in turn.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game, hold'em included.
+    c : float, optional
+        Exploration constant, in the game's unit; by default half the range of payoffs.
+    k : float, optional
+        In poker, instead of `c`: explore with the pot plus k times what can still be bet (HS14, 5).
+    rollout : {"uniform", "call", "on-policy"}
+        How a player acts after it has left its tree.
+    opponent : str, Path or Policy
+        "self", "random", a rule, the folder of a run or policy, or a policy.
+    **options
+        `seed`, `threads`, `device` and `in_flight`, as in `Solver`.
+
+    Examples
+    --------
+    >>> opponent = felt.rule_policy("leduc", "always-raise")
+    >>> response = felt.UCT("leduc", c=18, opponent=opponent, seed=1).run(50_000).greedy
+    >>> felt.value(response, opponent).mean > 0
+    True
+    """
 
     name: ClassVar[str] = "uct"
     summary: ClassVar[str] = "self-play tree search over information states (IS-UCT, Heinrich & Silver 2014)"

@@ -6,7 +6,8 @@ dispatched on the type of the tree: when numba compiles the solver for a kind of
 implementation. `deal` holds what chance has drawn so far, for one thread to write to.
 
 In every tree, tree.node[node, PLAYER] is the player to move, below 0 at a leaf, and tree.node[node, PLACE] is
-a decision's *spot*: the number of its first action among all actions of all nodes, whatever cards are dealt.
+a decision's first *edge*: the number of its first action among all actions of all nodes, whatever cards are
+dealt.
 """
 
 from __future__ import annotations

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import CARD_AS, Boards, boards, step
+from openfelt.cards.boards import PERMUTED_CARD, Boards, boards, step
 from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIR, STREETS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, part
 from openfelt.core.memory import scratch
 from openfelt.core.random import Stream, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
@@ -26,7 +27,6 @@ from openfelt.games.compile.betting_tree import (
     PLAYER,
     STAKES_SHIFT,
     STREET_SHIFT,
-    WAYS_BITS,
     BettingTree,
     Layout,
     Leaves,
@@ -59,7 +59,7 @@ class Deal(NamedTuple):
 
     cards: Ints  # [2 * players + 5] seat 0's two, seat 1's two, ..., then the board
     at: Longs  # [PLACES] see above
-    shift: Longs  # [streets * players] slot of a spot less the spot
+    shift: Longs  # [streets * players] slot of an edge less its number
     value: Ints  # [players] of the hands, once they are evaluated
 
 
@@ -98,7 +98,7 @@ def _follow(tree: HoldemTree, deal: Deal, node: int, action: int, stream: Stream
 
 @implements(episode.num_actions, HoldemTree)
 def _num_actions(tree: HoldemTree, node: int) -> int:
-    return int(tree.node[node, KIND] & WAYS_BITS)
+    return int(tree.node[node, KIND] & ACTIONS_MASK)
 
 
 @implements(episode.first_slot, HoldemTree)
@@ -201,7 +201,7 @@ def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None
 
 @part
 def hand_shift(tree: Any, deal: Deal, street: int, player: int, board: int, permutation: int) -> int:
-    """What is added to a spot of a player to get its slot, on a street with that board."""
+    """What is added to an edge of a player to get its slot, on a street with that board."""
     pair = pair_on(deal, player, permutation)
     if street == 0:
         bucket = np.int64(tree.preflop[0, pair])
@@ -211,15 +211,15 @@ def hand_shift(tree: Any, deal: Deal, street: int, player: int, board: int, perm
         bucket = np.int64(tree.turn[board, pair])
     else:
         bucket = np.int64(tree.river[board, pair])
-    base = tree.layout.slot_base[street, player] - tree.layout.first_spot[street, player]
-    return int(base + bucket * tree.layout.spots[street, player])
+    base = tree.layout.slot_base[street, player] - tree.layout.first_edge[street, player]
+    return int(base + bucket * tree.layout.edges[street, player])
 
 
 @part
 def pair_on(deal: Deal, player: int, permutation: int) -> int:
     """A player's pair with its suits permuted."""
-    low = CARD_AS[permutation, deal.cards[2 * player]]
-    return int(PAIR[low, CARD_AS[permutation, deal.cards[2 * player + 1]]])
+    low = PERMUTED_CARD[permutation, deal.cards[2 * player]]
+    return int(PAIR[low, PERMUTED_CARD[permutation, deal.cards[2 * player + 1]]])
 
 
 @part

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Ints, kernel
-from openfelt.games.compile.betting_tree import CHILD, KIND, PLAYER, WAYS_BITS, BettingTree
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, BettingTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree
 from openfelt.solve.traverse.enumerated import episode_tree
@@ -34,7 +34,7 @@ def open_tree(tree: Tree) -> OpenTree:
 
 @open_tree.register
 def _(tree: BettingTree) -> OpenTree:
-    actions = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & WAYS_BITS, 0)
+    actions = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & ACTIONS_MASK, 0)
     depth = _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], actions)
     return OpenTree(holdem_tree(tree), depth, int(actions.max()))
 

@@ -28,8 +28,8 @@ class Trace(NamedTuple):
     whole: Longs  # [depth, columns] whole numbers
     real: Floats  # [depth, columns] real ones
     of_player: Floats  # [players, 2]
-    met: Longs  # [spots] for solvers that visit an infoset several times in an iteration; otherwise [1]
-    policy: Floats  # [1, spots] likewise
+    met: Longs  # [edges] for solvers that visit an infoset several times in an iteration; otherwise [1]
+    policy: Floats  # [1, edges] likewise
 
 
 class Worker(NamedTuple):
@@ -47,7 +47,7 @@ class WorkerSize(NamedTuple):
     depth: int
     whole: int  # columns of whole numbers
     real: int  # columns of real ones
-    spots: int = 1
+    edges: int = 1
 
 
 def new_worker(size: WorkerSize) -> Worker:
@@ -56,8 +56,8 @@ def new_worker(size: WorkerSize) -> Worker:
         whole=scratch(size.depth * size.whole, np.int64).reshape(size.depth, size.whole),
         real=scratch(size.depth * size.real).reshape(size.depth, size.real),
         of_player=scratch(size.players * 2).reshape(size.players, 2),
-        met=scratch(size.spots, np.int64),
-        policy=scratch(size.spots).reshape(1, size.spots),
+        met=scratch(size.edges, np.int64),
+        policy=scratch(size.edges).reshape(1, size.edges),
     )
     trace.met[:] = -1
     return Worker(new_deal(size.players), trace, scratch(1, np.uint64))

@@ -1,4 +1,4 @@
-"""A cross table of all bots of limit hold'em, and whether the one that comes along beats the simple ones."""
+"""Cross table of all two-player hold'em bots: does the pretrained one beat the others?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openfelt.arena.tournament import TournamentResult, tournament
 from openfelt.plots.cross_table import plot_cross_table
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.rules import RULES
-from openfelt.studies.match_study import MatchStudy
+from openfelt.studies.experiment import Experiment
 from openfelt.studies.study import Finding
 
 FORMULAS = ("ace1", "chen", "poki-like")
@@ -18,19 +18,19 @@ EQUILIBRIA = ("sparbot-like", "fellomen-like")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossTableStudy(MatchStudy):
-    """Everybody against everybody."""
+class CrossTableStudy(Experiment):
+    """A round-robin tournament; the budget is the hands of each match."""
 
     bots: tuple[str, ...]
 
-    def planned(self, hands: int) -> int:
-        return hands * len(self.bots) * (len(self.bots) - 1) // 2
+    def planned_work(self, budget: int) -> int:
+        return budget * len(self.bots) * (len(self.bots) - 1) // 2
 
-    def play(
-        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
     ) -> TournamentResult:
         return tournament(
-            *self.bots, hands=hands, seed=seed, processes=processes, folder=parts, progress=progress
+            *self.bots, hands=budget, seed=seed, processes=processes, folder=parts, progress=progress
         )
 
     def csv(self, results: TournamentResult) -> str:
@@ -42,36 +42,36 @@ class CrossTableStudy(MatchStudy):
     def table(self, results: TournamentResult) -> list[str]:
         cross_table = results.cross_table
         return [
-            "## Everybody against everybody",
+            "## Cross table",
             "",
-            f"In {cross_table.unit}, won by the bot of the row, in the mean and against the bot with the "
-            "column's number; ± half the 95% interval. All matches share their deals.",
+            f"Winnings of the row's bot in {cross_table.unit}: on average, and against the bot with the "
+            "column's number; ± half of the 95% interval. All matches share their deals.",
             "",
             cross_table.markdown(),
         ]
 
 
-def _findings(result: TournamentResult) -> list[Finding]:
-    found = []
+def _judge(result: TournamentResult) -> list[Finding]:
+    findings = []
     for bot in (*RULES, *FORMULAS, *EQUILIBRIA):
         won = result.won(DEFAULT, bot)
-        ours = f"{won.mean:+.1f} ± {won.interval:.1f} {result.unit}"
-        found.append(Finding(f"`{DEFAULT}` beats {bot}", ours, won.mean > won.interval))
-    return found
+        measured = f"{won.mean:+.1f} ± {won.interval:.1f} {result.unit}"
+        findings.append(Finding(f"`{DEFAULT}` beats {bot}", measured, won.mean > won.interval))
+    return findings
 
 
 CROSS_TABLE = CrossTableStudy(
     name="bots-cross-table",
-    title="All bots of two-player limit hold'em against each other",
-    paper="Ours: who is how strong. [What each bot is](../bots.md).",
-    setting=(
-        "Each deal is played in both seats, and all pairs play the same deals. Bots that are stand-ins for "
-        "programs of the papers are named so that nobody takes them for the originals."
+    title="Cross table of all two-player limit hold'em bots",
+    paper="Not from a paper: how strong is each bot? The bots are described in [bots](../bots.md).",
+    setup=(
+        "A round-robin tournament. Each deal is played in both seats, and all pairs play the same deals. "
+        "Bots named `-like` are stand-ins for programs of the papers, not the originals."
     ),
     bots=(*RULES, *FORMULAS, *EQUILIBRIA, DEFAULT),
-    hands=20_000,
-    quick_hands=400,
-    findings=_findings,
-    needs="half an hour",
+    budget=20_000,
+    quick_budget=400,
+    findings=_judge,
+    requires="half an hour",
     own_claims=True,
 )

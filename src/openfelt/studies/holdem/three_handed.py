@@ -1,4 +1,4 @@
-"""How strong each bot of three-player limit hold'em is: what it wins from two of the strongest we have."""
+"""Winnings of each three-player hold'em bot against two copies of one of the strongest."""
 
 from __future__ import annotations
 
@@ -6,57 +6,61 @@ from dataclasses import dataclass
 
 from openfelt.policy.rules import RULES
 from openfelt.studies.holdem.cross_table import FORMULAS
-from openfelt.studies.match_table import Cell, MatchTable, Results
+from openfelt.studies.match_table import Cell, MatchTable, TableResults
 from openfelt.studies.study import Finding
 
-YARDSTICK = "poki-like"
-COLUMN = f"2x {YARDSTICK}"
+REFERENCE = "poki-like"
+COLUMN = f"2x {REFERENCE}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class YardstickTable(MatchTable):
-    """Every bot of the rows against the same two others."""
+class ReferenceTable(MatchTable):
+    """Every bot of the rows against the same two opponents."""
 
-    def table(self, results: Results) -> list[str]:
+    def table(self, results: TableResults) -> list[str]:
         ranked = sorted(self.cells, key=lambda cell: -results[cell.row, cell.column].mean)
         lines = [
             "## All matches",
             "",
-            f"Won by the bot of the row from two {YARDSTICK}, with 95% intervals.",
+            f"Winnings against two {REFERENCE}, with 95% intervals.",
             "",
-            f"| bot | won ({self.unit}) | hands |",
+            f"| bot | winnings ({self.unit}) | hands |",
             "|---|---:|---:|",
         ]
         for cell in ranked:
-            measured = results[cell.row, cell.column]
-            lines.append(f"| {cell.row} | {measured} | {measured.hands:,} |")
+            won = results[cell.row, cell.column]
+            lines.append(f"| {cell.row} | {won} | {won.hands:,} |")
         return lines
 
 
-def _findings(results: Results) -> list[Finding]:
-    found = []
-    for (row, _), measured in results.items():
-        if row == YARDSTICK:
-            text, holds = f"a third {YARDSTICK} breaks even", abs(measured.mean) <= measured.half_95
+def _judge(results: TableResults) -> list[Finding]:
+    findings = []
+    for (row, _), won in results.items():
+        if row == REFERENCE:
+            claim, holds = f"a third {REFERENCE} breaks even", abs(won.mean) <= won.half_95
         else:
-            text, holds = f"{row} loses to two {YARDSTICK}", measured.mean < -measured.half_95
-        found.append(Finding(text, f"{measured} mbb/h", holds))
-    return found
+            claim, holds = f"{row} loses to two {REFERENCE}", won.mean < -won.half_95
+        findings.append(Finding(claim, f"{won} mbb/h", holds))
+    return findings
 
 
-THREE_HANDED = YardstickTable(
+THREE_HANDED = ReferenceTable(
     name="bots-three-handed",
-    title=f"All bots of three-player limit hold'em against two {YARDSTICK}",
-    paper="Ours: who is how strong with three at the table. [What each bot is](../bots.md).",
-    setting=(
-        "A new deal for each hand, seats permuted, the luck of the cards regressed out. All matches share "
-        f"their deals. By symmetry a third {YARDSTICK} must break even, which checks the intervals."
+    title=f"All three-player limit hold'em bots against two {REFERENCE}",
+    paper=(
+        "Not from a paper: how strong is each bot at a table of three? The bots are described in "
+        "[bots](../bots.md)."
+    ),
+    setup=(
+        "Each hand has a new deal, the seats are permuted, and the luck of the cards is regressed out. All "
+        f"matches share their deals. By symmetry a third {REFERENCE} must break even; this checks the "
+        "intervals."
     ),
     unit="mbb/h",
-    cells=tuple(Cell(bot, COLUMN, (bot, YARDSTICK, YARDSTICK)) for bot in (*RULES, *FORMULAS)),
-    hands=12_000,
-    quick_hands=600,
-    findings=_findings,
-    needs="four minutes",
+    cells=tuple(Cell(bot, COLUMN, (bot, REFERENCE, REFERENCE)) for bot in (*RULES, *FORMULAS)),
+    budget=12_000,
+    quick_budget=600,
+    findings=_judge,
+    requires="four minutes",
     own_claims=True,
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, mean_squared_error
-from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, every
+from openfelt.studies.study import Finding, every
 
 PAPER = (
     'Heinrich & Silver, "Self-Play Monte-Carlo Tree Search in Computer Poker" (2014), section "Kuhn Poker". '
-    "The paper prints its curves without numbers; its findings are given in words."
+    "The paper prints its curves without numbers and states its findings in words."
 )
 UCT_LABEL, SMOOTH_LABEL = "IS-UCT (c=2)", "Smooth IS-UCT (c=1.75)"
 WIDE_UCT, WIDE_SMOOTH = "IS-UCT (c=5)", "Smooth IS-UCT (c=4.375)"
@@ -20,19 +21,19 @@ PANELS = (
 )
 
 
-def _uct(game: str, label: str, c: float) -> Contender:
-    return Contender(label, lambda seed: UCT(game, c=c, seed=seed))
+def _uct(game: str, label: str, c: float) -> SolverConfig:
+    return SolverConfig(label, lambda seed: UCT(game, c=c, seed=seed))
 
 
-def _smooth(game: str, label: str, c: float) -> Contender:
-    return Contender(label, lambda seed: SmoothUCT(game, c=c, schedule="max-average", seed=seed))
+def _smooth(game: str, label: str, c: float) -> SolverConfig:
+    return SolverConfig(label, lambda seed: SmoothUCT(game, c=c, schedule="max-average", seed=seed))
 
 
-def _compare(curves: Curves, metric: str, first: str, second: str) -> str:
+def _compare(curves: LearningCurves, metric: str, first: str, second: str) -> str:
     return f"{curves.end(first, metric):.2g} against {curves.end(second, metric):.2g}"
 
 
-def _figure_1(curves: Curves) -> list[Finding]:
+def _judge_figure_1(curves: LearningCurves) -> list[Finding]:
     return [
         Finding(
             f"Smooth IS-UCT ends with the smaller {word}",
@@ -43,16 +44,16 @@ def _figure_1(curves: Curves) -> list[Finding]:
     ]
 
 
-def _figure_2(curves: Curves) -> list[Finding]:
-    found = []
+def _judge_figure_2(curves: LearningCurves) -> list[Finding]:
+    findings = []
     for smooth, plain, note in (
         (SMOOTH_LABEL, UCT_LABEL, "with the paper's c"),
-        (WIDE_SMOOTH, WIDE_UCT, "with c in proportion to the payoffs"),
+        (WIDE_SMOOTH, WIDE_UCT, "with c scaled to the payoffs"),
     ):
-        found += [
+        findings += [
             Finding(
                 f"Smooth IS-UCT comes close to an equilibrium ({note})",
-                f"squared error {_compare(curves, 'sq_err', smooth, plain)} of IS-UCT",
+                f"squared error {_compare(curves, 'sq_err', smooth, plain)} for IS-UCT",
                 curves.end(smooth, "sq_err") < 0.005,
             ),
             Finding(
@@ -61,34 +62,34 @@ def _figure_2(curves: Curves) -> list[Finding]:
                 curves.end(smooth, "dom_err") > curves.end(plain, "dom_err"),
             ),
         ]
-    return found
+    return findings
 
 
-FIGURE_1 = Study(
+FIGURE_1 = LearningStudy(
     name="hs14-figure-1",
     title="HS14, Figure 1: IS-UCT and Smooth IS-UCT in Kuhn poker",
     paper=PAPER,
-    setting=(
-        "Kuhn poker with the standard pot of 2. Smooth IS-UCT mixes by schedule (3), eta = the largest "
-        "probability of the average policy; the average policies are measured every 10,000 episodes."
+    setup=(
+        "Kuhn poker with the standard pot of 2. Smooth IS-UCT uses mixing schedule (3): eta is the largest "
+        "probability of the average policy. The average policies are measured every 10,000 episodes."
     ),
-    contenders=(_uct("kuhn", UCT_LABEL, 2.0), _smooth("kuhn", SMOOTH_LABEL, 1.75)),
+    solvers=(_uct("kuhn", UCT_LABEL, 2.0), _smooth("kuhn", SMOOTH_LABEL, 1.75)),
     panels=PANELS,
     episodes=every(STEP, LAST),
     quick_episodes=every(STEP, QUICK_LAST),
-    findings=_figure_1,
+    findings=_judge_figure_1,
 )
 
-FIGURE_2 = Study(
+FIGURE_2 = LearningStudy(
     name="hs14-figure-2",
     title="HS14, Figure 2: Kuhn poker with an initial pot of 8",
     paper=PAPER,
-    setting=(
-        "Kuhn poker in which each player antes 4 chips, a bet is still 1. The same learners as in Figure 1, "
-        "and beside them the same with c multiplied by 2.5, as much as the range of payoffs (10 instead of 4 "
-        "chips)."
+    setup=(
+        "Kuhn poker in which each player antes 4 chips and a bet is still 1 chip. The solvers of Figure 1, "
+        "and the same solvers with c multiplied by 2.5, the factor by which the range of payoffs grows (10 "
+        "instead of 4 chips)."
     ),
-    contenders=(
+    solvers=(
         _uct("kuhn(pot=8)", UCT_LABEL, 2.0),
         _smooth("kuhn(pot=8)", SMOOTH_LABEL, 1.75),
         _uct("kuhn(pot=8)", WIDE_UCT, 5.0),
@@ -97,12 +98,12 @@ FIGURE_2 = Study(
     panels=PANELS,
     episodes=every(STEP, LAST),
     quick_episodes=every(STEP, QUICK_LAST),
-    findings=_figure_2,
+    findings=_judge_figure_2,
     remarks=(
-        "The paper calibrated c once and does not say whether for this pot too. With its c some of our runs "
-        "of both learners stay far from equilibrium for a long time, which makes the wide bands: an action "
-        "whose first few payoffs were bad (-4 or -5 chips) has a bonus of c sqrt(log N / n), which is too "
-        "small to try it again before N has grown beyond any practical number. With c in proportion to the "
-        "payoffs, as Ponsen et al. advise, no run gets stuck."
+        "The paper calibrated c once and does not say whether it did so again for this pot. With the paper's "
+        "c some of our runs of both solvers stay far from equilibrium for a long time; they cause the wide "
+        "bands. An action whose first few payoffs were bad (-4 or -5 chips) is left with the exploration "
+        "bonus c sqrt(log N / n), which is too small to select it again for any practical N. With c scaled "
+        "to the payoffs, as Ponsen et al. advise, no run gets stuck."
     ),
 )

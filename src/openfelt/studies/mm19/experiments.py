@@ -1,4 +1,4 @@
-"""Mac Manus 2019, chapter 4: UCT and Smooth UCT in Leduc hold'em, and Heinrich's curve that it aimed at."""
+"""Mac Manus 2019, chapter 4: UCT and Smooth UCT in Leduc hold'em, and Heinrich's reference curve."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from openfelt.measure.exploitability import best_response
 from openfelt.policy.tabular import uniform_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import (
     cumulative_reward,
     first_seat_reward,
@@ -14,89 +15,90 @@ from openfelt.studies.metrics import (
     mean_reward,
     nash_conv,
 )
-from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
+from openfelt.studies.study import Finding, spaced
 
 PAPER = (
     'Mac Manus, "Learning to Play Leduc Hold\'em Using Reinforcement Learning" (2019), section {section}. '
-    "Its exploitability (3.2) is what one best responder wins against the greedy policy, since its program "
-    "could not answer mixed policies; the same is measured here, with the responder in the second seat, and "
-    "beside it nash_conv of the average policy, which is what best responses in both seats gain together."
+    "The thesis defines exploitability (3.2) as the value of one best response to the greedy policy, because "
+    "its program could not compute best responses to mixed policies. We measure the same, with the best "
+    "response in the second seat, and also nash_conv of the average policy: the summed gains of best "
+    "responses in both seats."
 )
-GREEDY = Panel("greedy_best_response", greedy_best_response, "won by a best response to greedy (chips)")
+GREEDY = Panel("greedy_best_response", greedy_best_response, "best response to the greedy policy (chips)")
 AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
 UCT_LABEL, SMOOTH_LABEL = "UCT (c=18)", "Smooth UCT (c=18)"
 THESIS_LABEL, HEINRICH_LABEL = "Smooth UCT (gamma=.01, d=.1)", "Smooth UCT (gamma=.1, d=.002)"
-SETTLED = 1_000  # episodes after which a curve is more than its first accidents
+SETTLED = 1_000  # episodes; minima before are noise
 SMALLER = (
-    "The shape is that of the thesis, at smaller values. The thesis itself found its figures well above "
-    "Heinrich's and suspected its measure of them. One reason is in its section 3.2: leaves that the "
-    "responder cannot tell apart are averaged with even weights, also where the greedy policy would not have "
-    "reached them with those cards. Best responses here are exact, and tested against OpenSpiel's; the "
-    "average policy's values are close to those that the thesis quotes from Heinrich."
+    "The curve has the shape of the thesis's, at smaller values. The thesis itself notes that its values are "
+    "well above Heinrich's and suspects its measure. Section 3.2 gives one reason: leaves that the best "
+    "response cannot distinguish are averaged with equal weights, even where the greedy policy would not "
+    "have reached them with those cards. Best responses here are exact and are tested against OpenSpiel. The "
+    "values of the average policy are close to those that the thesis quotes from Heinrich."
 )
 
 
-def _uct(opponent: str = "self") -> Contender:
-    return Contender(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent=opponent, seed=seed))
+def _uct(opponent: str = "self") -> SolverConfig:
+    return SolverConfig(UCT_LABEL, lambda seed: UCT("leduc", c=18.0, opponent=opponent, seed=seed))
 
 
-def _smooth(label: str, *, gamma: float, d: float) -> Contender:
-    return Contender(label, lambda seed: SmoothUCT("leduc", c=18.0, gamma=gamma, eta0=0.9, d=d, seed=seed))
+def _smooth(label: str, *, gamma: float, d: float) -> SolverConfig:
+    return SolverConfig(label, lambda seed: SmoothUCT("leduc", c=18.0, gamma=gamma, eta0=0.9, d=d, seed=seed))
 
 
 def _chips(value: float) -> str:
     return f"{value:.2f} chips"
 
 
-def _low_and_end(curves: Curves, label: str, metric: str) -> str:
-    low, at = curves.low(label, metric, SETTLED)
-    return f"lowest {_chips(low)} after {at:,} episodes, {_chips(curves.end(label, metric))} at the end"
+def _minimum_and_end(curves: LearningCurves, label: str, metric: str) -> str:
+    low, at = curves.minimum(label, metric, SETTLED)
+    return f"minimum {_chips(low)} after {at:,} episodes, {_chips(curves.end(label, metric))} at the end"
 
 
-def _rises_again(curves: Curves, label: str, metric: str) -> bool:
-    return curves.end(label, metric) > 1.05 * curves.low(label, metric, SETTLED)[0]
+def _rises_again(curves: LearningCurves, label: str, metric: str) -> bool:
+    return curves.end(label, metric) > 1.05 * curves.minimum(label, metric, SETTLED)[0]
 
 
-def _experiment_1(curves: Curves) -> list[Finding]:
+def _judge_experiment_1(curves: LearningCurves) -> list[Finding]:
     opponent = uniform_policy("leduc")
     best = sum(best_response(opponent, seat).value for seat in (0, 1)) / 2
     won = curves.end(UCT_LABEL, "mean_reward")
     return [
         Finding(
-            "the reward against a random player rises steeply, then levels (Figures 4.1, 4.2)",
-            f"{_chips(won)} a game at the end, of at most {_chips(best)} that a best response wins",
+            "the reward against a random player rises steeply, then levels off (Figures 4.1, 4.2)",
+            f"{_chips(won)} a game at the end; a best response wins {_chips(best)}",
             0.8 * best < won <= best and curves.at(0.02, UCT_LABEL, "mean_reward") < 0.6 * won,
         ),
         Finding(
-            "the greedy policy is exploitable throughout: a dip, then towards 4.9 (Figure 4.3)",
-            _low_and_end(curves, UCT_LABEL, "greedy_best_response"),
+            "the greedy policy stays exploitable: a dip, then a rise towards 4.9 (Figure 4.3)",
+            _minimum_and_end(curves, UCT_LABEL, "greedy_best_response"),
             _rises_again(curves, UCT_LABEL, "greedy_best_response")
-            and curves.low(UCT_LABEL, "greedy_best_response")[0] > 2.0,
+            and curves.minimum(UCT_LABEL, "greedy_best_response")[0] > 2.0,
         ),
     ]
 
 
-def _experiment_2(curves: Curves) -> list[Finding]:
+def _judge_experiment_2(curves: LearningCurves) -> list[Finding]:
     return [
         Finding(
-            "the average reward of the first player undulates around 0 (Figure 4.4)",
+            "the average reward of the first player fluctuates around 0 (Figure 4.4)",
             f"{curves.end(UCT_LABEL, 'reward'):+.3f} chips a game at the end",
             abs(curves.end(UCT_LABEL, "reward")) < 0.2,
         ),
         Finding(
-            "greedy exploitability has a low (3.5), then rises again (towards 4.6; Figure 4.5)",
-            _low_and_end(curves, UCT_LABEL, "greedy_best_response"),
+            "greedy exploitability has a minimum (3.5), then rises again (towards 4.6; Figure 4.5)",
+            _minimum_and_end(curves, UCT_LABEL, "greedy_best_response"),
             _rises_again(curves, UCT_LABEL, "greedy_best_response"),
         ),
         Finding(
-            "Heinrich's average policy fell to 0.8 (before it rose, see [mm19-heinrich](mm19-heinrich.md))",
-            _low_and_end(curves, UCT_LABEL, "nash_conv"),
-            curves.low(UCT_LABEL, "nash_conv")[0] < 1.0,
+            "Heinrich's average policy fell to 0.8, before it rose ([mm19-heinrich](mm19-heinrich.md))",
+            _minimum_and_end(curves, UCT_LABEL, "nash_conv"),
+            curves.minimum(UCT_LABEL, "nash_conv")[0] < 1.0,
         ),
     ]
 
 
-def _experiment_3(curves: Curves) -> list[Finding]:
+def _judge_experiment_3(curves: LearningCurves) -> list[Finding]:
     def greedy(label: str) -> float:
         return curves.end(label, "greedy_best_response")
 
@@ -105,17 +107,17 @@ def _experiment_3(curves: Curves) -> list[Finding]:
         Finding(
             "greedy exploitability falls (from 3.8 to 2.2) and stays there (Figure 4.6)",
             f"from {_chips(first)} to {_chips(greedy(THESIS_LABEL))}; "
-            + _low_and_end(curves, THESIS_LABEL, "greedy_best_response"),
+            + _minimum_and_end(curves, THESIS_LABEL, "greedy_best_response"),
             greedy(THESIS_LABEL) < 0.7 * first
-            and greedy(THESIS_LABEL) < 1.25 * curves.low(THESIS_LABEL, "greedy_best_response")[0],
+            and greedy(THESIS_LABEL) < 1.25 * curves.minimum(THESIS_LABEL, "greedy_best_response")[0],
         ),
         Finding(
-            "it ends below that of UCT",
+            "it ends below the greedy exploitability of UCT",
             f"{_chips(greedy(THESIS_LABEL))} against {_chips(greedy(UCT_LABEL))}",
             greedy(THESIS_LABEL) < greedy(UCT_LABEL),
         ),
         Finding(
-            "d = 0.1 serves the greedy policy better than Heinrich's d = 0.002",
+            "d = 0.1 gives a less exploitable greedy policy than Heinrich's d = 0.002",
             f"greedy {_chips(greedy(THESIS_LABEL))} against {_chips(greedy(HEINRICH_LABEL))}; average "
             f"{_chips(curves.end(THESIS_LABEL, 'nash_conv'))} against "
             f"{_chips(curves.end(HEINRICH_LABEL, 'nash_conv'))}",
@@ -129,28 +131,25 @@ def _experiment_3(curves: Curves) -> list[Finding]:
     ]
 
 
-def _heinrich(curves: Curves) -> list[Finding]:
-    low, at = curves.low(UCT_LABEL, "nash_conv")
+def _judge_heinrich(curves: LearningCurves) -> list[Finding]:
+    low, at = curves.minimum(UCT_LABEL, "nash_conv")
     end, smooth = curves.end(UCT_LABEL, "nash_conv"), curves.end(SMOOTH_LABEL, "nash_conv")
     return [
         Finding("Smooth UCT comes close to equilibrium, about 0.02", f"{smooth:.3f} chips", smooth < 0.03),
         Finding(
-            "UCT falls to about 0.8, then rises",
-            f"lowest {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
+            "UCT falls to about 0.8, then rises again",
+            f"minimum {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
             0.4 < low < 1.2 and end > 1.2 * low,
         ),
     ]
 
 
-EXPERIMENT_1 = Study(
+EXPERIMENT_1 = LearningStudy(
     name="mm19-experiment-1",
     title="MM19, experiment 1: UCT against a random player in Leduc",
     paper=PAPER.format(section="4.2"),
-    setting=(
-        "UCT with c = 18 learns against a player who takes every action with the same probability, in each "
-        "seat in turn."
-    ),
-    contenders=(_uct(opponent="random"),),
+    setup=("UCT with c = 18 trains against a uniformly random player, in both seats by turns."),
+    solvers=(_uct(opponent="random"),),
     panels=(
         Panel("cumulative_reward", cumulative_reward, "cumulative reward (chips)"),
         Panel("mean_reward", mean_reward, "average reward (chips a game)"),
@@ -159,16 +158,16 @@ EXPERIMENT_1 = Study(
     ),
     episodes=spaced(100, 500_000, per_decade=20),
     quick_episodes=spaced(100, 50_000),
-    findings=_experiment_1,
+    findings=_judge_experiment_1,
     runs=20,
 )
 
-EXPERIMENT_2 = Study(
+EXPERIMENT_2 = LearningStudy(
     name="mm19-experiment-2",
     title="MM19, experiment 2: UCT in self-play in Leduc",
     paper=PAPER.format(section="4.3"),
-    setting="UCT with c = 18 in self-play.",
-    contenders=(_uct(),),
+    setup="UCT with c = 18 in self-play.",
+    solvers=(_uct(),),
     panels=(
         Panel("reward", first_seat_reward, "first player's average reward (chips a game)"),
         GREEDY,
@@ -176,19 +175,19 @@ EXPERIMENT_2 = Study(
     ),
     episodes=spaced(100, 500_000, per_decade=20),
     quick_episodes=spaced(100, 50_000),
-    findings=_experiment_2,
+    findings=_judge_experiment_2,
     remarks=SMALLER,
 )
 
-EXPERIMENT_3 = Study(
+EXPERIMENT_3 = LearningStudy(
     name="mm19-experiment-3",
     title="MM19, experiment 3: Smooth UCT in Leduc",
     paper=PAPER.format(section="4.4"),
-    setting=(
-        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play; "
-        "beside it Heinrich's gamma = 0.1 and d = 0.002, and UCT."
+    setup=(
+        "Smooth UCT with c = 18, gamma = 0.01, eta0 = 0.9, d = 0.1 (schedule 2.11) in self-play, compared "
+        "with Heinrich's gamma = 0.1 and d = 0.002, and with UCT."
     ),
-    contenders=(
+    solvers=(
         _smooth(THESIS_LABEL, gamma=0.01, d=0.1),
         _smooth(HEINRICH_LABEL, gamma=0.1, d=0.002),
         _uct(),
@@ -196,25 +195,25 @@ EXPERIMENT_3 = Study(
     panels=(GREEDY, AVERAGE),
     episodes=spaced(1_000, 1_000_000, per_decade=20),
     quick_episodes=spaced(1_000, 100_000),
-    findings=_experiment_3,
-    remarks=SMALLER + " With a fast decay UCB is soon played seldom: the greedy policy gains by the calmer "
-    "opponents, while the average policy stays near what was played at first. The thesis could only see the "
-    "greedy one; for the average policy Heinrich's slow decay is better by far.",
+    findings=_judge_experiment_3,
+    remarks=SMALLER + " With a fast decay UCB is soon used rarely. The greedy policy benefits from the more "
+    "stable opponents, but the average policy stays close to early play. The thesis could only measure the "
+    "greedy policy; for the average policy Heinrich's slow decay is far better.",
 )
 
-HEINRICH = Study(
+HEINRICH = LearningStudy(
     name="mm19-heinrich",
-    title="Heinrich's curve, which MM19 aimed at: Smooth UCT in Leduc to 500 million episodes",
+    title="MM19, reference curve of Heinrich & Silver: Smooth UCT in Leduc, 500 million episodes",
     paper=(
-        "Mac Manus 2019, section 4.4, takes as its target the Leduc experiment of Heinrich & Silver, "
-        '"Smooth UCT Search in Computer Poker" (2015): Smooth UCT converges towards equilibrium, UCT does '
-        "not. The thesis could not run as many episodes."
+        "Mac Manus 2019, section 4.4, aims at the Leduc experiment of Heinrich & Silver, "
+        '"Smooth UCT Search in Computer Poker" (2015): Smooth UCT converges towards an equilibrium, UCT does '
+        "not. The thesis could not run that many episodes."
     ),
-    setting=(
+    setup=(
         "Smooth UCT with c = 18, gamma = 0.1, eta0 = 0.9, d = 0.002, and UCT with c = 18, in self-play. "
-        "nash_conv is what both best responses gain, in chips a game."
+        "nash_conv is the summed gain of the best responses in both seats, in chips a game."
     ),
-    contenders=(
+    solvers=(
         _smooth(SMOOTH_LABEL, gamma=0.1, d=0.002),
         _uct(),
     ),
@@ -224,6 +223,6 @@ HEINRICH = Study(
     ),
     episodes=spaced(1_000, 500_000_000, per_decade=20),
     quick_episodes=spaced(1_000, 3_000_000),
-    findings=_heinrich,
+    findings=_judge_heinrich,
     runs=3,
 )

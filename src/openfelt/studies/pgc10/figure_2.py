@@ -1,9 +1,7 @@
-"""PGC10, Figure 2: the relational trees that are learned of ACE1, beside the rules that it plays by."""
+"""PGC10, Figure 2: relational trees learned from ACE1's hands, compared with its rules."""
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,59 +16,66 @@ from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY
 from openfelt.cards.deck import FLOP, RIVER, STREETS
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
 from openfelt.hands.store import HandStore
-from openfelt.opponents.models.public_tree import CALL, FOLD, IN_GAME, RAISE, THE_PLAYER, holds_at
+from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in, observed_hands
+from openfelt.opponents.models.public_queries import IN_GAME, THE_PLAYER, holds_at
+from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.opponents.models.relational.language import Query, query_array
 from openfelt.opponents.models.relational.model import CARD_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Split, Tree
-from openfelt.opponents.models.seen import SeenHand, all_decisions, decisions_in, seen_hands
-from openfelt.plots.relational_tree import draw_trees, picture
-from openfelt.studies.match_study import MatchStudy
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, RelationalTree, TreeSplit
+from openfelt.plots.relational_tree import draw_trees, tree_drawing
+from openfelt.studies.experiment import Experiment
+from openfelt.studies.files import csv_text
 from openfelt.studies.study import Finding
 
 PLAYER, OPPONENT, GAME = "ace1", "poki-like", "holdem"
-PAPER_GAMES = 5_000
+TRAINING_GAMES = 5_000  # as in the paper
 SUM = "sum_hole_cards"
 CALLED_AFTER_BET: Query = ((0, THE_PLAYER, CALL, IN_GAME), (1, THE_PLAYER, RAISE, IN_GAME))
-RULE_LIMITS = (15, 19)  # of the sum, in the rule that the paper prints
-LATER = range(FLOP, RIVER + 1)  # the phases in which ACE1 goes by the sum
-CARDS_BY = ("uniform", "tree, as the paper", "tree with his action", "actions, by Bayes' rule")
+RULE_LIMITS = (15, 19)  # thresholds of the sum in the rule that the paper prints
+POSTFLOP = range(FLOP, RIVER + 1)  # the phases in which ACE1 decides by the sum
+CARD_MODELS = (
+    "uniform",
+    "tree, as in the paper",
+    "tree that also uses the action",
+    "trees of actions and Bayes' rule",
+)
 
 
-class Likely(NamedTuple):
-    """How well hands that were not learned from are foretold; logarithms, in the mean."""
+class PredictionScores(NamedTuple):
+    """Predictions of test hands."""
 
-    actions: float  # of what he did
-    right: float  # how often the likeliest action was it
-    cards: tuple[float, ...]  # of what he held at his last decision, in the order of CARDS_BY
+    actions: float  # mean log-likelihood of actions
+    accuracy: float  # share of decisions in which the most probable action was taken
+    cards: tuple[float, ...]  # mean log-likelihood of the cards at the last decision, by CARD_MODELS
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What the study shows."""
+class TreeResults:
+    """The fitted model and its tests."""
 
-    model: RelationalModel  # its trees of cards are those of the paper's kind
-    games: int
-    rule: dict[int, float]  # by limit: the player's share of the examples for which the paper's rule holds
-    likely: Likely
-    tested: int
+    model: RelationalModel  # with card trees of the paper's kind
+    games: int  # that it was fitted to
+    rule: dict[int, float]  # by threshold: the player's share of the examples that match the paper's rule
+    scores: PredictionScores
+    test_games: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeStudy(MatchStudy):
-    """Games of ACE1, most to learn from and the rest to be foretold."""
+class TreeStudy(Experiment):
+    """Games of ACE1: most for training, the rest for testing."""
 
-    def planned(self, hands: int) -> int:
-        return hands
+    def planned_work(self, budget: int) -> int:
+        return budget
 
-    def play(
-        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
-    ) -> Learned:
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+    ) -> TreeResults:
         parts.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parts) as folder:
             history = Path(folder) / "hands.db"
             match(
                 *(PLAYER, OPPONENT),
-                hands=hands,
+                hands=budget,
                 seed=seed,
                 dealing=FRESH,
                 processes=processes,
@@ -79,55 +84,50 @@ class TreeStudy(MatchStudy):
                 progress=progress,
             )
             with HandStore(history) as store:
-                seen = seen_hands(store.hands(), PLAYER, GAME)
-        return learned(seen, len(seen) * self.learned // self.hands, seed)
+                hands = observed_hands(store.hands(), PLAYER, GAME)
+        return fit_and_test(hands, len(hands) * TRAINING_GAMES // self.budget, seed)
 
-    @property
-    def learned(self) -> int:
-        """Of the hands of the full run."""
-        return PAPER_GAMES
-
-    def csv(self, results: Learned) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["phase", "tree", "test", "limit", "true_limit"])
-        for phase in LATER:
+    def csv(self, results: TreeResults) -> str:
+        lines = []
+        for phase in POSTFLOP:
             for action, wanted in ((RAISE, TO_RAISE), (FOLD, TO_STAY)):
                 name = "bet" if action == RAISE else "fold"
-                limit = first_limit(results.model.tree(phase), action)
-                writer.writerow([STREETS[phase], f"action {name}", SUM, limit, wanted[phase]])
-        for asked in sum_limits(results.model.tree(RIVER, CARD_TREES)):
-            writer.writerow([STREETS[RIVER], "cards", SUM, f"{asked:g}", ""])
-        return text.getvalue()
+                first = first_limit(results.model.tree(phase), action)
+                lines.append([STREETS[phase], f"action {name}", SUM, first, wanted[phase]])
+        for limit in sum_limits(results.model.tree(RIVER, CARD_TREES)):
+            lines.append([STREETS[RIVER], "cards", SUM, f"{limit:g}", ""])
+        return csv_text(["phase", "tree", "test", "limit", "true_limit"], rows=lines)
 
-    def plot(self, results: Learned, path: Path) -> None:
+    def plot(self, results: TreeResults, path: Path) -> None:
         model = results.model
-        cards = f"Which cards? The tree on the river, from {results.games:,} games: its first four rows"
-        actions = "Which action? The tree on the river"
-        pictures = [picture(model, RIVER, cards, CARD_TREES, rows=4), picture(model, RIVER, actions, rows=6)]
-        draw_trees(pictures, path)
+        cards = f"Card tree on the river, from {results.games:,} games: its first four levels"
+        drawings = [
+            tree_drawing(model, RIVER, cards, CARD_TREES, rows=4),
+            tree_drawing(model, RIVER, "Action tree on the river", rows=6),
+        ]
+        draw_trees(drawings, path)
 
-    def table(self, results: Learned) -> list[str]:
-        model, likely = results.model, results.likely
+    def table(self, results: TreeResults) -> list[str]:
+        model, scores = results.model, results.scores
         lines = [
-            "## Hands that were not learned from",
+            "## Test hands",
             "",
-            f"{results.tested:,} of them. The logarithm of how likely the model found what was so, in the "
-            f"mean: {likely.actions:.3f} of actions, of which the likeliest was right in "
-            f"{100 * likely.right:.1f}%; and of the cards that {PLAYER} held at his last decision:",
+            f"{results.test_games:,} hands were not used for training. The mean log-likelihood of an action "
+            f"is {scores.actions:.3f}; the most probable action was taken in {100 * scores.accuracy:.1f}% of "
+            f"the decisions. The mean log-likelihood of {PLAYER}'s cards at its last decision is:",
             "",
-            "| chances of cards by | logarithm |",
+            "| model of the cards | log-likelihood |",
             "|---|---:|",
-            *(f"| {name} | {value:.2f} |" for name, value in zip(CARDS_BY, likely.cards, strict=True)),
+            *(f"| {name} | {value:.2f} |" for name, value in zip(CARD_MODELS, scores.cards, strict=True)),
             "",
-            "## The tree of cards on the river, as a Prolog decision list",
+            "## Card tree on the river, as a Prolog decision list",
             "",
-            "The first rule whose conditions hold is the one.",
+            "The first rule whose conditions hold applies.",
             "",
             *_code("\n".join(model.rules(RIVER, CARD_TREES))),
         ]
         for phase in range(len(STREETS)):
-            lines += ["", f"## The tree of actions, {STREETS[phase]}", "", *_code(model.text(phase))]
+            lines += ["", f"## Action tree, {STREETS[phase]}", "", *_code(model.text(phase))]
         return lines
 
 
@@ -135,105 +135,108 @@ def _code(text: str) -> list[str]:
     return ["```", *text.splitlines(), "```"]
 
 
-def learned(seen: Sequence[SeenHand], games: int, seed: int) -> Learned:
-    """Learn from the first games, foretell the rest."""
-    model, own = RelationalModel(GAME), RelationalModel(GAME)
-    model.fit(seen[:games], seed=seed)
-    model.fit_cards(seen[:games], seed=seed, ask_action=False)
-    own.fit_cards(seen[:games], seed=seed)
-    rest = seen[games:]
-    return Learned(model, games, _paper_rule(model, seen[:games]), _foretold(model, own, rest), len(rest))
+def fit_and_test(hands: Sequence[ObservedHand], games: int, seed: int) -> TreeResults:
+    """Fit the model to the first games and test it on the rest."""
+    model, with_actions = RelationalModel(GAME), RelationalModel(GAME)
+    training, testing = hands[:games], hands[games:]
+    model.fit(training, seed=seed)
+    model.fit_cards(training, seed=seed, ask_action=False)
+    with_actions.fit_cards(training, seed=seed)
+    scores = _test(model, with_actions, testing)
+    return TreeResults(model, games, _paper_rule(model, training), scores, len(testing))
 
 
-def _paper_rule(model: RelationalModel, hands: Sequence[SeenHand]) -> dict[int, float]:
-    """On the river, after a call and a bet before that: the player's share of examples with high cards.
+def _paper_rule(model: RelationalModel, hands: Sequence[ObservedHand]) -> dict[int, float]:
+    """The player's share of river examples with high cards, after a call that follows a bet.
 
-    The prior's are what is to be expected of cards that are possible.
+    The prior's examples are those expected of all possible cards.
     """
-    decisions = all_decisions(model.ground, hands)
-    street = model.ground.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
-    holds = holds_at(model.ground.public, decisions.places, query_array(CALLED_AFTER_BET))
-    rows = np.flatnonzero((street == RIVER) & (holds[decisions.place] == 1))
-    possible = np.zeros(model.ground.holdings)
-    for hand in decisions.hand[rows].tolist():
-        possible += model.ground.possible((*hands[hand].board, *hands[hand].dead))
+    decisions = all_decisions(model.domain, hands)
+    street = model.domain.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
+    holds = holds_at(model.domain.public, decisions.places, query_array(CALLED_AFTER_BET))
+    chosen = np.flatnonzero((street == RIVER) & (holds[decisions.place] == 1))
+    possible = np.zeros(model.domain.holdings)
+    for hand in decisions.hand[chosen].tolist():
+        possible += model.domain.possible((*hands[hand].board, *hands[hand].dead))
     shares = {}
     for limit in RULE_LIMITS:
-        high = model.ground.card_facts[0] > limit
-        player, prior = float(high[decisions.holding[rows]].sum()), float(possible[high].sum())
+        high = model.domain.card_facts[0] > limit
+        player, prior = float(high[decisions.holding[chosen]].sum()), float(possible[high].sum())
         shares[limit] = player / max(player + prior, 1e-9)
     return shares
 
 
-def _foretold(model: RelationalModel, own: RelationalModel, hands: Sequence[SeenHand]) -> Likely:
-    decisions = all_decisions(model.ground, hands)
+def _test(
+    model: RelationalModel, with_actions: RelationalModel, hands: Sequence[ObservedHand]
+) -> PredictionScores:
+    decisions = all_decisions(model.domain, hands)
     shares = model.shares(decisions.node, decisions.rank, decisions.holding)
-    done = shares[np.arange(len(shares)), decisions.action]
+    taken = shares[np.arange(len(shares)), decisions.action]
     cards = []
     for hand in hands:
-        if any(True for _ in decisions_in(model.ground.public, hand)):
-            chances = (
-                model.ground.possible((*hand.board, *hand.dead)),
+        if any(True for _ in decisions_in(model.domain.public, hand)):
+            distributions = (
+                model.domain.possible((*hand.board, *hand.dead)),
                 model.cards_by_tree(hand),
-                own.cards_by_tree(hand),
+                with_actions.cards_by_tree(hand),
                 model.bayes(hand),
             )
-            cards.append([np.log(max(chance[hand.holding], 1e-12)) for chance in chances])
+            cards.append([np.log(max(each[hand.holding], 1e-12)) for each in distributions])
     means = tuple(np.mean(cards, axis=0).tolist())
-    right = float((shares.argmax(axis=1) == decisions.action).mean())
-    return Likely(float(np.log(np.maximum(done, 1e-12)).mean()), right, means)
+    accuracy = float((shares.argmax(axis=1) == decisions.action).mean())
+    return PredictionScores(float(np.log(np.maximum(taken, 1e-12)).mean()), accuracy, means)
 
 
-def first_limit(tree: Tree, action: int) -> str:
-    """The first limit of the sum that a tree of actions asks of one action; empty if it asks for none."""
-    while isinstance(tree, Split) and isinstance(tree.test, Acts):
+def first_limit(tree: RelationalTree, action: int) -> str:
+    """The first threshold of the sum that an action tree tests for one action; empty if there is none."""
+    while isinstance(tree, TreeSplit) and isinstance(tree.test, Acts):
         tree = tree.yes if tree.test.action == action else tree.no
     return next((f"{limit:g}" for limit in _limits(tree)), "")
 
 
-def sum_limits(tree: Tree) -> list[float]:
-    """All limits of the sum that a tree asks for."""
+def sum_limits(tree: RelationalTree) -> list[float]:
+    """All thresholds of the sum that a tree tests."""
     return sorted(set(_limits(tree)))
 
 
-def _limits(tree: Tree) -> Iterator[float]:
-    if isinstance(tree, Split):
+def _limits(tree: RelationalTree) -> Iterator[float]:
+    if isinstance(tree, TreeSplit):
         if isinstance(tree.test, Exceeds) and tree.test.fact == SUM:
             yield tree.test.limit
         yield from _limits(tree.yes)
         yield from _limits(tree.no)
 
 
-def _has_history(tree: Tree) -> bool:
-    if not isinstance(tree, Split):
+def _has_history(tree: RelationalTree) -> bool:
+    if not isinstance(tree, TreeSplit):
         return False
     return isinstance(tree.test, Did) or _has_history(tree.yes) or _has_history(tree.no)
 
 
-def _findings(results: Learned) -> list[Finding]:
+def _judge(results: TreeResults) -> list[Finding]:
     model = results.model
     cards = model.tree(RIVER, CARD_TREES)
     found = []
-    for action, wanted, words in (
+    for action, wanted, claim in (
         (RAISE, TO_RAISE, "to bet, the sum must exceed 15 on the flop and 21 on the river"),
-        (FOLD, TO_STAY, "ACE1 stays to the end only if the sum exceeds 19"),
+        (FOLD, TO_STAY, "ACE1 stays in to the end only if the sum exceeds 19"),
     ):
-        limits = [first_limit(model.tree(phase), action) for phase in LATER]
-        ours = f"the trees of actions ask for {', '.join(limits)} on flop, turn and river"
-        found.append(Finding(words, ours, limits == [str(wanted[phase]) for phase in LATER]))
-    for limit, words in (
-        (15, "who called, and had bet before that, rather holds high cards: a sum above 15"),
-        (19, "the same with a sum above 19: the player 73%"),
+        limits = [first_limit(model.tree(phase), action) for phase in POSTFLOP]
+        measured = f"the action trees test for {', '.join(limits)} on flop, turn and river"
+        found.append(Finding(claim, measured, limits == [str(wanted[phase]) for phase in POSTFLOP]))
+    for limit, claim in (
+        (15, "a player who called after an earlier bet tends to hold high cards: a sum above 15"),
+        (19, "the same for a sum above 19: 73% of the examples are the player's"),
     ):
         share = results.rule[limit]
-        found.append(Finding(words, f"the player {100 * share:.0f}%", share > 0.5))
-    asked = ", ".join(f"{limit:g}" for limit in sum_limits(cards))
-    root = isinstance(cards, Split) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
-    found.append(Finding("the tree of cards asks for the sum first", f"it asks for {asked}", root))
+        found.append(Finding(claim, f"{100 * share:.0f}% of the examples are the player's", share > 0.5))
+    limits_text = ", ".join(f"{limit:g}" for limit in sum_limits(cards))
+    root = isinstance(cards, TreeSplit) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
+    found.append(Finding("the card tree tests the sum first", f"it tests for {limits_text}", root))
     found.append(
         Finding(
-            "relational tests are learned on the way",
-            "the tree of cards has tests of earlier actions" if _has_history(cards) else "it has none",
+            "the tree also contains relational tests",
+            "the card tree tests earlier actions" if _has_history(cards) else "it has none",
             _has_history(cards),
         )
     )
@@ -242,27 +245,27 @@ def _findings(results: Learned) -> list[Finding]:
 
 PGC10_FIGURE_2 = TreeStudy(
     name="pgc10-figure-2",
-    title="The relational trees that are learned of ACE1",
+    title="PGC10, Figure 2: relational trees learned from ACE1's hands",
     paper=(
         'Ponsen, Gerritsen & Chaslot, "Integrating Opponent Models with Monte-Carlo Tree Search in Poker" '
         "(2010), Figure 2 and its rule."
     ),
-    setting=(
-        f"Our `{PLAYER}`, which has the paper's thresholds where it tells them ([bots](../bots.md)), plays "
-        f"two-player limit hold'em against `{OPPONENT}`, which bets and calls enough to bring hands to the "
-        f"river; whom the paper's ACE1 played, it does not say. {PAPER_GAMES:,} games are learned from, as "
-        "in the paper, with all cards known and a uniform prior. A leaf says how likely an example is the "
-        "player's rather than the prior's. Trees of cards have examples as the paper's, without what he then "
-        "did; the model of `mcts-relational` takes chances of cards from the trees of actions instead, by "
-        "Bayes' rule, which foretells better (below)."
+    setup=(
+        f"Our `{PLAYER}`, which has the paper's thresholds where the paper gives them ([bots](../bots.md)), "
+        f"plays two-player limit hold'em against `{OPPONENT}`, which bets and calls often enough to bring "
+        "hands to the river. The paper does not name the opponent of its ACE1. The model is fitted to "
+        f"{TRAINING_GAMES:,} games, as in the paper, with all cards known and a uniform prior. A leaf gives "
+        "the probability that an example is the player's rather than the prior's. The examples of card trees "
+        "are those of the paper, without the action that follows. The model of `mcts-relational` instead "
+        "derives card probabilities from the action trees by Bayes' rule, which predicts better (below)."
     ),
-    hands=6_500,
-    quick_hands=650,
-    findings=_findings,
+    budget=6_500,
+    quick_budget=650,
+    findings=_judge,
     remarks=(
-        "That the last step of the paper's rule comes out otherwise is due to what the paper leaves open. "
-        "Our `ace1` bets the flop with a sum above 15 and the turn with one above 18, and a check counts as "
-        "a call; so who has bet and then called mostly has 16 to 18. With more than 19 it bets the turn too. "
-        "The trees of actions find every threshold that it was given."
+        "The last step of the paper's rule does not hold because the paper leaves part of ACE1's rules open. "
+        "Our `ace1` bets the flop with a sum above 15 and the turn with a sum above 18, and a check counts "
+        "as a call. So a player that bet and then called mostly holds 16 to 18; with more than 19 it would "
+        "have bet the turn too. The action trees find every threshold of `ace1`."
     ),
 )

@@ -1,11 +1,8 @@
-"""PGC10, Table 1: tree search with and without a model of the opponent, against two programs."""
+"""PGC10, Table 1: tree search with and without an opponent model, against two programs."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,42 +15,43 @@ from openfelt.core.files import MANIFEST
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import KNOWN, SHOWN, seen_hands
-from openfelt.plots.figure import COLOURS, new_figure, save_figure
-from openfelt.studies.match_study import MatchStudy
-from openfelt.studies.match_table import PER_UNIT, Measured, more
+from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
+from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
+from openfelt.studies.experiment import Experiment
+from openfelt.studies.files import csv_text, slug
+from openfelt.studies.match_table import Winnings, significantly_more
 from openfelt.studies.study import Finding
 
 ACE1, POKI = "ace1", "poki-like"
 OPPONENTS = (ACE1, POKI)
 ITERATIONS = 1_000  # a decision
-C = 4  # chips: the paper's 2, which has no unit, as small bets, in which it tells all winnings
+C = 4  # chips: the paper's 2, which has no unit, read as small bets, the unit of its winnings
 OTHER_C = (2, 10)  # chips
-TRAINING_SEED = 1_000_000  # away from that of the matches: what was learned from is not played again
+TRAINING_SEED = 1_000_000  # added to the seed: training games and matches have different deals
 UNIT = "sb/h"
 
 Progress = Callable[[int], object]
 
 
-class Player(NamedTuple):
-    """A way to play: by which model, if any, learned from which cards."""
+class SearchConfig(NamedTuple):
+    """A search: its model, if any, the cards the model learned from, and C in chips."""
 
     kind: str = ""
     cards: str = KNOWN
     c: int = C
 
     def name(self, folder: Path) -> str:
-        """Of the bot; `folder` has its model."""
+        """The name of the bot; `folder` holds its model."""
         search = f"c={self.c},iterations={ITERATIONS}"
         if not self.kind:
             return f"mcts({search})"
         return f"mcts-{self.kind}({search},model={folder.as_posix()!r},learn=False)"
 
 
-class Printed(NamedTuple):
+class PublishedRow(NamedTuple):
     """A row of the paper's table."""
 
-    seen_flops: float
+    seen_flops: float  # share of hands
     early_aggression: float
     late_aggression: float
     won: float  # sb/h
@@ -61,31 +59,31 @@ class Printed(NamedTuple):
 
 
 PLAIN, MODEL = "no model", "relational model"
-PLAYERS = {
-    PLAIN: Player(),
-    MODEL: Player("relational"),
-    "relational model, cards of showdowns only": Player("relational", SHOWN),
-    "tally": Player("tally"),
-    "tally, cards of showdowns only": Player("tally", SHOWN),
+SEARCHES = {
+    PLAIN: SearchConfig(),
+    MODEL: SearchConfig("relational"),
+    "relational model, cards of showdowns only": SearchConfig("relational", SHOWN),
+    "tally": SearchConfig("tally"),
+    "tally, cards of showdowns only": SearchConfig("tally", SHOWN),
     **{
-        f"{label}, C = {c} chips": Player(kind, c=c)
+        f"{label}, C = {c} chips": SearchConfig(kind, c=c)
         for c in OTHER_C
         for label, kind in ((PLAIN, ""), (MODEL, "relational"))
     },
 }
-PRINTED = {
-    (ACE1, PLAIN): Printed(0.64, 0.5, 4.7, 1.09, 10_010),
-    (ACE1, MODEL): Printed(0.47, 7311, 8.3, 1.67, 10_010),
-    (POKI, PLAIN): Printed(0.945, 0.7, 1.9, -0.50, 10_304),
-    (POKI, MODEL): Printed(0.916, 0.2, 0.8, 0.06, 10_310),
+PUBLISHED = {
+    (ACE1, PLAIN): PublishedRow(0.64, 0.5, 4.7, 1.09, 10_010),
+    (ACE1, MODEL): PublishedRow(0.47, 7311, 8.3, 1.67, 10_010),
+    (POKI, PLAIN): PublishedRow(0.945, 0.7, 1.9, -0.50, 10_304),
+    (POKI, MODEL): PublishedRow(0.916, 0.2, 0.8, 0.06, 10_310),
 }
 
 
 @dataclass(frozen=True)
-class Line:
-    """What came out of a match."""
+class SearchMatch:
+    """The result of a match for the search."""
 
-    won: Measured  # sb/h
+    won: Winnings  # sb/h
     style: Style
 
     @property
@@ -94,13 +92,13 @@ class Line:
         return f"{early} before the flop, {late} after"
 
 
-Results = Mapping[tuple[str, str], Line]  # by opponent and player
+SearchResults = Mapping[tuple[str, str], SearchMatch]  # by opponent and search
 
 
-def difference(first: Line, second: Line) -> Measured:
-    """What the first won more; as if the two matches were independent, though they share their deals."""
+def difference(first: SearchMatch, second: SearchMatch) -> Winnings:
+    """Difference of winnings, with the interval of independent matches although they share their deals."""
     one, other = first.won, second.won
-    return Measured(
+    return Winnings(
         one.mean - other.mean,
         math.hypot(one.half_68, other.half_68),
         math.hypot(one.half_95, other.half_95),
@@ -108,65 +106,61 @@ def difference(first: Line, second: Line) -> Measured:
     )
 
 
-def base_of(player: str) -> str:
-    """The player without a model that one with a model is set beside."""
-    wanted = Player(c=PLAYERS[player].c)
-    return next(label for label, each in PLAYERS.items() if each == wanted)
+def without_model(search: str) -> str:
+    """The label of the search with the same C and no model."""
+    wanted = SearchConfig(c=SEARCHES[search].c)
+    return next(label for label, each in SEARCHES.items() if each == wanted)
 
 
-def _hands(label: str, hands: int) -> int:
-    """Of a match: the paper's rows are the long ones."""
-    return hands if label in (PLAIN, MODEL) else hands * 2 // 5
+def _hands(label: str, budget: int) -> int:
+    """Hands of a match: the rows that the paper has are longer."""
+    return budget if label in (PLAIN, MODEL) else budget * 2 // 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelMatches(MatchStudy):
-    """Learns models from games of the plain search, then plays with each of them, frozen."""
+class ModelMatches(Experiment):
+    """Fits models to games of the plain search, then plays with each of them; the models stay fixed."""
 
-    training: int  # games from which models are learned
+    training: int  # games that models are fitted to
     quick_training: int
 
-    def _training(self, hands: int) -> int:
-        return self.training if hands == self.hands else self.quick_training
+    def _training(self, budget: int) -> int:
+        return self.training if budget == self.budget else self.quick_training
 
-    def planned(self, hands: int) -> int:
-        matches = sum(_hands(label, hands) for label in PLAYERS)
-        return len(OPPONENTS) * (self._training(hands) + matches)
+    def planned_work(self, budget: int) -> int:
+        matches = sum(_hands(label, budget) for label in SEARCHES)
+        return len(OPPONENTS) * (self._training(budget) + matches)
 
-    def play(self, *, hands: int, seed: int, processes: int, parts: Path, progress: Progress) -> Results:
-        found = {}
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Progress
+    ) -> SearchResults:
+        results = {}
         for opponent in OPPONENTS:
-            self._learn(opponent, self._training(hands), seed, processes, parts, progress)
-            for label, player in PLAYERS.items():
+            self._fit_models(opponent, self._training(budget), seed, processes, parts, progress)
+            for label, search in SEARCHES.items():
                 result = match(
-                    player.name(model_folder(parts, opponent, player)),
+                    search.name(model_folder(parts, opponent, search)),
                     opponent,
-                    hands=_hands(label, hands),
+                    hands=_hands(label, budget),
                     seed=seed,
                     processes=processes,
-                    folder=parts / _word(f"{opponent} {label}"),
+                    folder=parts / slug(f"{opponent} {label}"),
                     progress=progress,
                 )
-                score = result.scores[0]
-                won, scale = result.amount(score.won), PER_UNIT[UNIT]
-                assert score.style is not None
-                found[opponent, label] = Line(
-                    Measured(
-                        won.mean * scale, won.interval(0.68) * scale, won.interval() * scale, result.hands
-                    ),
-                    score.style,
-                )
-        return found
+                style = result.scores[0].style
+                assert style is not None
+                results[opponent, label] = SearchMatch(Winnings.of_first_bot(result, UNIT), style)
+        return results
 
-    def _learn(
+    def _fit_models(
         self, opponent: str, games: int, seed: int, processes: int, parts: Path, progress: Progress
     ) -> None:
-        """Play the games, unless they are kept, and learn those models that are missing."""
+        """Play the training games, unless they are stored, and fit the models that are missing."""
         history = parts / f"{opponent}-training.db"
-        history.unlink(missing_ok=True)  # it may have been cut off; games that are kept are written again
+        history.unlink(missing_ok=True)  # it may be incomplete; stored games are written again
         parts.mkdir(parents=True, exist_ok=True)
         match(
-            Player().name(parts),
+            SearchConfig().name(parts),
             opponent,
             hands=games,
             seed=seed + TRAINING_SEED,
@@ -176,106 +170,72 @@ class ModelMatches(MatchStudy):
             folder=parts / f"{opponent}-training",
             progress=progress,
         )
-        for player in PLAYERS.values():
-            folder = model_folder(parts, opponent, player)
-            if player.kind and not (folder / MANIFEST).exists():
-                model = new_model(player.kind, Holdem.key)
+        for search in SEARCHES.values():
+            folder = model_folder(parts, opponent, search)
+            if search.kind and not (folder / MANIFEST).exists():
+                model = new_model(search.kind, Holdem.key)
                 with HandStore(history) as store:
-                    model.fit(seen_hands(store.hands(opponent), opponent, Holdem.key, player.cards))
+                    model.fit(observed_hands(store.hands(opponent), opponent, Holdem.key, search.cards))
                 save_model(model, folder, player=opponent)
 
-    def csv(self, results: Results) -> str:
+    def csv(self, results: SearchResults) -> str:
         """A line for each match, with the paper's numbers where it has some."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        words = ("seen_flops", "preflop_aggression", "aggression", "won_sb/h")
-        writer.writerow(
-            [
-                *("opponent", "player", *words, "half_95", "games"),
-                *(f"paper_{word}" for word in (*words, "games")),
-            ]
-        )
-        for (opponent, player), line in results.items():
-            style, won = line.style, line.won
+        columns = ("seen_flops", "preflop_aggression", "aggression", "won_sb/h")
+        head = ["opponent", "player", *columns, "half_95", "games"]
+        lines = []
+        for (opponent, search), each in results.items():
+            style, won = each.style, each.won
             numbers = (style.seen_flops, style.early_aggression, style.late_aggression, won.mean, won.half_95)
             cells = [f"{number:.6g}" for number in numbers]
-            printed = PRINTED.get((opponent, player), ("",) * len(Printed._fields))
-            writer.writerow([opponent, player, *cells, won.hands, *printed])
-        return text.getvalue()
+            published = PUBLISHED.get((opponent, search), ("",) * len(PublishedRow._fields))
+            lines.append([opponent, search, *cells, won.hands, *published])
+        return csv_text([*head, *(f"paper_{column}" for column in (*columns, "games"))], rows=lines)
 
-    def table(self, results: Results) -> list[str]:
+    def table(self, results: SearchResults) -> list[str]:
         lines = [
             "## All matches",
             "",
-            "Of the searching bot; sb/h with 95% intervals; in brackets the paper's. SF: the share of hands "
-            "that it did not fold before the flop. P-AGR, AGR: bets and raises for each call, before the "
-            "flop and after it.",
+            "All numbers are those of the search; winnings in sb/h with 95% intervals; in brackets the "
+            "paper's. SF: share of hands not folded before the flop. P-AGR, AGR: bets and raises per call, "
+            "before the flop and after it.",
             "",
-            "| against | player | SF | P-AGR | AGR | sb/h | games |",
+            "| opponent | search | SF | P-AGR | AGR | winnings | games |",
             "|---|---|---:|---:|---:|---:|---:|",
         ]
-        for (opponent, player), line in results.items():
-            style, printed = line.style, PRINTED.get((opponent, player))
+        for (opponent, search), each in results.items():
+            style, published = each.style, PUBLISHED.get((opponent, search))
             ours = (
                 f"{style.seen_flops:.3f}",
                 _ratio(style.early_aggression),
                 _ratio(style.late_aggression),
-                str(line.won),
-                f"{line.won.hands:,}",
+                str(each.won),
+                f"{each.won.hands:,}",
             )
-            brackets = [f" ({number:,})" for number in printed] if printed else [""] * len(ours)
+            brackets = [f" ({number:,})" for number in published] if published else [""] * len(ours)
             cells = " | ".join(map("".join, zip(ours, brackets, strict=True)))
-            lines.append(f"| {opponent} | {player} | {cells} |")
-        lines += ["", "## What a model adds", "", f"| against | player | {UNIT} |", "|---|---|---:|"]
-        for (opponent, player), line in results.items():
-            if PLAYERS[player].kind:
-                more_won = difference(line, results[opponent, base_of(player)])
-                theirs = f" ({_published_difference(opponent):+.2f})" if player == MODEL else ""
-                lines.append(f"| {opponent} | {player} | {more_won}{theirs} |")
+            lines.append(f"| {opponent} | {search} | {cells} |")
+        lines += ["", "## Gain by the model", "", f"| opponent | search | gain ({UNIT}) |", "|---|---|---:|"]
+        for (opponent, search), each in results.items():
+            if SEARCHES[search].kind:
+                gain = difference(each, results[opponent, without_model(search)])
+                theirs = f" ({_published_difference(opponent):+.2f})" if search == MODEL else ""
+                lines.append(f"| {opponent} | {search} | {gain}{theirs} |")
         return lines
 
-    def plot(self, results: Results, path: Path) -> None:
-        """A panel for each opponent: ours beside the paper's."""
-        labels = list(PLAYERS)
-        figure = new_figure(11.0, 4.6)
-        axes = figure.subplots(1, len(OPPONENTS), sharey=True)
-        for panel, opponent in zip(axes, OPPONENTS, strict=True):
-            won = [results[opponent, label].won for label in labels]
-            panel.errorbar(
-                [each.mean for each in won],
-                range(len(labels)),
-                xerr=[each.half_95 for each in won],
-                fmt="o",
-                color=COLOURS[0],
-                label="here, 95%",
-            )
-            printed = [(PRINTED[opponent, label].won, labels.index(label)) for label in (PLAIN, MODEL)]
-            panel.plot(
-                [won for won, _ in printed],
-                [height + 0.2 for _, height in printed],
-                "D",
-                color=COLOURS[1],
-                markerfacecolor="white",
-                label="the paper",
-            )
-            panel.axvline(0.0, color="grey", linewidth=0.8)
-            panel.set_title(f"against {opponent}", fontsize=9)
-            panel.set_xlabel(f"won by the search, {UNIT}")
-            panel.set_yticks(range(len(labels)), labels, fontsize=8)
-            panel.grid(axis="x", alpha=0.25)
-        axes[0].set_ylim(len(labels) - 0.5, -0.5)  # the first row at the top
-        figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=2)
-        figure.suptitle(self.title, fontsize=10)
-        save_figure(figure, path)
+    def plot(self, results: SearchResults, path: Path) -> None:
+        """A panel for each opponent."""
+        panels = []
+        for opponent in OPPONENTS:
+            ours = {label: results[opponent, label].won.interval for label in SEARCHES}
+            published = {label: Interval(PUBLISHED[opponent, label].won) for label in (PLAIN, MODEL)}
+            panels.append(IntervalPanel(f"against {opponent}", ours, published))
+        x_label = f"winnings of the search ({UNIT})"
+        plot_match_table(self.title, list(SEARCHES), panels, x_label, path, published="paper")
 
 
-def model_folder(parts: Path, opponent: str, player: Player) -> Path:
-    """Where a player's model is kept; players that differ in the search alone share one."""
-    return parts / f"{opponent}-{player.kind}-{player.cards}"
-
-
-def _word(text: str) -> str:
-    return re.sub(r"[^0-9A-Za-z]+", "-", text).strip("-")
+def model_folder(parts: Path, opponent: str, search: SearchConfig) -> Path:
+    """The folder of a search's model; searches that differ only in C share it."""
+    return parts / f"{opponent}-{search.kind}-{search.cards}"
 
 
 def _ratio(number: float) -> str:
@@ -283,56 +243,57 @@ def _ratio(number: float) -> str:
 
 
 def _published_difference(opponent: str) -> float:
-    return PRINTED[opponent, MODEL].won - PRINTED[opponent, PLAIN].won
+    return PUBLISHED[opponent, MODEL].won - PUBLISHED[opponent, PLAIN].won
 
 
-def _findings(results: Results) -> list[Finding]:
+def _judge(results: SearchResults) -> list[Finding]:
     found = []
     for label in (PLAIN, MODEL):
         won = results[ACE1, label].won
-        text = f"MCTS beats ACE1: {label} ({PRINTED[ACE1, label].won:+.2f} {UNIT})"
-        found.append(Finding(text, f"{won} {UNIT}", won.mean > won.half_95))
+        claim = f"MCTS beats ACE1: {label} ({PUBLISHED[ACE1, label].won:+.2f} {UNIT})"
+        found.append(Finding(claim, f"{won} {UNIT}", won.mean > won.half_95))
     won = results[POKI, PLAIN].won
-    text = f"without a model it loses to Poki ({PRINTED[POKI, PLAIN].won:+.2f} {UNIT})"
-    found.append(Finding(text, f"{won} {UNIT}", won.mean < -won.half_95))
+    claim = f"without a model it loses to Poki ({PUBLISHED[POKI, PLAIN].won:+.2f} {UNIT})"
+    found.append(Finding(claim, f"{won} {UNIT}", won.mean < -won.half_95))
     won = results[POKI, MODEL].won
-    text = f"with the model it wins from Poki by a small margin ({PRINTED[POKI, MODEL].won:+.2f} {UNIT})"
-    found.append(Finding(text, f"{won} {UNIT}", won.mean > won.half_95))
+    claim = f"with the model it wins a little from Poki ({PUBLISHED[POKI, MODEL].won:+.2f} {UNIT})"
+    found.append(Finding(claim, f"{won} {UNIT}", won.mean > won.half_95))
     for opponent, name in ((ACE1, "ACE1"), (POKI, "Poki")):
-        line, base = results[opponent, MODEL], results[opponent, PLAIN]
-        text = f"the model adds {_published_difference(opponent):.2f} {UNIT} against {name}"
-        found.append(Finding(text, f"{difference(line, base)} {UNIT}", more(line.won, base.won)))
-    line, base = results[ACE1, MODEL], results[ACE1, PLAIN]
+        model, plain = results[opponent, MODEL], results[opponent, PLAIN]
+        claim = f"the model adds {_published_difference(opponent):.2f} {UNIT} against {name}"
+        holds = significantly_more(model.won, plain.won)
+        found.append(Finding(claim, f"{difference(model, plain)} {UNIT}", holds))
+    model, plain = results[ACE1, MODEL], results[ACE1, PLAIN]
     holds = (
-        line.style.early_aggression > base.style.early_aggression
-        and line.style.late_aggression > base.style.late_aggression
+        model.style.early_aggression > plain.style.early_aggression
+        and model.style.late_aggression > plain.style.late_aggression
     )
-    text = "with the model it is much more aggressive against ACE1"
-    found.append(Finding(text, f"{line.aggression}; without, {base.aggression}", holds))
+    claim = "with the model it is much more aggressive against ACE1"
+    found.append(Finding(claim, f"{model.aggression}; without, {plain.aggression}", holds))
     return found
 
 
 PGC10_TABLE_1 = ModelMatches(
     name="pgc10-table-1",
-    title="PGC10, Table 1: tree search with and without a model of the opponent",
+    title="PGC10, Table 1: tree search with and without an opponent model",
     paper=(
         'Ponsen, Gerritsen & Chaslot, "Integrating Opponent Models with Monte-Carlo Tree Search in Poker" '
-        "(2010), Table 1. Poki is closed; ACE1 is rebuilt from the paper's words."
+        "(2010), Table 1. Poki is closed-source; ACE1 is rebuilt from the paper's description."
     ),
-    setting=(
-        f"A search of {ITERATIONS:,} iterations a decision. The model is learned from 5,000 games of each "
-        "opponent against the search without a model (the paper does not say against whom), with all cards "
-        "known, and then frozen. Besides, with the cards of showdowns only, and with TAU's tally. The "
-        f"paper's C = 2 has no unit: it is taken as 2 small bets, {C} chips (decided after a trial of 2,000 "
-        f"games with {OTHER_C[0]}, {C} and {OTHER_C[1]} chips, on other deals); the others have rows of "
-        "their own. The opponents are [`ace1` and `poki-like`](../bots.md). Each deal is played in both "
-        "seats, and all matches share their deals; the games for learning had others. The interval of a "
-        "difference takes its two matches as independent."
+    setup=(
+        f"A search of {ITERATIONS:,} iterations a decision. The model is fitted to 5,000 games of each "
+        "opponent against the search without a model (the paper does not name the opponent of its games), "
+        "with all cards known, and does not change afterwards. Further rows use showdown cards only, or "
+        f"TAU's tally. The paper's C = 2 has no unit. We read it as 2 small bets, {C} chips, after a trial "
+        f"of 2,000 games with {OTHER_C[0]}, {C} and {OTHER_C[1]} chips on other deals; the other values have "
+        "their own rows. The opponents are [`ace1` and `poki-like`](../bots.md). Each deal is played in both "
+        "seats. All matches share their deals; the training games have others. The interval of a difference "
+        "treats its two matches as independent."
     ),
-    hands=10_000,
-    quick_hands=40,
+    budget=10_000,
+    quick_budget=40,
     training=5_000,
     quick_training=200,
-    findings=_findings,
-    needs="half an hour",
+    findings=_judge,
+    requires="half an hour",
 )

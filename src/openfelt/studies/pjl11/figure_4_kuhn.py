@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, squared_error
-from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, every
+from openfelt.studies.study import Finding, every
 
 MCTS, MCCFR = "MCTS (C=2)", "MCCFR (epsilon=0.6)"
 
 
-def _findings(curves: Curves) -> list[Finding]:
+def _judge(curves: LearningCurves) -> list[Finding]:
     dominated = curves.values[MCTS, "dom_e"].mean(axis=0)
     early, late = dominated[max(0, len(dominated) // 10 - 1)], dominated[-1]
     return [
         Finding(
-            "MCCFR learns an equilibrium: squared and dominated error come close to zero",
+            "MCCFR learns an equilibrium: squared and dominated error approach zero",
             f"{curves.end(MCCFR, 'sqre'):.2g} and {curves.end(MCCFR, 'dom_e'):.2g}",
             curves.end(MCCFR, "sqre") < 0.01 and curves.end(MCCFR, "dom_e") < 0.05,
         ),
@@ -26,27 +27,27 @@ def _findings(curves: Curves) -> list[Finding]:
             curves.end(MCTS, "sqre") > 3 * curves.end(MCCFR, "sqre"),
         ),
         Finding(
-            "MCTS plays dominated actions, and is still unlearning them",
+            "MCTS plays dominated actions, less often as training continues",
             f"dominated error {early:.2g} after a tenth of the episodes, {late:.2g} at the end",
             bool(0 < late < early),
         ),
     ]
 
 
-FIGURE_4_KUHN = Study(
+FIGURE_4_KUHN = LearningStudy(
     name="pjl11-figure-4-kuhn",
     title="PJL11, Figure 4 (left): MCTS and MCCFR in Kuhn poker",
     paper=(
         'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
         'Sampling" (2011), section 3.3.1. The paper prints its curves without numbers.'
     ),
-    setting=(
+    setup=(
         "Kuhn poker. MCTS is IS-UCT with on-policy simulations (3.2.1); MCCFR is outcome sampling with "
-        "optimistic averaging (Algorithm 1). Both policies are measured every 10,000 iterations."
+        "optimistic averaging (Algorithm 1). Both average policies are measured every 10,000 iterations."
     ),
-    contenders=(
-        Contender(MCTS, lambda seed: UCT("kuhn", c=2.0, rollout="on-policy", seed=seed)),
-        Contender(MCCFR, lambda seed: OutcomeMCCFR("kuhn", epsilon=0.6, seed=seed)),
+    solvers=(
+        SolverConfig(MCTS, lambda seed: UCT("kuhn", c=2.0, rollout="on-policy", seed=seed)),
+        SolverConfig(MCCFR, lambda seed: OutcomeMCCFR("kuhn", epsilon=0.6, seed=seed)),
     ),
     panels=(
         Panel("sqre", squared_error, "SQRE (summed squared error)", logarithmic=True),
@@ -54,5 +55,5 @@ FIGURE_4_KUHN = Study(
     ),
     episodes=every(10_000, 1_000_000),
     quick_episodes=every(10_000, 100_000),
-    findings=_findings,
+    findings=_judge,
 )

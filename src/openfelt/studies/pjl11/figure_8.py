@@ -1,9 +1,7 @@
-"""PJL11, Figure 8: what a response wins from the opponent while it is still being learned."""
+"""PJL11, Figure 8: winnings of a response while it is trained."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,114 +12,118 @@ import numpy as np
 from openfelt.arena.statistics.intervals import Estimate
 from openfelt.core.jit import Floats
 from openfelt.opponents.responses.bucketed import DEALS
-from openfelt.plots.figure import COLOURS, new_figure, save_figure
+from openfelt.plots.curves import Band, Level, plot_bands
 from openfelt.policy.files import POLICY, save_policy
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
-from openfelt.studies.match_study import MatchStudy
-from openfelt.studies.match_table import Measured, more
-from openfelt.studies.pjl11.scouting import (
+from openfelt.studies.experiment import Experiment
+from openfelt.studies.files import csv_text
+from openfelt.studies.match_table import Winnings, significantly_more
+from openfelt.studies.pjl11.observed_opponent import (
     GAMES,
     QUICK_DEALS,
     QUICK_GAMES,
     UNIT,
-    Scouted,
-    Way,
-    learn,
-    require_trees,
-    sb_per_hand,
+    ObservedOpponent,
+    ResponseConfig,
+    play_match,
+    require_scikit_learn,
+    train,
 )
 from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, POKI
-from openfelt.studies.pjl11.table_2 import PAPER, equilibrium
+from openfelt.studies.pjl11.table_2 import PAPER, equilibrium_label
 from openfelt.studies.study import Finding
 
 BUCKETS = 10
-ONLINE = 1_000  # games, while which the iterations are run
+ONLINE_GAMES = 1_000  # during which the iterations are run
 POINTS = 11  # at which the policy is measured, from 0 games on
 RUNS = 5
 SAMPLED, EXTERNAL = "MCRNR10", "MCRNR10, external sampling"
-# Iterations of each seat meanwhile; an iteration of external sampling takes some twelve times as long.
+# Iterations of each seat; an iteration of external sampling takes about twelve times as long.
 CURVES = {
-    SAMPLED: Way(BUCKETS, 3_000_000, OutcomeMCCFR.name),
-    EXTERNAL: Way(BUCKETS, 250_000, ExternalMCCFR.name),
+    SAMPLED: ResponseConfig(BUCKETS, 3_000_000, OutcomeMCCFR.name),
+    EXTERNAL: ResponseConfig(BUCKETS, 250_000, ExternalMCCFR.name),
 }
-LEVEL = equilibrium(BUCKETS)
-LEVEL_HANDS = 10  # times those of a point of the curve
+LEVEL = equilibrium_label(BUCKETS)
+LEVEL_FACTOR = 10  # hands of the level, as a multiple of those of a point
 
 Progress = Callable[[int], object]
 
 
-class Results(NamedTuple):
-    """All in sb/h."""
+class OnlineResults(NamedTuple):
+    """Winnings in sb/h."""
 
     games: Sequence[int]  # [points]
-    won: dict[str, Floats]  # [runs, points] by curve
-    level: Measured  # that of the equilibrium
+    won: dict[str, Floats]  # by curve: [runs, points]
+    level: Winnings  # of the equilibrium
 
 
-def mean_of(won: Floats) -> Measured:
-    """Of runs, with Student's interval from their differences, which has everything in it."""
+def mean_of(won: Floats) -> Winnings:
+    """The mean of runs with Student's interval, which covers training and matches."""
     spread = Estimate(float(won.mean()), float(won.std(ddof=1)) / len(won) ** 0.5, len(won) - 1)
-    return Measured(spread.mean, spread.interval(0.68), spread.interval(), 0)
+    return Winnings(spread.mean, spread.interval(0.68), spread.interval(), 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnlineCurve(MatchStudy):
-    """Watches the opponent, learns responses, and plays with what each has learned so far."""
+class OnlineCurve(Experiment):
+    """Observes the opponent, trains responses, and plays matches with each at several stages.
 
-    games: int = GAMES  # in which the opponent is watched
+    The budget is the hands of each match.
+    """
+
+    games: int = GAMES  # in which the opponent is observed
     quick_games: int = QUICK_GAMES
 
     def check(self) -> None:
-        require_trees()
+        require_scikit_learn()
 
-    def _sizes(self, hands: int) -> tuple[int, int, int]:
-        """Games watched, runs, points of a curve."""
-        return (self.games, RUNS, POINTS) if hands == self.hands else (self.quick_games, 2, 3)
+    def _sizes(self, budget: int) -> tuple[int, int, int]:
+        """Observed games, runs, points of a curve."""
+        return (self.games, RUNS, POINTS) if budget == self.budget else (self.quick_games, 2, 3)
 
-    def planned(self, hands: int) -> int:
-        games, runs, points = self._sizes(hands)
-        return games + (LEVEL_HANDS + len(CURVES) * runs * points) * hands
+    def planned_work(self, budget: int) -> int:
+        games, runs, points = self._sizes(budget)
+        return games + (LEVEL_FACTOR + len(CURVES) * runs * points) * budget
 
-    def play(self, *, hands: int, seed: int, processes: int, parts: Path, progress: Progress) -> Results:
-        games, runs, points = self._sizes(hands)
-        scouted = Scouted(POKI, parts, DEALS if hands == self.hands else QUICK_DEALS)
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Progress
+    ) -> OnlineResults:
+        games, runs, points = self._sizes(budget)
+        observed = ObservedOpponent(POKI, parts, DEALS if budget == self.budget else QUICK_DEALS)
         bot = EQUILIBRIUM.as_posix()
-        scouted.watch(bot, games, seed, processes, progress)
+        observed.observe(bot, games, seed, processes, progress)
 
-        found = {label: np.empty((runs, points)) for label in CURVES}
-        for place, (label, way) in enumerate(CURVES.items()):
+        won = {label: np.empty((runs, points)) for label in CURVES}
+        for place, (label, config) in enumerate(CURVES.items()):
             for run in range(runs):
-                solvers = scouted.solvers(way, seed + run)
+                solvers = observed.solvers(config, seed + run)
                 for point in range(points):
-                    word = f"{place}-{run}-{point}"
-                    step = way.iterations // (points - 1) if point else 0
-                    save_policy(learn(solvers, step, processes), parts / word / POLICY)
-                    found[label][run, point] = sb_per_hand(
-                        (parts / word).as_posix(),
-                        *(POKI, hands, seed + run, processes, parts / f"{word}-match", progress),
+                    name = f"{place}-{run}-{point}"
+                    step = config.iterations // (points - 1) if point else 0
+                    save_policy(train(solvers, step, processes), parts / name / POLICY)
+                    won[label][run, point] = play_match(
+                        (parts / name).as_posix(),
+                        *(POKI, budget, seed + run, processes, parts / f"{name}-match", progress),
                     ).mean
-        level = sb_per_hand(bot, POKI, LEVEL_HANDS * hands, seed, processes, parts / "level", progress)
-        return Results([ONLINE * point // (points - 1) for point in range(points)], found, level)
+        level = play_match(bot, POKI, LEVEL_FACTOR * budget, seed, processes, parts / "level", progress)
+        return OnlineResults([ONLINE_GAMES * point // (points - 1) for point in range(points)], won, level)
 
-    def csv(self, results: Results) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["player", "run", "games", "iterations", f"won_{UNIT}"])
+    def csv(self, results: OnlineResults) -> str:
+        lines: list[list[object]] = []
         for label, won in results.won.items():
             for (run, point), mean in np.ndenumerate(won):
                 games = results.games[point]
-                done = 2 * CURVES[label].iterations * games // ONLINE
-                writer.writerow([label, run, games, done, f"{mean:.6g}"])
-        writer.writerow([LEVEL, "", "", "", f"{results.level.mean:.6g}"])
-        return text.getvalue()
+                iterations = 2 * CURVES[label].iterations * games // ONLINE_GAMES
+                lines.append([label, run, games, iterations, f"{mean:.6g}"])
+        lines.append([LEVEL, "", "", "", f"{results.level.mean:.6g}"])
+        return csv_text(["player", "run", "games", "iterations", f"won_{UNIT}"], rows=lines)
 
-    def table(self, results: Results) -> list[str]:
+    def table(self, results: OnlineResults) -> list[str]:
         runs = len(next(iter(results.won.values())))
         lines = [
-            "## The curves",
+            "## All points",
             "",
-            f"In {UNIT}: the mean of {runs} runs, with its 95% interval by Student's t. {LEVEL} wins "
+            f"Winnings in {UNIT}: mean of {runs} runs with Student's 95% interval. {LEVEL} wins "
             f"{results.level}.",
             "",
             "| games | " + " | ".join(results.won) + " |",
@@ -132,60 +134,47 @@ class OnlineCurve(MatchStudy):
             lines.append(f"| {games:,} | {' | '.join(cells)} |")
         return lines
 
-    def plot(self, results: Results, path: Path) -> None:
-        figure = new_figure(7.0, 4.4)
-        axes = figure.add_subplot()
-        for colour, (label, won) in zip(COLOURS, results.won.items(), strict=False):
+    def plot(self, results: OnlineResults, path: Path) -> None:
+        curves = {}
+        for label, won in results.won.items():
             points = [mean_of(each) for each in won.T]
-            means, halves = np.array([[each.mean, each.half_95] for each in points]).T
-            axes.plot(results.games, means, "o-", color=colour, label=label, markersize=4)
-            axes.fill_between(results.games, means - halves, means + halves, color=colour, alpha=0.18, lw=0)
-        level = results.level
-        axes.axhline(level.mean, color=COLOURS[3], linestyle="--", label=LEVEL)
-        axes.axhspan(
-            level.mean - level.half_95, level.mean + level.half_95, color=COLOURS[3], alpha=0.18, lw=0
-        )
-        axes.set_xlabel("games played while it learns")
-        axes.set_ylabel(f"won from {POKI}, {UNIT}")
-        axes.grid(alpha=0.25)
-        axes.legend(fontsize=8, frameon=False)
-        figure.suptitle(f"{self.title}\nshaded: 95% intervals", fontsize=10)
-        save_figure(figure, path)
+            curves[label] = Band(*np.array([[each.mean, each.half_95] for each in points]).T)
+        level = Level(LEVEL, results.level.mean, results.level.half_95)
+        labels = "games played during training", f"winnings against {POKI} ({UNIT})"
+        plot_bands(self.title, results.games, curves, level, labels, path)
 
 
-def _findings(results: Results) -> list[Finding]:
+def _judge(results: OnlineResults) -> list[Finding]:
     found = []
     for label, won in results.won.items():
         first, last, level = mean_of(won[:, 0]), mean_of(won[:, -1]), results.level
         found.append(
             Finding(
-                f"{label} learns to win from {POKI} while it plays",
+                f"{label} learns to win from {POKI} within {results.games[-1]:,} games",
                 f"{first} at first, {last} {UNIT} after {results.games[-1]:,} games",
-                more(last, first) and last.mean > last.half_95,
+                significantly_more(last, first) and last.mean > last.half_95,
             )
         )
-        found.append(
-            Finding(
-                f"{label} is then far ahead of {LEVEL}", f"{last} against {level} {UNIT}", more(last, level)
-            )
-        )
+        claim, measured = f"{label} then wins far more than {LEVEL}", f"{last} against {level} {UNIT}"
+        found.append(Finding(claim, measured, significantly_more(last, level)))
     return found
 
 
 FIGURE_8 = OnlineCurve(
     name="pjl11-figure-8",
-    title="PJL11, Figure 8: what a response wins while it is being learned",
-    paper=PAPER + "Figure 8. It prints a curve without numbers.",
-    setting=(
-        f"While {ONLINE:,} games are played, {2 * CURVES[SAMPLED].iterations:,} iterations of outcome "
-        "sampling are run, as in the paper, half of them for each seat; beside it, external sampling with "
-        f"{2 * CURVES[EXTERNAL].iterations:,}, which take about as long. What has been learned after so "
-        "many games plays 3,000 hands, each deal in both seats, with luck taken out by AIVAT, so that the "
-        f"curve is not a thousand games' luck. There are {RUNS} runs, with other deals each. The model, the "
-        "coin and the buckets are those of [Table 2](pjl11-table-2.md)."
+    title="PJL11, Figure 8: winnings of a response while it is trained",
+    paper=PAPER + "Figure 8. The paper prints the curve without numbers.",
+    setup=(
+        f"During {ONLINE_GAMES:,} games {2 * CURVES[SAMPLED].iterations:,} iterations of outcome sampling "
+        "are run, as in the paper, half of them for each seat. External sampling runs "
+        f"{2 * CURVES[EXTERNAL].iterations:,} iterations, which take about as long. At each point of the "
+        "curve the policy trained so far plays 3,000 hands of its own, each deal in both seats, "
+        "luck-adjusted by AIVAT, so the curve does not depend on the luck of a thousand games. There are "
+        f"{RUNS} runs with different deals. The model, the coin and the buckets are those of "
+        "[Table 2](pjl11-table-2.md)."
     ),
-    hands=3_000,
-    quick_hands=40,
-    findings=_findings,
-    needs="ten minutes",
+    budget=3_000,
+    quick_budget=40,
+    findings=_judge,
+    requires="ten minutes",
 )

@@ -1,4 +1,4 @@
-"""PJL11 section 3.3.2: outcome-sampling MCCFR and MCTS in limit hold'em, Figure 4 (right) and Table 1."""
+"""PJL11, section 3.3.2, Figure 4 (right) and Table 1: outcome-sampling MCCFR and MCTS in limit hold'em."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from pathlib import Path
 
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.policy.files import load_policy
-from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import Policy
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
-from openfelt.solve.solver import Solver
-from openfelt.studies.match_table import Cell, MatchTable, Results, more
-from openfelt.studies.study import Contender, Curves, Finding, Panel, Study, spaced
+from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
+from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
+from openfelt.studies.study import Finding, spaced
 
 PAPER = (
     'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
     'Sampling" (2011), section 3.3.2, '
 )
-POLICIES, MADE_BY = "runs/pjl11", "make pjl11-policies"
+POLICIES, TRAINING_COMMAND = "runs/pjl11", "make pjl11-policies"
 POKI, SPARBOT = "poki-like", "sparbot-like"
-ERROR = 0.06  # of 1e4 games, in sb/h: what the paper calls the estimated standard deviation
+ERROR = 0.06  # sb/h: the paper's "estimated standard deviation" of 1e4 games
 MCTS, MCCFR, FINE = "MCTS10", "MCCFR10", "MCCFR100"
 _COLUMNS = {MCTS: "greedy@mcts10", f"{MCTS} average": "mcts10", MCCFR: "mccfr10", FINE: "mccfr100"}
 _PUBLISHED = {
@@ -42,86 +41,82 @@ def _cells() -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _table_findings(results: Results) -> list[Finding]:
-    def won(row: str, column: str) -> Finding:
-        measured = results[row, column]
-        return Finding(f"{column} beats {row}", f"{measured} sb/h", measured.mean > measured.half_95)
+def _judge_table(results: TableResults) -> list[Finding]:
+    def judge_win(row: str, column: str) -> Finding:
+        won = results[row, column]
+        return Finding(f"{column} beats {row}", f"{won} sb/h", won.mean > won.half_95)
 
-    found = [won(POKI, MCTS), won(POKI, MCCFR), won(POKI, FINE)]
+    found = [judge_win(POKI, MCTS), judge_win(POKI, MCCFR), judge_win(POKI, FINE)]
     for column in (MCTS, MCCFR):
-        measured = results[SPARBOT, column]
-        text = f"{column} loses slightly to {SPARBOT}"
-        found.append(Finding(text, f"{measured} sb/h", measured.mean < -measured.half_95))
-    found.append(won(SPARBOT, FINE))
+        won = results[SPARBOT, column]
+        found.append(Finding(f"{column} loses slightly to {SPARBOT}", f"{won} sb/h", won.mean < -won.half_95))
+    found.append(judge_win(SPARBOT, FINE))
     for row in (POKI, SPARBOT):
         fine, coarse = results[row, FINE], results[row, MCCFR]
-        text = f"a hundred buckets do better against {row} than ten"
-        found.append(Finding(text, f"{fine} against {coarse} sb/h", more(fine, coarse)))
+        claim = f"a hundred buckets do better against {row} than ten"
+        found.append(Finding(claim, f"{fine} against {coarse} sb/h", significantly_more(fine, coarse)))
     return found
 
 
 TABLE_1 = MatchTable(
     name="pjl11-table-1",
     title="PJL11, Table 1: MCTS and outcome-sampling MCCFR against two programs",
-    paper=PAPER + "Table 1. Poki and Sparbot are closed.",
-    setting=(
-        "Ten and a hundred buckets of EHS a street (`ehs:10`, `ehs:100`); MCTS with C = 17 (greedy, and its "
-        "average too), MCCFR with epsilon = 0.6 (average). 5e9 iterations each, 1e10 with a hundred "
-        "buckets, on a GPU. The opponents are stand-ins built after the published descriptions "
+    paper=PAPER + "Table 1. Poki and Sparbot are closed-source.",
+    setup=(
+        "Ten and a hundred EHS buckets a street (`ehs:10`, `ehs:100`). MCTS with C = 17 (its greedy and its "
+        "average policy) and MCCFR with epsilon = 0.6 (average policy), 5e9 iterations each on a GPU, 1e10 "
+        "with a hundred buckets. The opponents are stand-ins built from the published descriptions "
         "([bots](../bots.md)). Each deal is played in both seats."
     ),
     unit="sb/h",
     cells=_cells(),
-    hands=2_000_000,
-    quick_hands=2_000,
-    findings=_table_findings,
+    budget=2_000_000,
+    quick_budget=2_000,
+    findings=_judge_table,
     remarks=(
-        "MCTS is behind MCCFR against both; in the paper it was so against Sparbot, and level against Poki. "
-        "That a hundred buckets win more does not come out: after 1e10 iterations of outcome sampling they "
-        "are not learned yet. Against each other, MCCFR100 loses 6.1 ± 4.4 mbb/h to MCCFR10 (`felt match "
-        "runs/pjl11/mccfr100 runs/pjl11/mccfr10 --hands 1e6`). The paper does not say how many iterations "
-        "its policies had. The opponents are ours: how much is won from them says little of the "
-        "originals.\n\nWhether a hundred buckets do better was at first judged by the means alone, by which "
-        "they did against poki-like; it is judged by the intervals now, as all else."
+        "MCTS is behind MCCFR against both opponents; in the paper it is behind against Sparbot and level "
+        "against Poki. A hundred buckets do not win more here: after 1e10 iterations of outcome sampling "
+        "they are not learned yet. In a direct match MCCFR100 loses 6.1 ± 4.4 mbb/h to MCCFR10 (`felt match "
+        "runs/pjl11/mccfr100 runs/pjl11/mccfr10 --hands 1e6`). The paper does not give the iterations of "
+        "its policies. The opponents are ours, so winnings against them say little about the "
+        "originals.\n\nThe claim about a hundred buckets was first judged by the means alone, and then held "
+        "against poki-like; like all other claims it is now judged by the intervals."
     ),
-    made_by=MADE_BY,
-    needs=f"its policies (`{MADE_BY}`)",
+    training_command=TRAINING_COMMAND,
+    requires=f"its policies (`{TRAINING_COMMAND}`)",
 )
 
 GAME = "holdem(buckets='ehs:10')"
 EQUILIBRIUM = Path(__file__).parent / "policies" / "mccfr10"
-DEALS = 200_000  # a measurement, each played in both seats; the paper has 1e5 games
+DEALS = 200_000  # of a measurement, each played in both seats; the paper has 1e5 games
 LAST = 100_000_000
 AVERAGE, GREEDY = "average", "greedy"
 WON = "won"
 
 
 @cache
-def _equilibrium() -> HoldemPolicy:
-    policy = load_policy(EQUILIBRIUM)
-    assert isinstance(policy, HoldemPolicy)
-    return policy
+def _equilibrium() -> Policy:
+    return load_policy(EQUILIBRIUM)
 
 
-def _won(policy: Policy) -> float:
-    """In small bets a hand."""
-    assert isinstance(policy, HoldemPolicy)
+def _winnings(policy: Policy) -> float:
+    """Winnings against the equilibrium in sb/h."""
     return holdem_value(policy, _equilibrium(), deals=DEALS).mbb / 1000
 
 
-def _figure_findings(curves: Curves) -> list[Finding]:
+def _judge_figure(curves: LearningCurves) -> list[Finding]:
     mcts, mccfr = f"MCTS (C=17) {AVERAGE}", "MCCFR (epsilon=0.6)"
     early, last = curves.at(0.1, mcts, WON), curves.end(mcts, WON)
     found = [
         Finding(
-            "MCTS soon comes to rest",
+            "MCTS converges quickly",
             f"{early:+.3f} sb/h after a tenth of the iterations, {last:+.3f} at the end",
             abs(last - early) < 0.02,
         )
     ]
     early, last = curves.at(0.1, mccfr, WON), curves.end(mccfr, WON)
     found.append(
-        Finding("MCCFR goes on improving", f"{early:+.3f}, then {last:+.3f} sb/h", last - early > 0.005)
+        Finding("MCCFR keeps improving", f"{early:+.3f}, then {last:+.3f} sb/h", last - early > 0.005)
     )
     first_mcts, first_mccfr = curves.at(0.0, mcts, WON), curves.at(0.0, mccfr, WON)
     found.append(
@@ -133,42 +128,41 @@ def _figure_findings(curves: Curves) -> list[Finding]:
     )
     end_mcts, end_mccfr = curves.end(mcts, WON), curves.end(mccfr, WON)
     found.append(
-        Finding("MCCFR in the end", f"{end_mccfr:+.3f} against {end_mcts:+.3f} sb/h", end_mccfr > end_mcts)
+        Finding(
+            "MCCFR is ahead at the end",
+            f"{end_mccfr:+.3f} against {end_mcts:+.3f} sb/h",
+            end_mccfr > end_mcts,
+        )
     )
     return found
 
 
-FIGURE_4_HOLDEM = Study(
+FIGURE_4_HOLDEM = LearningStudy(
     name="pjl11-figure-4-holdem",
-    title="PJL11, Figure 4 (right): MCTS and MCCFR against an equilibrium of ten buckets",
-    paper=PAPER + "Figure 4. It prints curves without numbers; its findings are given in words.",
-    setting=(
-        f"Self-play in `{GAME}`. The opponent is an average policy of outcome-sampling MCCFR in the same "
-        f"ten buckets after 5e9 iterations, which comes along; winnings in small bets a hand over {DEALS:,} "
-        f"deals, each in both "
-        "seats. The paper does not say which policy of MCTS it measured: both are shown."
+    title="PJL11, Figure 4 (right): MCTS and MCCFR against an equilibrium with ten buckets",
+    paper=PAPER + "Figure 4. The paper prints its curves without numbers and states its findings in words.",
+    setup=(
+        f"Self-play in `{GAME}`. The opponent is the average policy of outcome-sampling MCCFR in the same "
+        "ten buckets after 5e9 iterations, which is included in the package. Winnings in small bets a hand "
+        f"(sb/h) over {DEALS:,} deals, each played in both seats. Both the average and the greedy policy of "
+        "MCTS are shown; the paper does not say which one it measured."
     ),
-    contenders=(
-        Contender(
+    solvers=(
+        SolverConfig(
             "MCTS (C=17)",
             lambda seed: UCT(GAME, c=17, seed=seed),
-            lines={AVERAGE: lambda solver: solver.policy, GREEDY: lambda solver: _greedy(solver)},
+            lines={AVERAGE: lambda solver: solver.policy, GREEDY: lambda solver: solver.greedy},
         ),
-        Contender(
+        SolverConfig(
             "MCCFR (epsilon=0.6)",
             lambda seed: OutcomeMCCFR(GAME, epsilon=0.6, seed=seed),
             lines={"": lambda solver: solver.policy},
         ),
     ),
-    panels=(Panel(WON, _won, "won against the equilibrium, sb/h"),),
+    panels=(Panel(WON, _winnings, "winnings against the equilibrium (sb/h)"),),
     episodes=spaced(1_000_000, LAST, 6),
     quick_episodes=spaced(100_000, 1_000_000, 3),
-    findings=_figure_findings,
+    findings=_judge_figure,
     runs=3,
-    needs="half an hour",
+    requires="half an hour",
 )
-
-
-def _greedy(solver: Solver) -> Policy:
-    policy: Policy = solver.greedy
-    return policy

@@ -1,34 +1,40 @@
-"""PJL11, Table 2: what restricted responses win from two programs that they have a model of."""
+"""PJL11, Table 2: restricted responses to models of two programs, against these programs."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from openfelt.core.errors import FeltError
 from openfelt.opponents.responses.bucketed import DEALS
 from openfelt.opponents.responses.confidence import HALF, S_CURVE
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
-from openfelt.studies.match_study import MatchStudy
-from openfelt.studies.match_table import Cell, MatchTable, Measured, Results, more
-from openfelt.studies.pjl11.scouting import (
+from openfelt.studies.experiment import Experiment
+from openfelt.studies.files import slug
+from openfelt.studies.match_table import (
+    Cell,
+    MatchTable,
+    TableResults,
+    Winnings,
+    require_policy,
+    significantly_more,
+)
+from openfelt.studies.pjl11.observed_opponent import (
     GAMES,
     QUICK_DEALS,
     QUICK_GAMES,
     RELATIONAL,
     TREES,
     UNIT,
+    ObservedOpponent,
     P,
-    Scouted,
-    Way,
-    require_trees,
-    sb_per_hand,
+    ResponseConfig,
+    play_match,
+    require_scikit_learn,
 )
-from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, ERROR, MADE_BY, POKI, POLICIES, SPARBOT
+from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, ERROR, POKI, POLICIES, SPARBOT, TRAINING_COMMAND
 from openfelt.studies.study import Finding
 
 PAPER = (
@@ -37,118 +43,136 @@ PAPER = (
 )
 OPPONENTS = (POKI, SPARBOT)
 COARSE, FINE = ABSTRACTIONS = (10, 100)
-SAMPLED = 20_000_000  # iterations a seat: of outcome sampling, as many as the paper names
-WALKED = {COARSE: 2_000_000, FINE: 3_000_000}  # of external sampling
-QUICK_SHARE = 1_000  # by which iterations are divided in a quick look
-LONG_RUNS = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # Table 1's policies
-FORMULA_HANDS = 40_000  # against the bot that plays by formulas, in Python
+OUTCOME_ITERATIONS = 20_000_000  # a seat, as in the paper
+EXTERNAL_ITERATIONS = {COARSE: 2_000_000, FINE: 3_000_000}  # a seat, by buckets
+QUICK_DIVISOR = 1_000  # of iterations in a quick run
+EQUILIBRIA = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # the policies of Table 1
+POKI_HANDS = 40_000  # at most; poki-like is slow
 
 EXTERNAL = "external sampling"
 BY_DATA, RELATED = f"{EXTERNAL}, p by data", f"{EXTERNAL}, relational model"
 ONE_TOSS = f"{EXTERNAL}, one toss"
-FORMS = ("", BY_DATA, RELATED)  # that findings are told of
+JUDGED = ("", BY_DATA, RELATED)  # variants that have findings
 
 
-def equilibrium(buckets: int, how: str = "") -> str:
-    """The label of a row."""
-    return f"MCCFR{buckets}{', ' * bool(how)}{how}"
+def equilibrium_label(buckets: int, variant: str = "") -> str:
+    """The row of an equilibrium."""
+    return f"MCCFR{buckets}{', ' * bool(variant)}{variant}"
 
 
-def response(buckets: int, how: str = "") -> str:
-    """The label of a row."""
-    return f"MCRNR{buckets}{', ' * bool(how)}{how}"
+def response_label(buckets: int, variant: str = "") -> str:
+    """The row of a response."""
+    return f"MCRNR{buckets}{', ' * bool(variant)}{variant}"
 
 
-def ways(buckets: int) -> dict[str, Way | str]:
-    """The rows of an abstraction: how each policy is learned, or the folder where it is."""
-    way = Way(buckets, WALKED[buckets])
+def configs(buckets: int) -> dict[str, ResponseConfig | str]:
+    """The rows of an abstraction: how each policy is trained, or its folder."""
+    config = ResponseConfig(buckets, EXTERNAL_ITERATIONS[buckets])
     return {
-        equilibrium(buckets): LONG_RUNS[buckets],
-        response(buckets): way._replace(solver=OutcomeMCCFR.name, iterations=SAMPLED),
-        equilibrium(buckets, EXTERNAL): way._replace(p=0.0),
-        response(buckets, EXTERNAL): way,
-        response(buckets, BY_DATA): way._replace(trust=S_CURVE),
-        response(buckets, RELATED): way._replace(model=RELATIONAL),
-        **({response(buckets, ONE_TOSS): way._replace(toss=ONCE)} if buckets == COARSE else {}),
+        equilibrium_label(buckets): EQUILIBRIA[buckets],
+        response_label(buckets): config._replace(solver=OutcomeMCCFR.name, iterations=OUTCOME_ITERATIONS),
+        equilibrium_label(buckets, EXTERNAL): config._replace(p=0.0),
+        response_label(buckets, EXTERNAL): config,
+        response_label(buckets, BY_DATA): config._replace(trust=S_CURVE),
+        response_label(buckets, RELATED): config._replace(model=RELATIONAL),
+        **({response_label(buckets, ONE_TOSS): config._replace(toss=ONCE)} if buckets == COARSE else {}),
     }
 
 
-PLAYERS = {label: way for buckets in ABSTRACTIONS for label, way in ways(buckets).items()}
+PLAYERS = {label: config for buckets in ABSTRACTIONS for label, config in configs(buckets).items()}
 PUBLISHED = {
-    POKI: {equilibrium(10): 0.059, response(10): 0.369, equilibrium(100): 0.191, response(100): 0.482},
-    SPARBOT: {equilibrium(10): -0.091, response(10): -0.039, equilibrium(100): 0.046, response(100): 0.061},
+    POKI: {
+        equilibrium_label(10): 0.059,
+        response_label(10): 0.369,
+        equilibrium_label(100): 0.191,
+        response_label(100): 0.482,
+    },
+    SPARBOT: {
+        equilibrium_label(10): -0.091,
+        response_label(10): -0.039,
+        equilibrium_label(100): 0.046,
+        response_label(100): 0.061,
+    },
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseTable(MatchStudy):
-    """Watches the opponents, learns a model of each and responses to it, and plays."""
+class ResponseTable(Experiment):
+    """Observes the opponents, fits a model of each, trains responses, and plays matches.
 
-    games: int = GAMES  # in which an opponent is watched
+    The budget is the hands of each match.
+    """
+
+    games: int = GAMES  # in which an opponent is observed
     quick_games: int = QUICK_GAMES
 
     def check(self) -> None:
-        """Is everything there that is not made here?"""
-        require_trees()
-        for way in PLAYERS.values():
-            if isinstance(way, str) and not Path(way).exists() and "/" in way:
-                raise FeltError(f"{self.name} needs the policy {way}; `{MADE_BY}` trains it.")
+        require_scikit_learn()
+        for config in PLAYERS.values():
+            if isinstance(config, str):
+                require_policy(self.name, config, TRAINING_COMMAND)
 
-    def _games(self, hands: int) -> int:
-        return self.games if hands == self.hands else self.quick_games
+    def _games(self, budget: int) -> int:
+        return self.games if budget == self.budget else self.quick_games
 
-    def planned(self, hands: int) -> int:
-        return sum(self._games(hands) + len(PLAYERS) * _hands(opponent, hands) for opponent in OPPONENTS)
+    def planned_work(self, budget: int) -> int:
+        return sum(self._games(budget) + len(PLAYERS) * _hands(opponent, budget) for opponent in OPPONENTS)
 
-    def play(
-        self, *, hands: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
-    ) -> Results:
-        found = {}
+    def run(
+        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+    ) -> TableResults:
+        results = {}
         for opponent in OPPONENTS:
-            scouted = Scouted(opponent, parts, DEALS if hands == self.hands else QUICK_DEALS)
-            scouted.watch(LONG_RUNS[COARSE], self._games(hands), seed, processes, progress)
-            for label, way in PLAYERS.items():
-                bot = self._bot(label, way, scouted, hands, seed, processes)
-                folder = parts / _word(f"{opponent} {label} match")
-                count = _hands(opponent, hands)
-                found[label, opponent] = sb_per_hand(bot, opponent, count, seed, processes, folder, progress)
-        return found
+            observed = ObservedOpponent(opponent, parts, DEALS if budget == self.budget else QUICK_DEALS)
+            observed.observe(EQUILIBRIA[COARSE], self._games(budget), seed, processes, progress)
+            for label, config in PLAYERS.items():
+                bot = self._bot(label, config, observed, budget, seed, processes)
+                folder = parts / slug(f"{opponent} {label} match")
+                hands = _hands(opponent, budget)
+                results[label, opponent] = play_match(bot, opponent, hands, seed, processes, folder, progress)
+        return results
 
     def _bot(
-        self, label: str, way: Way | str, scouted: Scouted, hands: int, seed: int, processes: int
+        self,
+        label: str,
+        config: ResponseConfig | str,
+        observed: ObservedOpponent,
+        budget: int,
+        seed: int,
+        processes: int,
     ) -> str:
-        """Of a row: the folder of its policy, which is learned now unless it is there."""
-        if isinstance(way, str):
-            return way
-        if hands != self.hands:
-            way = way._replace(iterations=way.iterations // QUICK_SHARE)
-        folder = scouted.folder / _word(f"{scouted.opponent} {label}" if way.p else label)
-        scouted.respond(way, folder, seed, processes)
+        """The policy folder of a row; the policy is trained unless it is there."""
+        if isinstance(config, str):
+            return config
+        if budget != self.budget:
+            config = config._replace(iterations=config.iterations // QUICK_DIVISOR)
+        folder = observed.folder / slug(f"{observed.opponent} {label}" if config.p else label)
+        observed.train_response(config, folder, seed, processes)
         return folder.as_posix()
 
     @property
-    def _shown(self) -> MatchTable:
-        """The table without what is learned for it."""
+    def _match_table(self) -> MatchTable:
+        """The same study as a plain match table, for its files."""
         cells = [
             Cell(label, opponent, (label, opponent), _published(label, opponent))
             for label in PLAYERS
             for opponent in OPPONENTS
         ]
-        shared = {field.name: getattr(self, field.name) for field in dataclasses.fields(MatchStudy)}
+        shared = {field.name: getattr(self, field.name) for field in dataclasses.fields(Experiment)}
         return MatchTable(**shared, unit=UNIT, cells=tuple(cells))
 
-    def csv(self, results: Results) -> str:
-        return self._shown.csv(results)
+    def csv(self, results: TableResults) -> str:
+        return self._match_table.csv(results)
 
-    def table(self, results: Results) -> list[str]:
-        return self._shown.table(results)
+    def table(self, results: TableResults) -> list[str]:
+        return self._match_table.table(results)
 
-    def plot(self, results: Results, path: Path) -> None:
-        self._shown.plot(results, path)
+    def plot(self, results: TableResults, path: Path) -> None:
+        self._match_table.plot(results, path)
 
 
-def _hands(opponent: str, hands: int) -> int:
-    return min(hands, FORMULA_HANDS) if opponent == POKI else hands
+def _hands(opponent: str, budget: int) -> int:
+    return min(budget, POKI_HANDS) if opponent == POKI else budget
 
 
 def _published(label: str, opponent: str) -> tuple[float, float] | None:
@@ -156,62 +180,63 @@ def _published(label: str, opponent: str) -> tuple[float, float] | None:
     return None if number is None else (number, ERROR)
 
 
-def _word(text: str) -> str:
-    return re.sub(r"[^0-9A-Za-z]+", "-", text).strip("-")
-
-
-def _findings(results: Results) -> list[Finding]:
+def _judge(results: TableResults) -> list[Finding]:
     found = []
     for buckets in ABSTRACTIONS:
-        for how in FORMS:
-            label = response(buckets, how)
-            bases = [equilibrium(buckets), *[equilibrium(buckets, EXTERNAL)] * bool(how)]
+        plain = equilibrium_label(buckets)
+        for variant in JUDGED:
+            label = response_label(buckets, variant)
+            bases = [plain, *[equilibrium_label(buckets, EXTERNAL)] * bool(variant)]
             ours, theirs = results[label, POKI], [results[base, POKI] for base in bases]
-            text = f"{label} wins more from {POKI} than {equilibrium(buckets)}"
-            found.append(Finding(text, _beside(ours, theirs), all(more(ours, base) for base in theirs)))
-        for how in FORMS:
-            label = response(buckets, how)
-            ours, base = results[label, SPARBOT], results[equilibrium(buckets), SPARBOT]
-            text = f"{label} is not significantly worse against {SPARBOT} than {equilibrium(buckets)}"
-            found.append(Finding(text, _beside(ours, [base]), not more(base, ours)))
-    coarse, fine = results[response(COARSE), POKI], results[equilibrium(FINE), POKI]
-    text = f"{response(COARSE)} wins more from {POKI} than {equilibrium(FINE)}, which has finer buckets"
-    found.append(Finding(text, _beside(coarse, [fine]), more(coarse, fine)))
+            claim = f"{label} wins more from {POKI} than {plain}"
+            holds = all(significantly_more(ours, base) for base in theirs)
+            found.append(Finding(claim, _compare(ours, theirs), holds))
+        for variant in JUDGED:
+            label = response_label(buckets, variant)
+            ours, base = results[label, SPARBOT], results[plain, SPARBOT]
+            claim = f"{label} is not significantly worse against {SPARBOT} than {plain}"
+            found.append(Finding(claim, _compare(ours, [base]), not significantly_more(base, ours)))
+    coarse, fine = results[response_label(COARSE), POKI], results[equilibrium_label(FINE), POKI]
+    claim = (
+        f"{response_label(COARSE)} wins more from {POKI} than {equilibrium_label(FINE)}, which has finer "
+        "buckets"
+    )
+    found.append(Finding(claim, _compare(coarse, [fine]), significantly_more(coarse, fine)))
     return found
 
 
-def _beside(ours: Measured, others: Sequence[Measured]) -> str:
+def _compare(ours: Winnings, others: Sequence[Winnings]) -> str:
     return f"{ours} against {' and '.join(map(str, others))} {UNIT}"
 
 
 TABLE_2 = ResponseTable(
     name="pjl11-table-2",
     title="PJL11, Table 2: restricted responses against two programs",
-    paper=PAPER + "Table 2. Poki and Sparbot are closed.",
-    setting=(
-        f"Each opponent is watched in {GAMES:,} games against MCCFR10 (the paper does not say against "
-        f"whom), with all cards known. From these a model is learned (`{TREES}`: a decision tree for each "
-        f"street, by the paper's five features), and from the model responses with p = {P:g}. MCRNR is, as "
-        f"in the paper's poker, outcome sampling with a coin at each decision, {SAMPLED:,} iterations for "
-        f"each seat. Besides, external sampling with {WALKED[COARSE]:,} ({WALKED[FINE]:,} with a hundred "
-        "buckets): with that coin; with p by data, "
-        f"which is p n / ({HALF:g} + n) where the opponent was seen n times; with a `{RELATIONAL}` model, "
-        "which knows more of how a hand was played ([models](../models.md)); and with one toss for the game. "
-        "MCCFR10 and MCCFR100 are those of [Table 1](pjl11-table-1.md); external sampling learned equilibria "
-        "too, with "
-        "as many iterations as the responses. The opponents are stand-ins built after the published "
-        "descriptions ([bots](../bots.md)). Each deal is played in both seats, and AIVAT takes out luck."
+    paper=PAPER + "Table 2. Poki and Sparbot are closed-source.",
+    setup=(
+        f"Each opponent is observed in {GAMES:,} games against MCCFR10 (the paper does not name the opponent "
+        f"of its games), with all cards known. A model is fitted to these games (`{TREES}`: a decision tree "
+        f"for each street with the paper's five features), and responses are trained against it with p = "
+        f"{P:g}. MCRNR is outcome sampling with a coin toss at each decision, as in the paper's poker "
+        f"experiments, with {OUTCOME_ITERATIONS:,} iterations for each seat. Further rows use external "
+        f"sampling with {EXTERNAL_ITERATIONS[COARSE]:,} iterations ({EXTERNAL_ITERATIONS[FINE]:,} with a "
+        "hundred buckets): with the same coin; with p by data, which is p n / "
+        f"({HALF:g} + n) where the opponent was observed n times; with a `{RELATIONAL}` model, which uses "
+        "more of how a hand was played ([models](../models.md)); and with one coin toss a game. MCCFR10 and "
+        "MCCFR100 are the policies of [Table 1](pjl11-table-1.md); equilibria of external sampling have as "
+        "many iterations as its responses. The opponents are stand-ins built from the published "
+        "descriptions ([bots](../bots.md)). Each deal is played in both seats, luck-adjusted by AIVAT."
     ),
-    hands=400_000,
-    quick_hands=200,
-    findings=_findings,
+    budget=400_000,
+    quick_budget=200,
+    findings=_judge,
     remarks=(
-        "That findings are also told of p by data and of the relational model was decided after trials in "
-        "which the paper's form lost to the stand-in for Sparbot. The tree model is the reason, as far as "
-        "we see: responses win a lot from the policy that the model plays, and lose to the bot itself, "
-        "whose decisions it foretells worse than the relational model does. With p by data the loss is "
-        "gone, with the relational model nearly. With a hundred buckets 20 million iterations are too few "
-        "for outcome sampling; external sampling shows it."
+        "Claims about p by data and the relational model were added after trials in which the paper's form "
+        "lost to the stand-in for Sparbot. The tree model seems to be the reason: responses win a lot from "
+        "the policy of the model but lose to the bot itself, whose decisions the tree model predicts worse "
+        "than the relational model does. With p by data the loss disappears, with the relational model "
+        "nearly. With a hundred buckets 20 million iterations are too few for outcome sampling, as the rows "
+        "of external sampling show."
     ),
-    needs=f"its policies (`{MADE_BY}`)",
+    requires=f"its policies (`{TRAINING_COMMAND}`)",
 )

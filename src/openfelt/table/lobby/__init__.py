@@ -1,1 +1,1 @@
-"""What a visitor can choose from: games, bots, how strong they are and how they play."""
+"""The lobby: games, bots, their strengths and policies."""

@@ -1,7 +1,7 @@
-"""The lobby: which games are played at the table, which bots play them, and how strong each of them is.
+"""The lobby: the games of the table, and the bots that play them.
 
-Names of games and bots may come from the web, so nothing is opened, imported or compiled by a name before it
-was found among those that are offered.
+Names of games and bots may come from the web, so a name is looked up in the lists of what is offered before
+anything is opened, imported or compiled.
 """
 
 from __future__ import annotations
@@ -16,35 +16,33 @@ from openfelt.bots.learned import EQUILIBRIUM
 from openfelt.bots.registry import BOTS, load_bot
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import Game
-from openfelt.games.holdem import MOST_BETS, Holdem
-from openfelt.games.kuhn import Kuhn
-from openfelt.games.leduc import Leduc
+from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
 from openfelt.policy.files import DEFAULT
 from openfelt.table.lobby.strength import REFERENCE, strength, weakness
+from openfelt.table.presentation.registry import PRESENTATIONS, presentation_of
 
-# By name, what a newcomer should know of each.
+# What a newcomer should know, by name of the game.
 TABLE_GAMES = {
     "holdem": (
-        "The real game with bets of fixed size: two cards for each player, five on the table, four rounds of "
-        "bets, blinds of 1 and 2 chips."
+        "Texas hold'em with bets of fixed size: two cards for each player, five on the board, four betting "
+        "rounds, blinds of 1 and 2 chips."
     ),
     "leduc": (
-        "A hold'em of six cards: one for each player, bets, one on the table, bets; a pair beats a high card."
+        "Hold'em with six cards: one card for each player, one on the board, a betting round after each; "
+        "a pair beats a high card."
     ),
-    "kuhn": "Three cards, one for each player, and one chip to bet: the smallest poker in which bluffs pay.",
-    "holdem(players=3)": "Limit hold'em with two opponents, each of whom plays for himself.",
-    "leduc(players=3)": "Leduc hold'em with two opponents, and still six cards.",
+    "kuhn": "Three cards, one for each player, one chip to bet: the smallest poker in which bluffing pays.",
+    "holdem(players=3)": "Limit hold'em with two opponents.",
+    "leduc(players=3)": "Leduc hold'em with two opponents and the same six cards.",
     "kuhn(players=3)": "Kuhn poker with four cards and two opponents.",
 }
 SMALL_GAMES = [name for name in TABLE_GAMES if not name.startswith(Holdem.key)]
-KINDS = (Kuhn, Leduc, Holdem)
-MOST_RANKS = {2: 6, 3: 4}  # of Leduc, by players: larger trees take seconds to compile
 LONGEST_NAME = 60
 NAME = re.compile(r"(\w+)(\([\w=., ]*\))?", re.ASCII)
 
-ADDED = "added by whoever runs this table"
-REMEMBERED = 256
+ADDED = "added on the command line of this server"
+CACHE_SIZE = 256
 
 
 @dataclass(frozen=True)
@@ -61,39 +59,17 @@ def table_game(name: str) -> Game:
     """The game of that name, if it is played at the table."""
     found = NAME.fullmatch(name) if len(name) <= LONGEST_NAME else None
     word = found[1].lower() if found else ""
-    if word not in [kind.key for kind in KINDS]:
+    if word not in PRESENTATIONS:
         if word in GAMES:
-            raise FeltError(f"{word} is not played at the table, which has kuhn, leduc and holdem.")
+            raise FeltError(f"{word} is not played at the table; kuhn, leduc and holdem are.")
         raise FeltError(unknown("game", name[:LONGEST_NAME], TABLE_GAMES))
     game = load_game(name)
-    if isinstance(game, Leduc) and game.ranks > MOST_RANKS[game.players]:
-        raise FeltError(
-            f"At the table leduc has at most {MOST_RANKS[game.players]} ranks with {game.players} players, "
-            f"not {game.ranks}."
-        )
+    presentation_of(game).require_playable()
     return game
 
 
-def title(game: Game) -> str:
-    """What the game is called on the page."""
-    with_three = ["three-handed"] if game.players == 3 else []
-    if isinstance(game, Kuhn):
-        words = ["Kuhn poker", *with_three, *([f"a pot of {game.pot:g}"] if game.pot else [])]
-    elif isinstance(game, Leduc):
-        words = ["Leduc hold'em", *with_three, *([f"{game.ranks} ranks"] if game.ranks != 3 else [])]
-    elif isinstance(game, Holdem):
-        words = ["Limit hold'em", *(with_three or ["heads-up"])]
-        words += [f"at most {game.bets} bets a street"] if game.bets != MOST_BETS else []
-    else:
-        words = [game.name]
-    return ", ".join(words)
-
-
 def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
-    """The bots that can be chosen, those added first and then ours, the strongest first.
-
-    `extra` are names that whoever started the server allows besides ours.
-    """
+    """The bots that can be chosen: first `extra` ones of the command line, then ours, strongest first."""
     usual = usual_bot(game)
     names = sorted(_names(game, tuple(extra)), key=lambda name: (name in BOTS, weakness(name, game)))
     return [
@@ -103,8 +79,8 @@ def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
 
 
 def usual_bot(game: Game) -> str:
-    """Who plays a game if nobody else is asked for."""
-    if not isinstance(game, Holdem):
+    """The opponent by default."""
+    if game.is_enumerable:
         return EQUILIBRIUM
     return DEFAULT if game == Holdem() else REFERENCE
 
@@ -117,13 +93,13 @@ def table_bot(name: str, game: Game, extra: Sequence[str] = ()) -> Bot:
     return load_bot(name, game)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHE_SIZE)
 def _names(game: Game, extra: tuple[str, ...]) -> tuple[str, ...]:
     ours = [name for name, kind in BOTS.items() if kind.plays(game)]
-    return tuple(dict.fromkeys([*ours, *(name for name in extra if _can_be_made(name, game))]))
+    return tuple(dict.fromkeys([*ours, *(name for name in extra if _is_loadable(name, game))]))
 
 
-def _can_be_made(name: str, game: Game) -> bool:
+def _is_loadable(name: str, game: Game) -> bool:
     try:
         load_bot(name, game)
     except FeltError:

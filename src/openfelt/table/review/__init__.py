@@ -1,1 +1,1 @@
-"""What a hand was worth: what the others may hold, what actions win in the mean, what luck brought."""
+"""Review of finished hands: replay, ranges of the bots, EV losses, luck-adjusted winnings."""

@@ -1,4 +1,4 @@
-"""Asking bots what they would do: the probabilities in one place, or in all rows of a game."""
+"""Action probabilities of bots: at one decision, at all infosets of a game, with all hands of hold'em."""
 
 from __future__ import annotations
 
@@ -12,60 +12,61 @@ from openfelt.bots.view import TreeView, View
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
-from openfelt.games.hand import Hand, Thought
+from openfelt.games.hand import Thought
+from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy
 from openfelt.policy.tabular import uniform_policy
 
-TABLES_KEPT = 32
+CACHED_TABLES = 32
 
 
-class _Known(NamedTuple):
+class _CachedTable(NamedTuple):
     bot: Bot
     tree: GameTree
     seat: int
     table: Floats | None
 
 
-_known: list[_Known] = []  # the latest last
+_cache: list[_CachedTable] = []  # latest last
 
 
 def thought_of(bot: Bot, view: View) -> Thought | None:
-    """What a bot says that it thinks; a ValueError where that makes no sense."""
+    """The probabilities that a bot reports; raises ValueError if they are not probabilities."""
     thought = bot.think(view)
     if thought is None:
         return None
     shares = tuple(map(float, thought.probabilities))
     sound = all(0 <= share <= 1 for share in shares) and math.isclose(sum(shares), 1, abs_tol=1e-6)
     if not sound or len(shares) != len(view.actions):
-        raise ValueError(f"{shares} are no probabilities of {len(view.actions)} actions")
+        raise ValueError(f"{shares} are not probabilities of {len(view.actions)} actions")
     return Thought(str(thought.infoset), shares)
 
 
 def probabilities(bot: Bot, view: View) -> tuple[float, ...] | None:
-    """How likely a bot takes each action; None where it does not say, or says no probabilities."""
+    """The action probabilities of a bot; None if it reports none, or invalid ones."""
     try:
         thought = thought_of(bot, view)
-    except Exception:  # bots may be anybody's
+    except Exception:  # the bot may be a user's own
         return None
     return thought.probabilities if thought else None
 
 
 def policy_table(bot: Bot, seat: int) -> Floats | None:
-    """[slots] what a bot does in all rows of a seat of an enumerated game, even chances in the others' rows.
+    """[slots] the policy of a bot in one seat of an enumerated game; uniform in the other seats.
 
-    None if it does not say, or learns from hand to hand: then it may have played otherwise before.
+    None if it does not report its probabilities, or learns from hand to hand (its policy may have changed).
     """
     tree = compile_game(bot.game)
-    for entry in reversed(_known):
+    for entry in reversed(_cache):
         if entry.bot is bot and entry.tree is tree and entry.seat == seat:
-            found: Floats | None = entry.table
-            return found
-    table = None if bot.learns else _ask_all(bot, tree, seat)
-    _known.append(_Known(bot, tree, seat, table))
-    del _known[:-TABLES_KEPT]
+            cached: Floats | None = entry.table
+            return cached
+    table = None if bot.learns else _query_all(bot, tree, seat)
+    _cache.append(_CachedTable(bot, tree, seat, table))
+    del _cache[:-CACHED_TABLES]
     return table
 
 
-def _ask_all(bot: Bot, tree: GameTree, seat: int) -> Floats | None:
+def _query_all(bot: Bot, tree: GameTree, seat: int) -> Floats | None:
     table = uniform_policy(tree).probabilities.copy()
     first, last = tree.rows.first_row[seat : seat + 2].tolist()
     for row in range(first, last):
@@ -76,9 +77,7 @@ def _ask_all(bot: Bot, tree: GameTree, seat: int) -> Floats | None:
     return np.asarray(table)
 
 
-def nodes_of(hand: Hand, tree: GameTree) -> list[int]:
-    """The nodes that a hand of an enumerated game went through, from the first to where it is."""
-    nodes = [0]
-    for step in hand.steps:
-        nodes.append(int(tree.nodes.first_child[nodes[-1]]) + step.number)
-    return nodes
+def kernel_policy(bot: Bot) -> HoldemPolicy | None:
+    """The hold'em policy by which kernels can play in the place of a bot."""
+    policy = bot.fixed_policy if bot.plays_in_kernels else None
+    return require_holdem_policy(policy) if policy else None

@@ -1,10 +1,10 @@
-"""Rollouts of hold'em: from a decision of the person, many hands to the end with each action.
+"""Rollouts of hold'em: from a decision of the person, many hands are played to the end with each action.
 
-The bots' cards are drawn from what they may hold (`beliefs.py`), the rest of the board from what is left. A
-hand's cards and dice stand at a place of the generator's period that its number tells, so all actions are
-tried on the same cards with the same dice: differences between actions are surer than the values themselves.
+The bots' cards are drawn from their ranges (`ranges.py`), the rest of the board from the remaining cards. The
+random numbers of a hand depend on its number only, so all actions are tried with the same cards and the same
+random numbers: the differences between actions have less variance than the values.
 
-Bots that play by numbers play in kernels, by the tables of their buckets. Others are asked.
+Bots that play by a policy or a rule play in kernels. Other bots are called for each decision.
 """
 
 from __future__ import annotations
@@ -14,24 +14,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from openfelt.arena.hand_kernels import Deals, Luck, luck, place_block
+from openfelt.arena.hand_kernels import Deals, RandomStreams, random_streams, slot_offsets
 from openfelt.bots.bot import Bot, Clock
-from openfelt.bots.policy_bot import HoldemBot
-from openfelt.bots.rule_bot import RuleBot
 from openfelt.bots.view import HoldemView
-from openfelt.cards.boards import SAME, Boards, boards, step
+from openfelt.cards.boards import IDENTITY, Boards, boards, step
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel
 from openfelt.core.memory import scratch
 from openfelt.core.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
 from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
     CHILD,
     FACING_SHIFT,
     KIND,
     PLACE,
     PLAYER,
     STREET_SHIFT,
-    WAYS_BITS,
     Leaves,
 )
 from openfelt.games.game import TERMINAL
@@ -47,11 +45,12 @@ from openfelt.solve.traverse.holdem import (
     share_pot,
     show_hands,
 )
-from openfelt.table.review.ranges import Situation
+from openfelt.table.review.bot_policies import kernel_policy
+from openfelt.table.review.ranges import DecisionPoint
 
 
-def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
-    """Hands of the bots as they may be, and boards that go on from what is there."""
+def draw_deals(at: DecisionPoint, count: int, streams: RandomStreams) -> Deals:
+    """Hands of the bots from their ranges, and the rest of the board."""
     players = at.game.players
     deals = Deals(
         np.empty((count, 2 * players + 5), np.int32),
@@ -59,61 +58,62 @@ def draw_deals(at: Situation, count: int, luck: Luck) -> Deals:
         np.empty((count, len(STREETS)), np.int32),
         np.empty((count, players), np.int32),
     )
-    summed = np.cumsum(at.beliefs, axis=1)
+    summed = np.cumsum(at.ranges, axis=1)
     summed /= summed[:, -1:]
     known = np.array(at.board, np.int32)
-    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), luck.cards)
+    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), streams.cards)
     return deals
 
 
-def by_numbers(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
-    """[hands, actions] what the person won; `seats` play on by their tables, one of them for the person."""
-    chance = luck(seed)
+def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
+    """[hands, actions] winnings of the person; `seats` continue in kernels, one of them for the person."""
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
-    tree = next((bot.policy.tree for bot in seats if isinstance(bot, HoldemBot)), None)
+    policies = [kernel_policy(bot) for bot in seats]
+    tree = next((policy.tree for policy in policies if policy), None)
     if tree is not None:
         node, leaves, first = tree.node, tree.leaves, tree.find_node(at.line)
     else:
         betting = HoldemView(at.game, at.seat, (), (), (), at.line).betting
         (node, leaves), first = betting_graph(betting), 0
     weights, shifts = [], []
-    for bot in seats:
-        if isinstance(bot, HoldemBot):
-            weights.append(bot.policy.weights)
-            shifts.append(place_block(holdem_tree(bot.policy.tree), deals))
+    for bot, policy in zip(seats, policies, strict=True):
+        if policy:
+            weights.append(policy.weights)
+            shifts.append(slot_offsets(holdem_tree(policy.tree), deals))
         else:
-            assert isinstance(bot, RuleBot)
+            assert bot.rule is not None  # kernels play by a policy or by a rule, which has no buckets
             weights.append(_graph_weights(node, bot.rule) if tree is None else rule_table(tree, bot.rule))
             shifts.append(np.zeros((count, len(STREETS) * len(seats)), np.int64))
     won = np.empty((count, len(at.actions)))
     stream, start = scratch(1, np.uint64), chance.actions
-    _play_on(node, leaves, tuple(weights), np.stack(shifts), deals.value, first, at.seat, stream, start, won)
+    _play_out(node, leaves, tuple(weights), np.stack(shifts), deals.value, first, at.seat, stream, start, won)
     return won
 
 
-def by_asking(at: Situation, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
-    """The same with any bots, one decision at a time."""
-    chance = luck(seed)
+def bot_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
+    """The same with any bots, which are called for each decision."""
+    chance = random_streams(seed)
     deals = draw_deals(at, count, chance)
     begun = HoldemView(at.game, at.seat, (), (), (), at.line).betting
     won = np.empty((count, len(at.actions)))
     for number, cards in enumerate(deals.cards.tolist()):
-        for way, word in enumerate(at.actions):
+        for place, word in enumerate(at.actions):
             dice = int(chance.actions), number * ITERATION_DRAWS
-            end = _ask_on(at, seats, cards, bet(begun, word), word, dice)
-            won[number, way] = at.game.payoffs(HoldemState(tuple(cards), end))[at.seat]
+            end = _play_with_bots(at, seats, cards, bet(begun, word), word, dice)
+            won[number, place] = at.game.payoffs(HoldemState(tuple(cards), end))[at.seat]
     return won
 
 
-def _ask_on(
-    at: Situation,
+def _play_with_bots(
+    at: DecisionPoint,
     seats: Sequence[Bot],
     cards: list[int],
     betting: Betting,
     word: str,
     dice: tuple[int, int],
 ) -> Betting:
-    """Play a hand to its end; the dice are told by where they start, and how many were thrown before."""
+    """Play a hand to its end; `dice` are the start of the random numbers, and how many are used up."""
     players, line, (start, draws) = at.game.players, (*at.line, word), dice
     while not is_over(betting):
         mover = betting.turn
@@ -127,15 +127,15 @@ def _ask_on(
 
 @lru_cache(maxsize=16)
 def betting_graph(start: Betting) -> tuple[Ints, Leaves]:
-    """The betting from a state on, for those who do not look at cards: smaller than the tree of histories.
+    """The betting from a state on as a graph of states, for rules: much smaller than the betting tree.
 
-    There is a node for each way into each state, so that the ways out of a state stand together, as in a
-    BettingTree; what a node's player can do has the same numbers as where it leads to.
+    There is a node for each action into a state, so that the children of a state are consecutive, as in a
+    BettingTree. The place of an action is the number of its child.
     """
-    states, ways_out = [start], dict[Betting, int]()  # by node; where the ways out of a state begin
-    for state in states:  # grows while we go through it
-        if state not in ways_out and not is_over(state):
-            ways_out[state] = len(states)
+    states, children = [start], dict[Betting, int]()  # by node; the first child of each state
+    for state in states:  # grows in the loop
+        if state not in children and not is_over(state):
+            children[state] = len(states)
             states += [bet(state, word) for word in betting_actions(state)]
     node = np.zeros((len(states), 4), np.int32)
     endings: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -146,17 +146,17 @@ def betting_graph(start: Betting) -> tuple[Ints, Leaves]:
         else:
             words = betting_actions(state)
             kind = len(words) | ("call" in words) << FACING_SHIFT | state.street << STREET_SHIFT
-            node[here] = state.turn, kind, ways_out[state], ways_out[state]
+            node[here] = state.turn, kind, children[state], children[state]
     inside, paid = zip(*endings, strict=True)
     return node, Leaves(np.array(inside, np.int32), np.array(paid, float))
 
 
 def _graph_weights(node: Ints, rule: str) -> Bytes:
-    """What a rule does in each place of a betting graph."""
+    """The weights of a rule at each place of a betting graph."""
     weights = np.zeros(len(node), np.uint8)
     for player, kind, _, place in node.tolist():
         if player >= 0:
-            ways = kind & WAYS_BITS
+            ways = kind & ACTIONS_MASK
             weights[place : place + ways] = rule_weights(rule, ways, kind >> FACING_SHIFT & 1)
     return weights
 
@@ -181,7 +181,7 @@ def _draw(
             deals.cards[number, place] = deal.cards[place]
         for player in range(players):
             deals.value[number, player] = deal.value[player]
-        board, permutation = 0, SAME
+        board, permutation = 0, IDENTITY
         deals.board[number, 0], deals.permutation[number, 0] = board, permutation
         cards = deal.cards[2 * players :]
         board, permutation = step(canonical.to_1, board, permutation, cards[0])
@@ -195,7 +195,7 @@ def _draw(
 
 
 @episode_kernel
-def _play_on(
+def _play_out(
     node: Ints,
     leaves: Leaves,
     weights: tuple[Bytes, ...],
@@ -216,6 +216,6 @@ def _play_on(
                 player, kind = node[here, PLAYER], node[here, KIND]
                 street = kind >> STREET_SHIFT & 3
                 slot = node[here, PLACE] + shifts[player, number, street * players + player]
-                action = choose(weights[player], slot, kind & WAYS_BITS, uniform(stream))
+                action = choose(weights[player], slot, kind & ACTIONS_MASK, uniform(stream))
                 here = node[here, CHILD] + action
             won[number, way] = share_pot(leaves, node[here, PLACE], value[number], seat)

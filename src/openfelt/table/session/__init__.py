@@ -1,1 +1,1 @@
-"""A person's session against bots: dealing, betting, what may be shown, storage."""
+"""Sessions of a person against bots: dealing, playing, what may be shown, storage."""

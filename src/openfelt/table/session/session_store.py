@@ -1,7 +1,7 @@
-"""Sessions of people at the table in one SQLite file, which is a store of hands too (hands/store.py).
+"""Sessions in one SQLite file, which is also a store of hand histories (hands/store.py).
 
-Every action is committed before it is answered: a kill at any moment leaves all finished hands, and what was
-done so far in those that were not. The seed of the next hand is kept as well, as its commitment was shown.
+Every action is committed before it is answered, so a kill at any moment loses neither finished hands nor the
+actions of unfinished ones. The seed of the next hand is saved too, because its commitment was already shown.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
 
 VERSION = 1  # of the tables below
-ON, FINISHED, RETURNED = range(3)  # what has become of a hand
+ON, FINISHED, CANCELLED = range(3)  # status of a hand
 SESSION_TYPES = (str, str, str, float, str)  # of the columns below
 HAND_TYPES = (str, int, int, str, str, str, int, str, int | None, float, float | None)
-PAGE = 50  # hands to a page of the list
+PAGE = 50  # hands per page of the list
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS table_version (version INTEGER)",
     "INSERT INTO table_version SELECT {version} WHERE NOT EXISTS (SELECT * FROM table_version)",
@@ -36,7 +36,7 @@ SCHEMA = (
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A session, as it is kept."""
+    """A row of the table `sessions`."""
 
     id: str
     game: str
@@ -47,32 +47,32 @@ class SessionRow:
 
 @dataclass(frozen=True)
 class HandRow:
-    """A hand of a session, as it is kept."""
+    """A row of the table `table_hands`."""
 
     session: str
     number: int  # from 1
     seat: int  # the person's
     seed: str
     nonce: str
-    link: str  # that shows it to anybody, once it is over
+    link: str  # gives access to the finished hand
     status: int
-    actions: tuple[str, ...]  # of all players, while it is on
-    hand: int | None  # its number in the store of hands, once it is finished
+    actions: tuple[str, ...]  # of all players, while the hand is in progress
+    hand: int | None  # id in the table `hands`, once it is finished
     won: float  # by the person
-    luck_free: float | None
+    luck_free: float | None  # luck-adjusted winnings
 
 
 class SessionStore(HandStore):
-    """A file of sessions; made where there is none."""
+    """A file of sessions; created if it does not exist."""
 
     def _open(self) -> None:
-        """Nothing is written to a file before it is known to be whole, and of a version that we know."""
+        """Write nothing to a file before it has been checked: undamaged, and of a version that we read."""
         super()._open()
         if (found := self._base.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise FileError(f"{self.path} is damaged ({found.splitlines()[-1]}).")
         if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'table_version'"):
             self._require_version()
-        # Commits then cost no wait for the disk; a kill of the program loses none of them.
+        # Commits then need not wait for the disk, and killing the program loses none of them.
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
@@ -82,16 +82,16 @@ class SessionStore(HandStore):
     def _require_version(self) -> None:
         version = self._base.execute("SELECT max(version) FROM table_version").fetchone()[0]
         if not isinstance(version, int):
-            raise FileError(f"{self.path} is damaged: it does not say of which version it is.")
+            raise FileError(f"{self.path} is damaged: its version is missing.")
         if version > VERSION:
             raise FileError(
                 f"{self.path} was written by a newer OpenFelt (sessions {version}, this one reads {VERSION})."
             )
 
     def begin(self, game: str, bots: Sequence[str], seed: str) -> SessionRow:
-        """A new session; who knows its id can play it."""
+        """Start a session. Anyone who has its id can play it."""
         row = SessionRow(secrets.token_urlsafe(16), game, tuple(bots), time.time(), seed)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
                 (row.id, row.game, json.dumps(row.bots), row.begun, row.seed),
@@ -99,11 +99,11 @@ class SessionStore(HandStore):
         return row
 
     def session(self, key: str) -> SessionRow:
-        """The session of that id."""
-        with self._told():
+        """The session with this id."""
+        with self._as_file_errors():
             found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
         if found is None:
-            raise MissingError("There is no such session.")
+            raise MissingError("This session does not exist.")
         name, game, bots, begun, seed = self._of_types(SESSION_TYPES, found)
         try:
             return SessionRow(name, game, tuple(map(str, json.loads(bots))), begun, seed)
@@ -111,24 +111,24 @@ class SessionStore(HandStore):
             raise FileError(f"{self.path} is damaged: the bots of a session cannot be read.") from None
 
     def begin_hand(self, row: HandRow) -> None:
-        """A hand is dealt."""
-        with self._told(), self._transaction():
+        """Save a hand that was dealt."""
+        with self._as_file_errors(), self._transaction():
             self._base.execute(
                 "INSERT INTO table_hands VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 0, NULL)",
-                (row.session, row.number, row.seat, row.seed, row.nonce, row.link, ON, _text(row.actions)),
+                (row.session, row.number, row.seat, row.seed, row.nonce, row.link, ON, _joined(row.actions)),
             )
 
     def act(self, session: str, number: int, actions: Sequence[str]) -> None:
-        """A hand went on."""
-        with self._told(), self._transaction():
-            self._update(session, number, "actions = ?", _text(actions))
+        """Save the actions of a hand in progress."""
+        with self._as_file_errors(), self._transaction():
+            self._update(session, number, "actions = ?", _joined(actions))
 
     def finish(
         self, session: str, record: HandRecord, *, won: float, luck_free: float | None, next_seed: str
     ) -> None:
-        """A hand is over: it goes to the store of hands, and the next one has its seed."""
+        """Move a finished hand to the store of hand histories, and save the seed of the next one."""
         sitting = new_sitting(session, record.game, record.names)
-        with self._told(), self._transaction():
+        with self._as_file_errors(), self._transaction():
             self._insert([(sitting, pack(sitting, record))])
             key = self._one("SELECT max(id) FROM hands")
             self._update(
@@ -137,16 +137,16 @@ class SessionStore(HandStore):
                 "status = ?, actions = '', hand = ?, won = ?, luck_free = ?",
                 *(FINISHED, key, won, luck_free),
             )
-            self._next(session, next_seed)
+            self._set_next_seed(session, next_seed)
 
-    def give_back(self, session: str, number: int, next_seed: str) -> None:
-        """A hand that cannot go on does not count."""
-        with self._told(), self._transaction():
-            self._update(session, number, "status = ?", RETURNED)
-            self._next(session, next_seed)
+    def cancel_hand(self, session: str, number: int, next_seed: str) -> None:
+        """Mark a hand that cannot be restored; it does not count."""
+        with self._as_file_errors(), self._transaction():
+            self._update(session, number, "status = ?", CANCELLED)
+            self._set_next_seed(session, next_seed)
 
     def table_hands(self, session: str, *, before: int | None = None) -> list[HandRow]:
-        """All hands of a session in their order; or a page of those before one, the latest first."""
+        """All hands of a session in order; or a page of those before a number, latest first."""
         query = "SELECT * FROM table_hands WHERE session = ?"
         if before is None:
             return self._hand_rows(f"{query} ORDER BY number", session)
@@ -154,33 +154,35 @@ class SessionStore(HandStore):
         return self._hand_rows(query, session, before, PAGE)
 
     def linked(self, link: str) -> HandRow:
-        """The finished hand of that link."""
+        """The finished hand with this link."""
         found = self._hand_rows("SELECT * FROM table_hands WHERE link = ?", link)
         if not found or found[0].status != FINISHED:
-            raise MissingError("There is no finished hand with this link.")
+            raise MissingError("No finished hand has this link.")
         return found[0]
 
     def record(self, row: HandRow) -> HandRecord:
-        """A finished hand, checked."""
+        """The hand history of a finished hand."""
         if row.hand is None:
             raise FeltError(f"Hand {row.number} is not finished.")
         record = self.hand(row.hand)
         if record.number != row.number or record.won[row.seat : row.seat + 1] != (row.won,):
-            raise FileError(f"{self.path} is damaged: hand {row.number} of a session is not as it was.")
+            raise FileError(
+                f"{self.path} is damaged: hand {row.number} of a session does not match its hand history."
+            )
         return record
 
     def records(self, session: str) -> Iterator[HandRecord]:
-        """All finished hands of a session."""
+        """The hand histories of a session."""
         if any(row.status == FINISHED for row in self.table_hands(session)):
             yield from self.hands(match=session)
 
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
-        with self._told():
+        with self._as_file_errors():
             found = self._base.execute(query, values).fetchall()
         return [_hand_row(*self._of_types(HAND_TYPES, row)) for row in found]
 
     def _of_types(self, types: Sequence[Any], row: Sequence[Any]) -> Sequence[Any]:
-        """A row as it was read, if its columns can have been written so."""
+        """Raise if the columns of a row have types that were never written."""
         if not all(map(isinstance, row, types)):
             raise FileError(f"{self.path} is damaged: a session cannot be read.")
         return row
@@ -191,9 +193,9 @@ class SessionStore(HandStore):
             (*values, session, number),
         )
         if done.rowcount != 1:
-            raise sqlite3.IntegrityError(f"hand {number} of a session is not on")
+            raise sqlite3.IntegrityError(f"hand {number} of a session is not in progress")
 
-    def _next(self, session: str, seed: str) -> None:
+    def _set_next_seed(self, session: str, seed: str) -> None:
         self._base.execute("UPDATE sessions SET seed = ? WHERE id = ?", (seed, session))
 
 
@@ -211,5 +213,5 @@ def _hand_row(
     return HandRow(session, number, seat, seed, nonce, link, status, tuple(actions.split()), *rest)
 
 
-def _text(actions: Sequence[str]) -> str:
+def _joined(actions: Sequence[str]) -> str:
     return " ".join(actions)

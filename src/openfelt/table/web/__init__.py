@@ -1,1 +1,1 @@
-"""The table in the browser: a server that decides everything, and pages that show it."""
+"""The table in the browser: the server, and the pages in `static/`."""

@@ -1,4 +1,4 @@
-"""The application: pages, the API beside them, and a socket for each window (see docs/table.md)."""
+"""The application: pages, the HTTP API, and the sockets of sessions (see docs/table.md)."""
 
 from __future__ import annotations
 
@@ -15,33 +15,36 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
-from openfelt.table.lobby.bots import Bots
-from openfelt.table.lobby.guide import Guide
-from openfelt.table.review.analyst import Analyst
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.service import LobbyService
+from openfelt.table.review.analyser import HandAnalyser
+from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.session.sessions import Tables
-from openfelt.table.web.background import Desk
-from openfelt.table.web.guard import Guard
-from openfelt.table.web.sockets import Sockets, read_json
+from openfelt.table.web.access import AccessControl
+from openfelt.table.web.sockets import SessionSockets, read_json
+from openfelt.table.web.worker import BackgroundWorker
 
 STATIC = Path(__file__).parent / "static"
 PAGES = {"/": "index.html", "/play/{key}": "play.html", "/hand/{link}": "hand.html", "/policy": "policy.html"}
-BODY = 10_000  # bytes that a request may have
+LARGEST_REQUEST = 10_000  # bytes
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None = None) -> Guard:
-    """The application on a database; `extra` are bots that may be played besides our own."""
-    tables = Desk("tables", lambda: Tables(SessionStore(database), Bots(extra)))
-    guide, analyst = Desk("guide", lambda: Guide(Bots(extra))), Desk("analyst", lambda: Analyst(Bots(extra)))
-    api, sockets = _Api(tables, guide, analyst), Sockets(tables)
+def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None = None) -> AccessControl:
+    """The application on a session file; `extra` are bots that are offered besides the included ones."""
+    sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
+    lobby = BackgroundWorker("lobby", lambda: LobbyService(BotPool(extra)))
+    analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
+    api, sockets = _Api(sessions, lobby, analyser), SessionSockets(sessions)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        first_lobby = asyncio.create_task(guide(Guide.lobby))  # so that nobody waits for it
+        first_lobby = asyncio.create_task(
+            lobby(LobbyService.lobby)
+        )  # so that the first visitor need not wait
         yield
         first_lobby.cancel()
-        await tables(Tables.close)
+        await sessions(SessionManager.close)
 
     routes = [
         *(Route(path, _page(STATIC / name)) for path, name in PAGES.items()),
@@ -59,77 +62,82 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         WebSocketRoute("/ws/{key}", sockets.serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    faults: Any = {FeltError: _told, 404: _not_found, 405: _not_so, 500: _broken}
-    app = Starlette(routes=routes, exception_handlers=faults, lifespan=lifespan)
-    return Guard(app, token=token, ask=STATIC / "token.html")
+    handlers: Any = {FeltError: _felt_error, 404: _not_found, 405: _not_allowed, 500: _server_error}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    return AccessControl(app, token=token, token_page=STATIC / "token.html")
 
 
 class _Api:
-    """One method a route."""
+    """One method per route."""
 
-    def __init__(self, tables: Desk[Tables], guide: Desk[Guide], analyst: Desk[Analyst]) -> None:
-        self._table, self._guide, self._analyst = tables, guide, analyst
+    def __init__(
+        self,
+        sessions: BackgroundWorker[SessionManager],
+        lobby: BackgroundWorker[LobbyService],
+        analyser: BackgroundWorker[HandAnalyser],
+    ) -> None:
+        self._sessions, self._lobby, self._analyser = sessions, lobby, analyser
 
     async def lobby(self, _: Request) -> Response:
-        return JSONResponse(await self._guide(Guide.lobby))
+        return JSONResponse(await self._lobby(LobbyService.lobby))
 
     async def begin(self, request: Request) -> Response:
-        asked = read_json((await _body(request)).decode("utf-8", "replace"))
-        game, bots = asked.get("game"), asked.get("bots")
-        await self._guide(lambda guide: guide.prepare(game, bots))
-        return JSONResponse({"session": await self._table(lambda tables: tables.begin(game, bots))})
+        wanted = read_json((await _body(request)).decode("utf-8", "replace"))
+        game, bots = wanted.get("game"), wanted.get("bots")
+        await self._lobby(lambda lobby: lobby.prepare(game, bots))
+        return JSONResponse({"session": await self._sessions(lambda sessions: sessions.begin(game, bots))})
 
     async def about(self, request: Request) -> Response:
         key = request.path_params["key"]
-        return JSONResponse(await self._table(lambda tables: tables.about(key)))
+        return JSONResponse(await self._sessions(lambda sessions: sessions.about(key)))
 
     async def hands(self, request: Request) -> Response:
         key, text = request.path_params["key"], request.query_params.get("before", "")
         before = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 1 << 60
-        return JSONResponse(await self._table(lambda tables: tables.hands(key, before)))
+        return JSONResponse(await self._sessions(lambda sessions: sessions.hands(key, before)))
 
     async def all_phh(self, request: Request) -> Response:
         key = request.path_params["key"]
-        return _download(await self._table(lambda tables: tables.all_phh(key)), "hands.phhs")
+        return _download(await self._sessions(lambda sessions: sessions.all_phh(key)), "hands.phhs")
 
     async def all_lines(self, request: Request) -> Response:
         key = request.path_params["key"]
-        return _download(await self._table(lambda tables: tables.all_lines(key)), "hands.jsonl")
+        return _download(await self._sessions(lambda sessions: sessions.all_lines(key)), "hands.jsonl")
 
     async def review(self, request: Request) -> Response:
         link = request.path_params["link"]
-        return JSONResponse(await self._table(lambda tables: tables.review(link)))
+        return JSONResponse(await self._sessions(lambda sessions: sessions.review(link)))
 
     async def losses(self, request: Request) -> Response:
         link = request.path_params["link"]
-        row, record = await self._table(lambda tables: tables.linked(link))
-        return JSONResponse(await self._analyst(lambda analyst: analyst.losses(row, record)))
+        row, record = await self._sessions(lambda sessions: sessions.linked(link))
+        return JSONResponse(await self._analyser(lambda analyser: analyser.losses(row, record)))
 
     async def phh(self, request: Request) -> Response:
         link = request.path_params["link"]
-        return _download(await self._table(lambda tables: tables.phh(link)), "hand.phh")
+        return _download(await self._sessions(lambda sessions: sessions.phh(link)), "hand.phh")
 
     async def grid(self, request: Request) -> Response:
-        game, bot = _named(request)
-        return JSONResponse(await self._guide(lambda guide: guide.grid(game, bot)))
+        game, bot = _game_and_bot(request)
+        return JSONResponse(await self._lobby(lambda lobby: lobby.grid(game, bot)))
 
     async def matrix(self, request: Request) -> Response:
-        game, bot = _named(request)
+        game, bot = _game_and_bot(request)
         line = [word for word in request.query_params.get("line", "").split(",") if word]
-        return JSONResponse(await self._guide(lambda guide: guide.matrix(game, bot, line)))
+        return JSONResponse(await self._lobby(lambda lobby: lobby.matrix(game, bot, line)))
 
 
-def _named(request: Request) -> tuple[str, str]:
+def _game_and_bot(request: Request) -> tuple[str, str]:
     return request.query_params.get("game", ""), request.query_params.get("bot", "")
 
 
 async def _body(request: Request) -> bytes:
-    """Of a request that is not too large."""
+    """The body of a request; raises FeltError if it is too large."""
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > BODY:
-            raise FeltError("The request is too large.")
+        if len(body) > LARGEST_REQUEST:
+            raise FeltError(f"The request is too large; the limit is {LARGEST_REQUEST:,} bytes.")
     return body
 
 
@@ -144,21 +152,21 @@ def _download(text: str, name: str) -> Response:
     return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-async def _told(_: Request, error: Exception) -> Response:
+async def _felt_error(_: Request, error: Exception) -> Response:
     status = 500 if isinstance(error, FileError) else 404 if isinstance(error, MissingError) else 400
-    sentence = str(error).encode("utf-8", "replace").decode()  # halves of characters may be in a request
+    sentence = str(error).encode("utf-8", "replace").decode()  # a request may contain half a character
     return JSONResponse({"error": sentence}, status_code=status)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
-    return JSONResponse({"error": f"There is nothing at {request.url.path}."}, status_code=404)
+    return JSONResponse({"error": f"The path {request.url.path} does not exist."}, status_code=404)
 
 
-async def _not_so(request: Request, _: Exception) -> Response:
-    sentence = f"{request.url.path} cannot be asked for by {request.method}."
+async def _not_allowed(request: Request, _: Exception) -> Response:
+    sentence = f"The path {request.url.path} does not support {request.method}."
     return JSONResponse({"error": sentence}, status_code=405)
 
 
-async def _broken(_: Request, error: Exception) -> Response:
-    """What nobody foresaw; it is told on the server's screen, and here without what it may hold."""
-    return JSONResponse({"error": "Something went wrong in the server."}, status_code=500)
+async def _server_error(_: Request, error: Exception) -> Response:
+    """An unexpected error; its details are printed by the server and not sent."""
+    return JSONResponse({"error": "Internal error of the server; see its output."}, status_code=500)

@@ -1,4 +1,4 @@
-"""Serving the application: a port, a browser, an end."""
+"""Runs the application: binds the port, opens the browser."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from threading import Timer
 import uvicorn
 
 from openfelt.core.errors import FeltError
-from openfelt.table.web.guard import Guard
+from openfelt.table.web.access import AccessControl
 
 LARGEST_MESSAGE = 10_000  # bytes
-OPEN_AFTER = 0.3  # seconds, for the server to be up
+OPEN_AFTER = 0.3  # seconds, until the server is up
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The socket to listen at, or a sentence on why there is none."""
+    """The listening socket; raises FeltError if the port cannot be used."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen()  # who is told of the address can come at once
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen()  # clients can connect as soon as the address is printed
     except (OSError, UnicodeError) as error:
-        hint = "; choose another with --port (0: any that is free)" if port else ""
+        hint = "; choose another port with --port (0: any free port)" if port else ""
         reason = getattr(error, "strerror", None) or error
-        raise FeltError(f"The table cannot be at {host}, port {port} ({reason}){hint}.") from None
-    return found
+        raise FeltError(f"The table cannot listen on {host}, port {port} ({reason}){hint}.") from None
+    return listening
 
 
-def serve(app: Guard, listening: socket.socket, *, url: str | None, ready: Callable[[], None]) -> None:
-    """Until it is interrupted; opens the browser at `url`, if one is given."""
+def serve(
+    app: AccessControl, listening: socket.socket, *, url: str | None, ready: Callable[[], None]
+) -> None:
+    """Serve until interrupted; opens the browser at `url`, if given."""
     config = uvicorn.Config(
         app,
         log_level="error",

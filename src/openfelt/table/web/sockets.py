@@ -1,4 +1,4 @@
-"""The windows of all sessions: messages in; out, the state after each change, to all of a session."""
+"""The sockets of all sessions: they receive messages, and send the state to all windows of a session."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from openfelt.core.errors import FeltError, MissingError
-from openfelt.table.session.sessions import Tables
-from openfelt.table.web.background import Desk
+from openfelt.table.session.manager import SessionManager
+from openfelt.table.web.worker import BackgroundWorker
 
-GONE, BROKEN = 4404, 1011  # with which a socket is closed: to no session, to one that cannot be opened
-IS_GONE = (WebSocketDisconnect, RuntimeError, OSError)  # what it means to talk to such a window
-PATIENCE = 5.0  # seconds that a window may take to read, before it is dropped
+NO_SESSION, CANNOT_OPEN = 4404, 1011  # codes with which a socket is closed
+DISCONNECTED = (WebSocketDisconnect, RuntimeError, OSError)  # raised when sending to a closed window
+SEND_TIMEOUT = 5.0  # seconds, after which a window is dropped
 
 
-class Sockets:
-    """Who looks at which session."""
+class SessionSockets:
+    """The open windows, by session."""
 
-    def __init__(self, tables: Desk[Tables]) -> None:
-        self._ask = tables
+    def __init__(self, sessions: BackgroundWorker[SessionManager]) -> None:
+        self._sessions = sessions
         self._windows: defaultdict[str, set[WebSocket]] = defaultdict(set)
         self._closing: set[asyncio.Task[None]] = set()
 
     async def serve(self, socket: WebSocket) -> None:
-        """One window, from its coming to its going."""
+        """Serve one window until it closes."""
         key = socket.path_params["key"]
         await socket.accept()
         try:
-            state = await self._ask(lambda tables: tables.state(key))
+            state = await self._sessions(lambda sessions: sessions.state(key))
         except FeltError as error:
             await _send(socket, {"type": "error", "error": str(error), "request": None})
-            await socket.close(GONE if isinstance(error, MissingError) else BROKEN)
+            await socket.close(NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN)
             return
         self._windows[key].add(socket)
         try:
@@ -54,23 +54,23 @@ class Sockets:
         try:
             message = read_json(text)
             request = _echo(message.get("request"))
-            await self._do(socket, key, message, request)
+            await self._execute(socket, key, message, request)
         except FeltError as error:
             await _send(socket, {"type": "error", "error": str(error), "request": request})
 
-    async def _do(self, socket: WebSocket, key: str, message: dict[str, Any], request: object) -> None:
-        wish, number = message.get("do"), message.get("hand")
-        if wish == "state":
-            state = await self._ask(lambda tables: tables.state(key))
+    async def _execute(self, socket: WebSocket, key: str, message: dict[str, Any], request: object) -> None:
+        command, number = message.get("do"), message.get("hand")
+        if command == "state":
+            state = await self._sessions(lambda sessions: sessions.state(key))
             await _send(socket, {**state, "request": request})
             return
-        if wish == "deal":
-            state = await self._ask(lambda tables: tables.deal(key, number, message.get("nonce")))
-        elif wish == "act":
+        if command == "deal":
+            state = await self._sessions(lambda sessions: sessions.deal(key, number, message.get("nonce")))
+        elif command == "act":
             step, word = message.get("step"), message.get("action")
-            state = await self._ask(lambda tables: tables.act(key, number, step, word))
+            state = await self._sessions(lambda sessions: sessions.act(key, number, step, word))
         else:
-            raise FeltError("A message says what to do: deal, act or state.")
+            raise FeltError('A message needs a "do": deal, act or state.')
         windows = list(self._windows[key])
         answers = [{**state, "request": request if window is socket else None} for window in windows]
         sent = await asyncio.gather(*map(_send, windows, answers))
@@ -78,7 +78,7 @@ class Sockets:
             self._drop(key, window)
 
     def _drop(self, key: str, window: WebSocket) -> None:
-        """Wait no more for a window that does not read; it is closed once it does, and comes back."""
+        """Drop a window that does not read. It is closed once it reads again, and then reconnects."""
         self._windows[key].discard(window)
         closing = asyncio.create_task(_close(window))
         self._closing.add(closing)
@@ -86,26 +86,26 @@ class Sockets:
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """An object, or a sentence on what is none."""
+    """Parse a JSON object; raises FeltError if it is not one."""
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
-        raise FeltError("The message is no JSON.") from None
-    if not isinstance(found, dict):
-        raise FeltError("The message is no JSON object.")
-    return found
+        raise FeltError("The message is not valid JSON.") from None
+    if not isinstance(message, dict):
+        raise FeltError("The message is not a JSON object.")
+    return message
 
 
 def _echo(request: object) -> object:
-    """What is given back of a request's mark."""
+    """The request id to return, if it is a short text."""
     return request if isinstance(request, str) and len(request) <= 100 else None
 
 
 async def _text(socket: WebSocket) -> str:
-    """The next message; one of bytes is taken as an empty one."""
+    """The next message; a binary one counts as empty."""
     try:
         message = await socket.receive()
-    except (RuntimeError, OSError):  # it was closed meanwhile
+    except (RuntimeError, OSError):  # closed meanwhile
         raise WebSocketDisconnect from None
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))
@@ -113,18 +113,18 @@ async def _text(socket: WebSocket) -> str:
 
 
 async def _send(socket: WebSocket, message: dict[str, Any]) -> bool:
-    """To a window that may be gone; False if it is stuck."""
+    """Send to a window that may be closed; False if it does not read."""
     if socket.client_state is not WebSocketState.CONNECTED:
         return True
     try:
-        await asyncio.wait_for(socket.send_text(json.dumps(message, separators=(",", ":"))), PATIENCE)
+        await asyncio.wait_for(socket.send_text(json.dumps(message, separators=(",", ":"))), SEND_TIMEOUT)
     except TimeoutError:
         return False
-    except IS_GONE:
+    except DISCONNECTED:
         pass
     return True
 
 
 async def _close(socket: WebSocket) -> None:
-    with suppress(*IS_GONE):
+    with suppress(*DISCONNECTED):
         await socket.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openfelt.cards.boards import THEN
+from openfelt.cards.boards import COMPOSED
 from openfelt.core.jit import Ints
 from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
 
@@ -25,7 +25,7 @@ from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
     RIVER_AS,
 ) = range(13)
 
-INVERSE = np.array([order.tolist().index(0) for order in THEN], np.int32)  # which undoes each permutation
+INVERSE = np.array([order.tolist().index(0) for order in COMPOSED], np.int32)  # which undoes each permutation
 
 
 def plan_shape(deck: Deck) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.cards.boards import PAIR_AS
+from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import PAIR, RANKS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.cuda_build import cuda
@@ -185,7 +185,7 @@ def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any
 def _bucket_of(table: Any, part: Any, pair: Any, seen_as: Any) -> Any:
     """Of two cards; 0 if there are none."""
     number, through = seen_as
-    return np.int64(table[part, number, PAIR_AS[through, pair]]) if pair >= 0 else np.int64(0)
+    return np.int64(table[part, number, PERMUTED_PAIR[through, pair]]) if pair >= 0 else np.int64(0)
 
 
 def _put_bucket(words: Any, first: Any, hand: Any, bucket: Any) -> None:

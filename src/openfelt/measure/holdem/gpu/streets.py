@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.cards.boards import PAIR_AS
+from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
@@ -33,7 +33,7 @@ def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, buck
             lives = lives and card != low and card != high
         found: Any = -1
         if lives:
-            seen = PAIR_AS[through, pair]
+            seen = PERMUTED_PAIR[through, pair]
             if board == 0:
                 found = np.int64(flop_table[part, number, seen])
             else:
@@ -137,7 +137,7 @@ def add_images(turns: int, plan: Any, chance: Any, values: Any, total: Any) -> N
         summed = np.float32(0.0)
         for turn in range(turns):
             for image in range(plan[TURN_FIRST, turn], plan[TURN_FIRST, turn + 1]):
-                summed += values[turn, root, PAIR_AS[plan[TURN_BACK, image], pair]]
+                summed += values[turn, root, PERMUTED_PAIR[plan[TURN_BACK, image], pair]]
         total[0, root, pair] = summed * chance
 
 

@@ -12,11 +12,11 @@ async function request(path, options) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new ApiError("The server does not answer; is felt play still running?", 0);
+    throw new ApiError("The server does not respond; is felt play still running?", 0);
   }
   const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw new ApiError(body?.error ?? `The server answered with status ${answer.status}.`, answer.status);
-  if (body === null) throw new ApiError("The server's answer could not be read.", answer.status);
+  if (!answer.ok) throw new ApiError(body?.error ?? `The server responded with status ${answer.status}.`, answer.status);
+  if (body === null) throw new ApiError("The response of the server could not be read.", answer.status);
   return body;
 }
 

@@ -6,12 +6,12 @@ import { percent } from "./text.js";
 const KINDS = { fold: "fold", check: "call", call: "call", bet: "raise", raise: "raise" };
 const LETTERS = { fold: "F", call: "C", raise: "R" };
 
-/** What an action means, by its label: fold, call (or check), raise (or bet). Kuhn's word "bet" may be a call. */
+/** The kind of an action by its label: fold, call (or check), raise (or bet). Kuhn's word "bet" may be a call. */
 export function kindOf(label) {
   return KINDS[label.toLowerCase().split(" ")[0]] ?? "call";
 }
 
-/** The letter of an action by its label, the same as its key at the table. */
+/** The letter of an action, which is also its key at the table. */
 export function letter(label) {
   return LETTERS[kindOf(label)];
 }
@@ -27,7 +27,7 @@ function bar(label, share) {
   return el("span", { class: "bar-outer", "aria-hidden": "true" }, inner);
 }
 
-/** One bar an action, with its label and percentage; the chosen one is marked. */
+/** One bar per action, with its label and percentage; the chosen one is marked. */
 export function barList(actions, shares, chosen = -1) {
   const rows = actions.map((action, i) => {
     const mark = i === chosen ? el("span", { class: "chosen" }, "◂ chosen") : null;
@@ -38,7 +38,7 @@ export function barList(actions, shares, chosen = -1) {
   return el("ul", { class: "bars" }, rows);
 }
 
-/** All shares in one bar. Raise comes first, as poker players are used to; numbers stand where they fit. */
+/** All shares in one bar. Raise comes first, as poker players expect; numbers are shown where they fit. */
 export function stackedBar(labels, shares, { fits = 0.2 } = {}) {
   const parts = labels.map((label, i) => {
     const text = shares[i] >= fits ? `${letter(label)} ${Math.round(100 * shares[i])}` : "";

@@ -87,7 +87,7 @@ export function cardView(card) {
   return svg("svg", attributes, ...(hidden ? back() : front(card)));
 }
 
-/** A place on the table where a card will lie. */
+/** The place of a card that is not dealt yet. */
 export function emptyCard() {
   const edge = svg("rect", { x: 2, y: 2, width: 96, height: 136, rx: 10, class: "card-place" });
   return svg("svg", { viewBox: "0 0 100 140", class: "card card-empty", "aria-hidden": "true" }, edge);

@@ -1,4 +1,4 @@
-// A line chart of cumulative winnings, with the luck-free score beside it.
+// A line chart of cumulative winnings, and of luck-adjusted winnings.
 
 import { svg } from "./dom.js";
 import { number } from "./text.js";
@@ -38,7 +38,7 @@ function axes(xs, ys, x, y, unit) {
     svg("text", { x: x(hand), y: HEIGHT - EDGE.bottom + 15, "text-anchor": "middle", class: "chart-text" }, number(hand)),
   );
   const names = [
-    svg("text", { x: 4, y: 11, class: "chart-text chart-name" }, `${unit} won in all`),
+    svg("text", { x: 4, y: 11, class: "chart-text chart-name" }, `total winnings (${unit})`),
     svg("text", { x: right, y: HEIGHT - 4, "text-anchor": "end", class: "chart-text chart-name" }, "hands played"),
   ];
   return [...rows.flat(), ...columns, ...names];
@@ -65,8 +65,8 @@ export function drawChart(node, all, unit) {
 }
 
 function summary(points, unit) {
-  if (!points.length) return "Chart of winnings; no hand was played yet.";
+  if (!points.length) return "Chart of winnings; no finished hands yet.";
   const [hand, won, luckFree] = points.at(-1);
-  const second = luckFree === null || luckFree === undefined ? "" : `, luck-free ${number(luckFree)}`;
+  const second = luckFree === null || luckFree === undefined ? "" : `, luck-adjusted ${number(luckFree)}`;
   return `Chart of cumulative winnings: after ${hand} hands ${number(won)} ${unit}${second}.`;
 }

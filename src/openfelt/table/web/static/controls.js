@@ -7,7 +7,7 @@ import { counted } from "./text.js";
 function resultText(hand, unit) {
   if (hand.won > 0) return `You win ${counted(hand.won, unit)}.`;
   if (hand.won < 0) return `You lose ${counted(-hand.won, unit)}.`;
-  return "You win nothing and lose nothing.";
+  return "You break even.";
 }
 
 function promptText(state, busy) {
@@ -36,20 +36,20 @@ function endButtons(state, busy, deal) {
   const next = { id: "next-hand", type: "button", class: "button button-main", disabled: busy || !state.next };
   Object.assign(next, { "aria-keyshortcuts": "Enter N", on: { click: deal } });
   const link = state.hand?.link;
-  const back = { id: "look-back", class: "button", href: `/hand/${encodeURIComponent(link)}`, "aria-keyshortcuts": "L" };
+  const review = { id: "review-hand", class: "button", href: `/hand/${encodeURIComponent(link)}`, "aria-keyshortcuts": "L" };
   return [
-    link && el("a", back, "Look back", hint("L")),
+    link && el("a", review, "Review hand", hint("L")),
     el("button", next, first ? "Deal the first hand" : "Next hand", hint("Enter")),
   ].filter(Boolean);
 }
 
-/** What the controls show; they are only built anew when it changes, so that the focus stays. */
+/** What the controls show; they are rebuilt only when it changes, so that the focus stays. */
 function signature(state) {
   const { hand } = state;
   return JSON.stringify([hand?.number, hand?.step, hand?.over, hand?.link, hand?.actions, state.next?.number]);
 }
 
-let focused = null; // the button that had the focus before it was disabled: browsers take the focus away then
+let focused = null; // the button that had the focus before it was disabled, which removes the focus
 
 function setBusy(box, busy) {
   if (busy && box.contains(document.activeElement)) focused = document.activeElement;
@@ -59,7 +59,7 @@ function setBusy(box, busy) {
   focused = null;
 }
 
-/** Draws the buttons for a state. The focus never moves onto an action by itself: Enter must not act twice. */
+/** Draws the buttons for a state. The focus never moves to an action by itself: Enter must not act twice. */
 export function drawControls(state, { busy, doing }) {
   const box = byId("actions");
   if (!state) return;
@@ -79,7 +79,7 @@ export function drawControls(state, { busy, doing }) {
   if (held) byId("controls").focus({ preventScroll: true });
 }
 
-/** F, C and R act; Enter and N deal the next hand; L looks back. */
+/** F, C and R act; Enter and N deal the next hand; L opens the review. */
 export function keyPressed(event, state, { busy, doing }) {
   if (!isPlainKey(event)) {
     if (event.repeat && event.key === "Enter" && event.target.closest?.("#actions")) event.preventDefault();
@@ -92,5 +92,5 @@ export function keyPressed(event, state, { busy, doing }) {
   if (action && !over) doing.act(action.word);
   else if (over && key === "n") doing.deal();
   else if (over && key === "enter" && !actsOnEnter(event.target)) doing.deal();
-  else if (key === "l" && byId("look-back")) location.assign(byId("look-back").href);
+  else if (key === "l" && byId("review-hand")) location.assign(byId("review-hand").href);
 }

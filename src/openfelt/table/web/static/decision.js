@@ -1,4 +1,4 @@
-// The panel of one step in the replay: who decided, what the bots thought, what each action is worth.
+// The panel of one step in the review: action probabilities of the bots, expected values of the actions.
 
 import { barList } from "./bars.js";
 import { el } from "./dom.js";
@@ -6,12 +6,12 @@ import { costAt, costText } from "./losses.js";
 import { number, signed, spread } from "./text.js";
 
 function thoughtView(thought, step) {
-  const title = thought.own ? `What ${thought.by} thought` : `What ${thought.by} would have done in your place`;
+  const title = thought.own ? `Action probabilities of ${thought.by}` : `What ${thought.by} would do in your place`;
   const parts = [el("h3", {}, title)];
   const knew = [thought.knew, thought.bucket].filter(Boolean).join("; ");
   if (knew) parts.push(el("p", { class: "quiet" }, knew));
   if (thought.probabilities?.length) parts.push(barList(step.actions, thought.probabilities, thought.own ? step.chosen : -1));
-  else parts.push(el("p", {}, "Its probabilities are not known."));
+  else parts.push(el("p", {}, "Its action probabilities are not known."));
   return el("section", { class: "thought", "data-thought": thought.by }, parts);
 }
 
@@ -28,44 +28,44 @@ function lossTable(decision, step, unit) {
     const cells = [signed(action.value), lossText(action)].map((text) => el("td", {}, text));
     return el("tr", attributes, el("th", { scope: "row" }, name), cells);
   });
-  const head = el("tr", {}, ["Action", "Worth", "Loss"].map((name) => el("th", { scope: "col" }, name)));
-  const caption = el("caption", {}, `What each action is worth, in ${unit}`);
+  const head = el("tr", {}, ["Action", "EV", "EV loss"].map((name) => el("th", { scope: "col" }, name)));
+  const caption = el("caption", {}, `Expected value of each action, in ${unit}`);
   return el("table", { class: "loss-table" }, caption, el("thead", {}, head), el("tbody", {}, rows));
 }
 
 function lossView(index, review, losses) {
-  if (!losses) return [el("p", { class: "quiet busy" }, "Working out what each action is worth …")];
+  if (!losses) return [el("p", { class: "quiet busy" }, "Computing the expected values …")];
   const decision = losses.decisions.find((each) => each.step === index);
   if (!decision) return [];
   const found = costAt(losses, review, index);
-  const told = found ? [el("p", { class: "cost" }, costText(found, losses, review.unit))] : [];
-  return [...told, lossTable(decision, review.steps[index], review.unit)];
+  const cost = found ? [el("p", { class: "cost" }, costText(found, losses, review.unit))] : [];
+  return [...cost, lossTable(decision, review.steps[index], review.unit)];
 }
 
-/** Draws step `index` of a review into `node`. With `hide`, nothing that the bots' cards show through. */
+/** Draws step `index` of a review into `node`; with `hide`, without anything that would reveal the bots' cards. */
 export function drawDecision(node, review, index, { hide, losses }) {
   const step = review.steps[index];
   if (step.mover < 0) {
-    node.replaceChildren(el("p", { class: "quiet" }, "Chance: nobody decides here."));
+    node.replaceChildren(el("p", { class: "quiet" }, "No decision: cards are dealt."));
     return;
   }
   const mine = step.mover === review.seat;
   const parts = [el("p", { class: "step-said" }, step.text)];
   if (mine) parts.push(...lossView(index, review, losses));
-  if (!mine && hide) parts.push(el("p", { class: "quiet" }, "What it thought is hidden, as its cards are."));
-  else if (!step.thoughts.length && !mine) parts.push(el("p", { class: "quiet" }, "What it thought is not known."));
+  if (!mine && hide) parts.push(el("p", { class: "quiet" }, "Its action probabilities are hidden, because they depend on its cards."));
+  else if (!step.thoughts.length && !mine) parts.push(el("p", { class: "quiet" }, "Its action probabilities are not known."));
   else parts.push(...step.thoughts.map((thought) => thoughtView(thought, step)));
   node.replaceChildren(...parts);
 }
 
-/** The end of the hand: who won what. */
+/** The end of the hand: the winnings of each player. */
 export function drawEnd(node, review) {
   const rows = review.names.map((name, seat) =>
     el("tr", {}, el("th", { scope: "row" }, seat === review.seat ? "You" : name), el("td", {}, signed(review.won[seat]))),
   );
   const known = review.luck_free !== null && review.luck_free !== undefined;
-  const luck = known ? el("p", { class: "quiet" }, `Without luck: ${signed(review.luck_free)} ${review.unit}.`) : "";
-  const caption = el("caption", {}, `Won, in ${review.unit}`);
+  const luck = known ? el("p", { class: "quiet" }, `Luck-adjusted: ${signed(review.luck_free)} ${review.unit}.`) : "";
+  const caption = el("caption", {}, `Winnings in ${review.unit}`);
   const table = el("table", { class: "loss-table" }, caption, el("tbody", {}, rows));
   node.replaceChildren(el("p", { class: "step-said" }, review.result), table, luck);
 }

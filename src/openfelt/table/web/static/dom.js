@@ -32,14 +32,14 @@ export function say(node, text) {
   node.hidden = !text;
 }
 
-/** True if a key press is meant for the page: no modifier, no field that takes keys, not held down. */
+/** True if a key press is meant for the page: no modifier, not in a field, not held down. */
 export function isPlainKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return false;
   if (event.defaultPrevented || event.isComposing) return false;
   return !event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]");
 }
 
-/** True if the element with the focus acts on Enter by itself. */
+/** True if the element with the focus reacts to Enter by itself. */
 export function actsOnEnter(target) {
   return Boolean(target.closest?.("a, button, summary, input, select, textarea"));
 }

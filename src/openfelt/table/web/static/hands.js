@@ -5,7 +5,7 @@ import { cardName, cardText } from "./cards.js";
 import { byId, el } from "./dom.js";
 import { list, signed } from "./text.js";
 
-/** Cards as coloured text, with their names for those who hear the page. */
+/** Cards as coloured text, with their names for screen readers. */
 function smallCards(cards) {
   const shown = cards.map((card) => el("span", { class: `small-card card-${card[1] ?? "plain"}` }, cardText(card)));
   const named = el("span", { class: "visually-hidden" }, list(cards.map(cardName)));
@@ -13,14 +13,14 @@ function smallCards(cards) {
 }
 
 function wonText(hand) {
-  if (hand.returned) return el("span", { class: "hand-won" }, "returned");
+  if (hand.returned) return el("span", { class: "hand-won" }, "cancelled");
   const kind = hand.won > 0 ? "won" : hand.won < 0 ? "lost" : "even";
   return el("span", { class: `hand-won ${kind}` }, signed(hand.won));
 }
 
 function luckFreeText(hand) {
   const known = !hand.returned && hand.luck_free !== null && hand.luck_free !== undefined;
-  return el("span", { class: "hand-luck-free" }, known ? `luck-free ${signed(hand.luck_free)}` : "");
+  return el("span", { class: "hand-luck-free" }, known ? `luck-adjusted ${signed(hand.luck_free)}` : "");
 }
 
 function row(hand) {
@@ -36,13 +36,13 @@ function row(hand) {
   return el("li", { "data-hand": hand.number }, inside);
 }
 
-/** The list of one session; `load()` fetches the newest hands, older ones come by the button. */
+/** The list of one session; `load()` fetches the newest hands, the button older ones. */
 export class HandList {
   constructor(session, onError) {
     this.address = `/api/sessions/${encodeURIComponent(session)}/hands`;
     this.onError = onError;
     this.hands = new Map();
-    this.more = null; // whether the server has older ones than we; null: not asked yet
+    this.more = null; // whether the server has older hands; null: not known yet
     byId("more-hands").addEventListener("click", () => this.load(Math.min(...this.hands.keys())));
   }
 

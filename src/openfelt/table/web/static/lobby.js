@@ -1,4 +1,4 @@
-// The lobby: choose a game and who sits at the table, or go on with an earlier session.
+// The lobby: choose a game and opponents, or resume an earlier session.
 
 import { get, post } from "./api.js";
 import { byId, el, say } from "./dom.js";
@@ -50,7 +50,7 @@ function drawGames(selected) {
 
 function botCards(game, wanted) {
   const cards = game.bots.map((bot, place) => {
-    const link = el("a", { href: policyAddress(game.name, bot.name) }, "Look at its policy");
+    const link = el("a", { href: policyAddress(game.name, bot.name) }, "View policy");
     const checked = bot.name === wanted;
     return choice("bot0", place, { name: bot.name, title: bot.name, checked, texts: [bot.summary, bot.strength], link });
   });
@@ -61,31 +61,31 @@ function botSelect(game, place, wanted) {
   const about = el("div", { id: `bot${place}-about` });
   const options = game.bots.map((bot) => el("option", { value: bot.name, selected: bot.name === wanted }, bot.name));
   const select = el("select", { name: `bot${place}`, "aria-describedby": about.id }, options);
-  const tell = () => {
+  const describe = () => {
     const bot = game.bots.find((each) => each.name === select.value);
     about.replaceChildren(el("p", {}, sentence(bot.summary)), el("p", { class: "strength" }, sentence(bot.strength)));
   };
-  select.addEventListener("change", tell);
-  tell();
+  select.addEventListener("change", describe);
+  describe();
   return el("div", {}, el("label", {}, PLACES[place], select), about);
 }
 
 function drawOpponents(wanted = []) {
   const game = chosenGame();
   if (!game) return;
-  const known = (place) => (game.bots.some((bot) => bot.name === wanted[place]) ? wanted[place] : usual(game));
+  const selected = (place) => (game.bots.some((bot) => bot.name === wanted[place]) ? wanted[place] : usual(game));
   const note = game.name.startsWith("holdem") ? [el("p", { class: "unit-note" }, unitNote(MBB))] : [];
-  if (game.players === 2) return byId("opponents").replaceChildren(botCards(game, known(0)), ...note);
-  const selects = Array.from({ length: game.players - 1 }, (_, place) => botSelect(game, place, known(place)));
+  if (game.players === 2) return byId("opponents").replaceChildren(botCards(game, selected(0)), ...note);
+  const selects = Array.from({ length: game.players - 1 }, (_, place) => botSelect(game, place, selected(place)));
   const box = el("div", { class: "seats-choice" }, selects);
   byId("opponents").replaceChildren(el("fieldset", {}, el("legend", {}, "Opponents"), box), ...note);
 }
 
-/** Asks for a session and goes to its table; an error is told on this page. */
+/** Starts a session and opens its table; an error is shown on this page. */
 async function sitDown(game, bots) {
   byId("sit-down").disabled = true;
   say(byId("error"), "");
-  say(byId("busy"), "Taking a seat …");
+  say(byId("busy"), "Preparing the table …");
   try {
     const { session } = await post("/api/sessions", { game, bots });
     rememberSession(session);
@@ -100,20 +100,20 @@ async function sitDown(game, bots) {
 function sessionRow(id, session) {
   const begun = new Date(session.begun);
   const style = { dateStyle: "medium", timeStyle: "short" };
-  const when = Number.isNaN(begun.getTime()) ? "" : `, begun ${begun.toLocaleString([], style)}`;
+  const when = Number.isNaN(begun.getTime()) ? "" : `, started ${begun.toLocaleString([], style)}`;
   const title = `${session.title} against ${list(session.bots)}`;
   const facts = el("div", {}, el("strong", {}, title), el("span", { class: "quiet" }, counted(session.hands, "hands") + when));
-  const link = { class: "button button-small", href: `/play/${encodeURIComponent(id)}`, "aria-label": `Go on: ${title}` };
-  return el("li", { "data-session": id }, facts, el("a", link, "Go on"));
+  const link = { class: "button button-small", href: `/play/${encodeURIComponent(id)}`, "aria-label": `Resume: ${title}` };
+  return el("li", { "data-session": id }, facts, el("a", link, "Resume"));
 }
 
-/** A session that is there but cannot be opened this time, with the sentence on why. */
+/** A session that exists but cannot be opened now, with the reason. */
 function closedRow(id, text) {
-  const facts = el("div", {}, el("strong", {}, "A table that cannot be opened now"), el("span", { class: "quiet" }, text));
+  const facts = el("div", {}, el("strong", {}, "A session that cannot be opened now"), el("span", { class: "quiet" }, text));
   return el("li", { "data-session": id }, facts);
 }
 
-/** Lists this browser's sessions. Those that are not in this server's file may be in another: they are kept. */
+/** Lists this browser's sessions. Sessions that are not in this server's file stay in the list: they may be in another file. */
 async function drawSessions() {
   const rows = await Promise.all(
     sessions().map(async (id) => {
@@ -151,7 +151,7 @@ async function start() {
     say(byId("error"), error.message);
   }
   if (query.get("game") && bots.length) {
-    history.replaceState(null, "", "/"); // Going back to the lobby must not sit down once more.
+    history.replaceState(null, "", "/"); // Going back to the lobby must not start another session.
     await sitDown(query.get("game"), bots);
   }
 }

@@ -1,4 +1,4 @@
-// What all pages share: the switch between light and dark.
+// Shared by all pages: the switch between light and dark theme.
 
 import { byId } from "./dom.js";
 
@@ -21,7 +21,7 @@ function switchTheme(button) {
   try {
     localStorage.setItem("felt.theme", root.dataset.theme);
   } catch {
-    // Storage is off: the choice holds for this page.
+    // Storage is off: the choice applies to this page only.
   }
   showTheme(button);
 }

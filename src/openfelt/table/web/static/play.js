@@ -1,9 +1,9 @@
-// The table: follows a session over its socket, and sends what the person does.
+// The table: receives the state of a session over its socket, and sends the person's actions.
 
 import { lastOfPath } from "./api.js";
 import { drawControls, keyPressed } from "./controls.js";
 import { byId, el, say } from "./dom.js";
-import { Witness, drawFairness } from "./fairness.js";
+import { DealVerifier, drawFairness } from "./fairness.js";
 import { HandList } from "./hands.js";
 import { drawScore } from "./score.js";
 import { openSocket } from "./socket.js";
@@ -12,12 +12,12 @@ import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
 const session = decodeURIComponent(lastOfPath());
-const witness = new Witness(session);
+const verifier = new DealVerifier(session);
 const hands = new HandList(session, (text) => say(byId("error"), text));
-const AFTER_ERROR = "after an error"; // asks for the state, which must not wipe the error away
+const AFTER_ERROR = "after an error"; // requests the state without clearing the error
 const windowName = Math.random().toString(36).slice(2); // requests of two windows must differ
 let state = null;
-let pending = null; // the request whose answer is awaited
+let pending = null; // the request that is not answered yet
 let requests = 0;
 let socket = null;
 let connected = false;
@@ -26,12 +26,12 @@ function place(of) {
   return of?.hand ? `${of.hand.number}:${of.hand.step}:${of.hand.over}` : "none";
 }
 
-/** Whether nothing can be done now. */
+/** Whether no action is possible now. */
 function busy() {
   return Boolean(pending) || !connected;
 }
 
-/** Sends a message that changes something; nothing else can be done until the answer. */
+/** Sends a message that changes something; no other action is possible until the response. */
 function request(message) {
   if (busy() || !state) return;
   requests += 1;
@@ -46,7 +46,7 @@ const doing = {
     request({ do: "act", hand: state.hand.number, step: state.hand.step, action: word });
   },
   deal() {
-    if (!busy() && state?.next) request({ do: "deal", hand: state.next.number, nonce: witness.nonce(state.next.number) });
+    if (!busy() && state?.next) request({ do: "deal", hand: state.next.number, nonce: verifier.nonce(state.next.number) });
   },
 };
 
@@ -66,7 +66,7 @@ function takeError(message) {
 function takeState(next) {
   const before = state;
   state = next;
-  witness.watch(next);
+  verifier.record(next);
   if (pending && (next.request === pending.id || place(next) !== pending.place)) pending = null;
   if (!before) {
     rememberSession(session);
@@ -111,18 +111,18 @@ function drawHand(hand) {
   else byId("fairness").hidden = true;
 }
 
-/** Before the first hand: who sits here, without cards. */
+/** The seats before the first hand, without cards. */
 function emptySeats() {
   const seat = { cards: [], bet: 0, paid: 0, stack: null, folded: false, button: false, post: "", turn: false, won: null };
   return [{ ...seat, name: "You", you: true }, ...state.bots.map((name) => ({ ...seat, name, you: false }))];
 }
 
-let judged = null;
+let drawnVerdict = null;
 function drawFairnessOnce(hand) {
-  const judgement = witness.judge(state.game, hand);
-  const shown = JSON.stringify([judgement, hand.number, hand.commitment, hand.seed, hand.nonce]);
-  if (judged !== shown) drawFairness(byId("fairness"), judgement, hand);
-  judged = shown;
+  const verdict = verifier.verdictOn(state.game, hand);
+  const shown = JSON.stringify([verdict, hand.number, hand.commitment, hand.seed, hand.nonce]);
+  if (drawnVerdict !== shown) drawFairness(byId("fairness"), verdict, hand);
+  drawnVerdict = shown;
   byId("fairness").hidden = false;
 }
 
@@ -137,16 +137,16 @@ function drawAccount(lines) {
   log.scrollTop = log.scrollHeight;
 }
 
-/** The connection is lost, or the server has closed it with a sentence; it is tried again. */
+/** The connection is lost, or the server has refused it with an error; the socket reconnects. */
 function lost({ refused }) {
   pending = null;
   connected = false;
-  say(byId("connection"), refused ? "The table cannot be opened now, trying again …" : "Connection lost, trying again …");
+  say(byId("connection"), refused ? "The session cannot be opened now, retrying …" : "Connection lost, reconnecting …");
   byId("main").dataset.connected = "false";
   drawControls(state, { busy: busy(), doing });
 }
 
-/** There is no such session in this server's file; it may be in another one, so it is not forgotten. */
+/** The session is not in this server's file. It stays in the lobby's list, because it may be in another file. */
 function gone() {
   say(byId("connection"), "");
   byId("main").dataset.connected = "false";
@@ -155,15 +155,15 @@ function gone() {
 
 function found() {
   connected = true;
-  say(byId("error"), ""); // what it said before is over
+  say(byId("error"), ""); // an error of the lost connection
   say(byId("connection"), "");
   byId("main").dataset.connected = "true";
 }
 
 try {
-  sessionStorage.setItem("felt.table", location.pathname); // the replay leads back here
+  sessionStorage.setItem("felt.table", location.pathname); // the review links back here
 } catch {
-  // Then it leads to the lobby.
+  // Then it links to the lobby.
 }
 addEventListener("keydown", (event) => keyPressed(event, state, { busy: busy(), doing }));
 socket = openSocket(session, { message: receive, up: found, down: lost, gone });

@@ -1,4 +1,4 @@
-// The policy of a bot: choose a game and a bot, see what it does everywhere.
+// The policy page: choose a game and a bot, view its policy.
 
 import { get } from "./api.js";
 import { letter } from "./bars.js";
@@ -9,7 +9,7 @@ import { sentence } from "./text.js";
 import { MBB, unitNote } from "./units.js";
 
 let games = [];
-let asked = 0; // the latest question; answers to earlier ones come too late
+let latest = 0; // number of the latest request; responses to earlier ones are ignored
 
 function query() {
   return new URLSearchParams(location.search);
@@ -52,18 +52,18 @@ async function show() {
   const [game, bot] = [query().get("game"), query().get("bot")];
   const line = (query().get("line") ?? "").split(",").filter(Boolean);
   drawChoice(game, bot);
-  asked += 1;
-  const mine = asked;
+  latest += 1;
+  const mine = latest;
   say(byId("error"), "");
   say(byId("busy"), "Loading the policy …");
   const wanted = new URLSearchParams(isHoldem(game) ? { game, bot, line: line.join(",") } : { game, bot });
   try {
     const policy = await get(`/api/policy${isHoldem(game) ? "/preflop" : ""}?${wanted}`);
-    if (mine === asked) drawPolicy(policy, (next) => visit(addressOf(game, bot, next)));
+    if (mine === latest) drawPolicy(policy, (next) => visit(addressOf(game, bot, next)));
   } catch (error) {
-    if (mine === asked) drawNothing(error.message);
+    if (mine === latest) drawNothing(error.message);
   }
-  if (mine === asked) say(byId("busy"), "");
+  if (mine === latest) say(byId("busy"), "");
 }
 
 function drawPolicy(policy, go) {

@@ -1,11 +1,11 @@
-// Kuhn and Leduc: for each player, tables with a row for every betting so far and a column for every card.
+// Kuhn and Leduc: for each player, tables with a row for every betting line and a column for every card.
 
 import { stackedBar } from "./bars.js";
 import { cardName } from "./cards.js";
 import { el } from "./dom.js";
 import { capital, counted } from "./text.js";
 
-const MOST_ROWS = 40; // of a table that is shown at once
+const MOST_ROWS = 40; // of a table that is not folded
 let player = 0; // stays when the bot changes
 
 function cell(row, shares) {
@@ -26,7 +26,7 @@ function rowsView(rows, table, caption) {
   return el("table", { class: "grid" }, el("caption", {}, capital(caption)), el("thead", {}, head), el("tbody", {}, body));
 }
 
-/** A part that can be opened; its rows are drawn when it is, as there may be thousands. */
+/** A folded part. Its rows are drawn when it is opened, because there may be thousands. */
 function folded(rows, table, title) {
   const name = el("summary", {}, `${title} `, el("span", { class: "quiet" }, counted(rows.length, "rows")));
   const part = el("details", { class: "rows" }, name);
@@ -43,7 +43,7 @@ function tableView(table) {
   return el("div", { class: "panel grid-box" }, el("h2", {}, capital(table.title)), parts);
 }
 
-/** The betting of the first round, by which rows are put together. */
+/** The betting of the first round, by which rows are grouped. */
 function firstRound(row) {
   return row.history.split(" / ")[0].replace(/\s*\/$/, "") || "at the start";
 }

@@ -1,4 +1,4 @@
-// Hold'em before the flop: a 13 by 13 matrix of hands, suited above the diagonal, at any betting so far.
+// Hold'em before the flop: a 13 by 13 matrix of starting hands after any betting line, suited above the diagonal.
 
 import { barList, kindOf, letter, sharesText, stackedBar } from "./bars.js";
 import { rankName } from "./cards.js";
@@ -36,9 +36,9 @@ function mainAction(labels, shares) {
 
 function handCell(policy, hand, row, column) {
   const shares = policy.cells[hand];
-  const told = shares ? sharesText(policy.labels, shares) : "never here";
+  const text = shares ? sharesText(policy.labels, shares) : "not reached";
   const attributes = { type: "button", class: "hand-cell", "data-hand": hand, "data-row": row, "data-column": column };
-  Object.assign(attributes, { "aria-label": `${handName(hand)}: ${told}`, title: `${hand}: ${told}` });
+  Object.assign(attributes, { "aria-label": `${handName(hand)}: ${text}`, title: `${hand}: ${text}` });
   const small = shares ? el("small", { "aria-hidden": "true" }, mainAction(policy.labels, shares)) : null;
   const cell = el("button", attributes, el("span", { "aria-hidden": "true" }, hand), small);
   if (shares) cell.style.background = background(policy.labels, shares);
@@ -64,7 +64,7 @@ function showDetails(policy, hand) {
   }
   const shares = policy.cells[hand];
   const actions = policy.actions.map((word, i) => ({ word, label: policy.labels[i] }));
-  const body = shares ? barList(actions, shares) : el("p", { class: "quiet" }, "This hand never comes here.");
+  const body = shares ? barList(actions, shares) : el("p", { class: "quiet" }, "This hand does not reach this point.");
   byId("details").replaceChildren(el("h2", {}, `${hand} `, el("span", { class: "quiet" }, handName(hand))), body);
 }
 
@@ -92,7 +92,7 @@ function ways(policy, go) {
   const buttons = policy.ways.map((way) => {
     const attributes = { type: "button", class: "button button-small", "data-way": way.word, disabled: way.ends };
     attributes.on = { click: () => go([...policy.line, way.word]) };
-    return el("button", attributes, way.label, way.ends ? el("small", {}, "ends it") : null);
+    return el("button", attributes, way.label, way.ends ? el("small", {}, "ends betting") : null);
   });
   return buttons.length ? el("p", { class: "ways" }, el("span", {}, "Then:"), buttons) : "";
 }
@@ -103,7 +103,7 @@ function overall(policy) {
   return el("section", { class: "overall" }, el("h2", {}, "Over all 1,326 hands"), bar, el("p", { class: "quiet" }, text));
 }
 
-/** Draws a matrix into `node`; `go(line)` asks for another betting sequence. */
+/** Draws a matrix into `node`; `go(line)` requests another betting line. */
 export function drawMatrix(node, policy, go) {
   const text = el("p", { id: "line-text", class: "line-text" }, `${capital(policy.text)}.`);
   const head = [crumbs(policy, go), text, ways(policy, go)];
@@ -124,7 +124,7 @@ export function drawMatrix(node, policy, go) {
     showDetails(policy, chosen);
   }
   if (focused) {
-    byId(focused).tabIndex = -1; // the pressed button is gone; the keyboard goes on from here
+    byId(focused).tabIndex = -1; // the pressed button is gone; the keyboard continues from here
     byId(focused).focus();
   }
 }

@@ -1,26 +1,26 @@
-// One finished hand, step by step, with what the bots thought and what the person's decisions cost.
+// The review of a finished hand: each step, the bots' action probabilities, the person's EV losses.
 
 import { get, lastOfPath } from "./api.js";
 import { drawDecision, drawEnd } from "./decision.js";
 import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
-import { drawFairness, judgeReview } from "./fairness.js";
+import { drawFairness, verdictOnReview } from "./fairness.js";
 import { costAt, lossSummary, shortCost } from "./losses.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
 const address = `/api/hands/${encodeURIComponent(decodeURIComponent(lastOfPath()))}`;
-const PATIENCE = 4000; // milliseconds
-const FIRST_TIME = "The first time, tables of all hands are made and kept, which takes about a minute.";
+const SLOW_AFTER = 4000; // milliseconds
+const FIRST_TIME = "The first review builds and saves tables of all hands, which takes about a minute.";
 
 let review = null;
-let losses = null; // null until they are there
+let losses = null; // null until they are computed
 let at = 0; // the step that is shown; steps.length is the end
 
 function isEnd() {
   return at === review.steps.length;
 }
 
-/** The table as the person saw it, if he wants that: cards that were not open to him are turned over. */
+/** The table as the person saw it, if "hide" is checked: hidden cards are face down. */
 function asSeen(table) {
   if (!byId("hide").checked) return table;
   const hidden = (seat) => !seat.you && seat.shown === false;
@@ -72,9 +72,9 @@ function keepInView(button) {
 
 function stepButton(text, index, kind) {
   const cost = shortCost(costAt(losses, review, index));
-  const told = cost ? el("span", { class: "step-cost" }, cost) : null;
+  const label = cost ? el("span", { class: "step-cost" }, cost) : null;
   const attributes = { type: "button", class: `step step-${kind}`, "data-step": index, on: { click: () => go(index) } };
-  return el("li", {}, el("button", attributes, el("span", {}, text), told));
+  return el("li", {}, el("button", attributes, el("span", {}, text), label));
 }
 
 function drawSteps() {
@@ -86,16 +86,16 @@ function drawSteps() {
 }
 
 async function loadLosses() {
-  const busy = "Working out what your decisions cost …";
+  const busy = "Computing your EV losses …";
   say(byId("losses"), busy);
   const long = review.game.startsWith("holdem") ? `${busy} ${FIRST_TIME}` : busy;
-  const slow = setTimeout(() => say(byId("losses"), long), PATIENCE);
+  const slow = setTimeout(() => say(byId("losses"), long), SLOW_AFTER);
   byId("losses").setAttribute("aria-busy", "true");
   try {
     losses = await get(`${address}/losses`);
     const summary = lossSummary(losses, review);
-    const told = summary ? el("p", { class: "loss-sum" }, summary) : "";
-    byId("losses").replaceChildren(told, el("p", { class: "quiet" }, losses.explain));
+    const text = summary ? el("p", { class: "loss-sum" }, summary) : "";
+    byId("losses").replaceChildren(text, el("p", { class: "quiet" }, losses.explain));
   } catch (error) {
     losses = { decisions: [], explain: error.message };
     say(byId("losses"), error.message);
@@ -110,7 +110,7 @@ async function copyLink() {
   const link = location.origin + location.pathname;
   try {
     await navigator.clipboard.writeText(link);
-    say(byId("copied"), "The link is copied.");
+    say(byId("copied"), "Link copied.");
     byId("copy").textContent = "Link copied ✓";
   } catch {
     // The clipboard is missing on plain http to other hosts, or refused.
@@ -131,17 +131,17 @@ function drawFrame() {
     byId("phh").href = `${address}/hand.phh`;
     byId("phh").hidden = false;
   }
-  drawFairness(byId("fairness"), judgeReview(review), review);
+  drawFairness(byId("fairness"), verdictOnReview(review), review);
 }
 
-function offerTheWayBack() {
+function showBackLink() {
   try {
     const table = sessionStorage.getItem("felt.table");
     if (!table?.startsWith("/play/")) return;
     byId("back").href = table;
     byId("back").hidden = false;
   } catch {
-    // No storage, no way back but the lobby.
+    // Without storage there is no link back to the table.
   }
 }
 
@@ -149,10 +149,10 @@ function keyPressed(event) {
   const inSlider = event.target === byId("step-slider");
   if (!review || inSlider || (!isPlainKey(event) && !event.repeat)) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: review.steps.length };
-  if (!(event.key in ways) || (actsOnEnter(event.target) && event.target.matches("select, textarea"))) return;
+  const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: review.steps.length };
+  if (!(event.key in targets) || (actsOnEnter(event.target) && event.target.matches("select, textarea"))) return;
   event.preventDefault();
-  go(ways[event.key]);
+  go(targets[event.key]);
 }
 
 function listen() {
@@ -167,7 +167,7 @@ function listen() {
 }
 
 async function start() {
-  offerTheWayBack();
+  showBackLink();
   try {
     review = await get(address);
   } catch (error) {

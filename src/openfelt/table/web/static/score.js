@@ -1,18 +1,18 @@
-// The score panel: winnings, rate with interval, the luck-free score, the chart.
+// The score panel: winnings, luck-adjusted winnings, their rates with intervals, the chart.
 
 import { drawChart } from "./chart.js";
 import { byId } from "./dom.js";
-import { capital, number, rate, signed } from "./text.js";
+import { number, rate, signed } from "./text.js";
 import { unitName, unitNote } from "./units.js";
 
 let points = [];
 
-/** Shows the score of a state; the chart comes whole now and then, and grows by a point a hand in between. */
+/** Shows the score of a state. The server sends the whole chart now and then; in between it grows by one point per hand. */
 export function drawScore(score, unit) {
   follow(score);
   const { hands, rate_unit: rateUnit, luck_free: luckFree } = score;
   byId("score-hands").textContent = number(hands);
-  byId("won-name").textContent = `${capital(unit)} in all`;
+  byId("won-name").textContent = `Total ${unit}`;
   byId("rate-name").replaceChildren(unitName(rateUnit), ", ± 95%");
   byId("rate-note").replaceChildren(...unitNote(rateUnit));
   drawFigures("score-won", "score-rate", hands ? score : null, rateUnit);

@@ -1,15 +1,15 @@
-// The connection to a session: comes back by itself, with growing pauses.
+// The connection to a session: reconnects by itself, with growing pauses.
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
-// The codes with which the server closes a socket: to no session, and to one that cannot be opened this time.
+// Codes with which the server closes a socket: no such session, or one that cannot be opened now.
 const NO_SESSION = 4404;
 const REFUSED = 1011;
 
 /**
  * Opens the socket of a session. `on` has message(object), up() before the first state, down({refused}) when the
- * connection is lost, and gone() when there is no such session. Returns {send}, which tells whether the message
- * went out.
+ * connection is lost, and gone() when the session does not exist. Returns {send}, which returns whether the message
+ * was sent.
  */
 export function openSocket(session, on) {
   let socket = null;
@@ -29,7 +29,7 @@ export function openSocket(session, on) {
       const message = JSON.parse(event.data);
       if (!served && message.type === "state") {
         served = true;
-        attempts = 0; // not before: a socket that only opens to be closed must not be tried ever so fast
+        attempts = 0; // not before: a socket that opens only to be closed must not be retried without pause
         on.up();
       }
       on.message(message);
@@ -38,25 +38,25 @@ export function openSocket(session, on) {
       if (mine !== socket) return;
       if (event.code === NO_SESSION) gone = true;
       if (gone) on.gone();
-      else later(event.code === REFUSED);
+      else reconnect(event.code === REFUSED);
     });
   }
 
-  function later(refused) {
+  function reconnect(refused) {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 1.7 ** attempts) * (0.8 + 0.4 * Math.random());
     attempts += 1;
     timer = setTimeout(connect, pause);
     on.down({ refused });
   }
 
-  function soon() {
+  function reconnectNow() {
     if (timer !== null && !gone) connect();
   }
 
-  addEventListener("online", soon);
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && soon());
-  // A page that the browser keeps for "back" has lost its socket without a word.
-  addEventListener("pageshow", (event) => event.persisted && socket.readyState > WebSocket.OPEN && soon());
+  addEventListener("online", reconnectNow);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && reconnectNow());
+  // A page that the browser kept for "back" has lost its socket without an event.
+  addEventListener("pageshow", (event) => event.persisted && socket.readyState > WebSocket.OPEN && reconnectNow());
   connect();
 
   return {

@@ -1,14 +1,14 @@
-// What this browser remembers: its sessions, and what was announced before each deal.
+// What this browser stores: its sessions, and the commitment of each deal.
 // Storage may be switched off or full; the pages then work without it.
 
 const MOST_SESSIONS = 50;
-const MOST_ANNOUNCED = 3; // of a session, without a nonce: the hand that is on, the next one, and one more
-const MOST_DRAWN = 50; // of a session, with a nonce of this browser
-const MOST_REPLAYED = 500; // of all sessions, for looking back at hands
+const MOST_ANNOUNCED = 3; // per session, without a nonce: the current hand, the next one, and one more
+const MOST_DRAWN = 50; // per session, with a nonce of this browser
+const MOST_REPLAYED = 500; // of all sessions, for reviews
 
-const unkept = new Map(); // what the browser would not store; forgotten when the page closes
+const unsaved = new Map(); // what the browser did not store; lost when the page closes
 
-/** The browser's storage of a kind; null where it is switched off, which may be an error even to look at. */
+/** The browser's storage of a kind; null if it is switched off, which may raise an error on access. */
 function storage(kind) {
   try {
     return window[kind];
@@ -18,7 +18,7 @@ function storage(kind) {
 }
 
 function read(key, otherwise, kind = "localStorage") {
-  if (unkept.has(key)) return unkept.get(key);
+  if (unsaved.has(key)) return unsaved.get(key);
   try {
     return JSON.parse(storage(kind).getItem(key)) ?? otherwise;
   } catch {
@@ -27,12 +27,12 @@ function read(key, otherwise, kind = "localStorage") {
 }
 
 function write(key, value, kind = "localStorage") {
-  unkept.delete(key);
+  unsaved.delete(key);
   try {
     if (value === null) storage(kind).removeItem(key);
     else storage(kind).setItem(key, JSON.stringify(value));
   } catch {
-    unkept.set(key, value);
+    unsaved.set(key, value);
   }
 }
 
@@ -57,32 +57,32 @@ function deals(session) {
   return Array.isArray(known) ? known : [];
 }
 
-function keepDeal(session, deal) {
+function saveDeal(session, deal) {
   const all = [deal, ...deals(session).filter((other) => other.number !== deal.number)];
   const drawn = all.filter((each) => each.nonce).slice(0, MOST_DRAWN);
   const announced = all.filter((each) => !each.nonce).slice(0, MOST_ANNOUNCED);
   write(dealsKey(session), [...drawn, ...announced]);
 }
 
-/** What this browser knows of a hand's deal: {number, commitment, nonce (null: it drew none)}; null if nothing. */
+/** What this browser stores of a deal: {number, commitment, nonce (null: it drew none)}; null if nothing. */
 export function announcedDeal(session, number) {
   return deals(session).find((deal) => deal.number === number) ?? null;
 }
 
-/** Keeps the commitment that was announced for a hand; once a nonce was drawn no other one counts. */
+/** Stores the commitment of a hand; once a nonce was drawn, the commitment does not change any more. */
 export function rememberCommitment(session, number, commitment) {
-  if (!announcedDeal(session, number)?.nonce) keepDeal(session, { number, commitment, nonce: null });
+  if (!announcedDeal(session, number)?.nonce) saveDeal(session, { number, commitment, nonce: null });
 }
 
 /**
- * This browser's nonce for a hand that was announced. It is drawn once and sent again at every try: a server that
- * could refuse nonces until it likes one would choose the cards.
+ * This browser's nonce for a hand that was announced. It is drawn once and sent again at every attempt:
+ * otherwise a server could reject nonces until the cards suit it.
  */
 export function nonceFor(session, number, draw) {
   const deal = announcedDeal(session, number);
   if (deal?.nonce) return deal.nonce;
   const nonce = draw();
-  keepDeal(session, { number, commitment: deal?.commitment ?? null, nonce });
+  saveDeal(session, { number, commitment: deal?.commitment ?? null, nonce });
   if (deal) rememberDrawn(deal.commitment, number, nonce);
   return nonce;
 }
@@ -96,14 +96,14 @@ function rememberDrawn(commitment, number, nonce) {
   write("felt.drawn", [[commitment, number, nonce], ...drawnDeals()].slice(0, MOST_REPLAYED));
 }
 
-/** The nonces that this browser drew for a hand by its commitment, in whatever session; usually one, or none. */
+/** The nonces that this browser drew for a hand by its commitment, in any session; usually one, or none. */
 export function drawnNonces(commitment, number) {
   return drawnDeals()
     .filter((deal) => deal[0] === commitment && deal[1] === number)
     .map((deal) => deal[2]);
 }
 
-/** What this window saw of the hand of a session that is on: as `rememberSeen` was given it; null if nothing. */
+/** What this window saw of the current hand of a session, as stored by `rememberSeen`; null if nothing. */
 export function seenHand(session) {
   return read(`felt.seen.${session}`, null, "sessionStorage");
 }

@@ -1,4 +1,4 @@
-// The table with its seats, board and pot, drawn from one shape of data; live and in the replay.
+// The table with its seats, board and pot, in play and in the review.
 
 import { cardView, emptyCard } from "./cards.js";
 import { el } from "./dom.js";
@@ -21,7 +21,7 @@ export function drawTable(node, table, { unit = "chips", over = false } = {}) {
   markNew(node, before);
 }
 
-// Cards that were not there before come in with a short movement.
+// New cards appear with a short animation.
 function markNew(node, before) {
   for (const card of node.querySelectorAll("[data-place]")) {
     if (!before.has(card.dataset.place)) card.classList.add("card-new");
@@ -84,7 +84,7 @@ function post(seat) {
   return seat.post && el("span", { class: "post" }, seat.post);
 }
 
-// The seat's state in words, so that it does not hang on colour alone.
+// The state of a seat in words, so that it does not depend on colour alone.
 function mark(seat, over) {
   if (over && seat.won !== null && seat.won !== undefined) {
     const kind = seat.won > 0 ? "won" : seat.won < 0 ? "lost" : "even";

@@ -25,14 +25,14 @@ export function counted(value, unit, digits = 2) {
   return `${number(value, digits)} ${unitFor(value, unit, digits)}`;
 }
 
-/** A share as a whole percentage; small ones that are not nothing are told. */
+/** A share as a whole percentage, or "<1%" and ">99%" near the ends. */
 export function percent(share) {
   if (share > 0 && share < 0.005) return "<1%";
   if (share < 1 && share > 0.995) return ">99%";
   return `${Math.round(100 * share)}%`;
 }
 
-/** " ± 0.31"; "" where the interval is not known or too small for the digits: "± 0" would say that it is exact. */
+/** " ± 0.31"; "" where the interval is not known or too small for the digits: "± 0" would claim that it is exact. */
 export function spread(interval, digits = 2) {
   const text = number(interval ?? 0, digits);
   return text === "0" ? "" : ` ± ${text}`;

@@ -1,4 +1,4 @@
-// The units of rates, explained where they stand.
+// The units of rates, with explanations.
 
 import { el } from "./dom.js";
 
@@ -6,7 +6,7 @@ export const MBB = "mbb/h";
 
 const NOTES = { [MBB]: "thousandths of a big blind (2 chips) a hand" };
 
-/** A unit, with its meaning for those who point at it. */
+/** A unit, with its meaning as a tooltip. */
 export function unitName(unit) {
   return NOTES[unit] ? el("abbr", { title: NOTES[unit] }, unit) : unit;
 }

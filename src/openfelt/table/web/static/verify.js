@@ -1,6 +1,6 @@
-// Fair dealing, checked in the browser. The server commits itself to a seed by its sha256 before the browser
-// draws the nonce; seed and nonce together give the shuffle. crypto.subtle is missing on plain http to other
-// hosts, hence a sha256 of our own (FIPS 180-4).
+// Verifies fair dealing in the browser. The server commits to a seed by its SHA-256 before the browser draws the
+// nonce; seed and nonce determine the shuffle. crypto.subtle is missing on plain http to other hosts, hence our
+// own SHA-256 (FIPS 180-4).
 
 /** The first `count` primes' roots, as the first 32 bits of their fractional parts. */
 function fractions(count, root) {
@@ -69,14 +69,14 @@ export function sha256(bytes) {
 }
 
 /**
- * Whether a text is so many hex digits in lower case. The commitment is of a seed's bytes and the shuffle by its
- * text: with capitals allowed, one commitment would stand for many decks.
+ * Whether a text is this many hex digits in lower case. The commitment is that of the seed's bytes, the shuffle
+ * uses its text: with capitals allowed, one commitment would stand for many decks.
  */
 function isHex(text, digits) {
   return typeof text === "string" && text.length === digits && /^[0-9a-f]*$/.test(text);
 }
 
-/** The commitment to a seed: sha256 of its bytes; null if it is none. */
+/** The commitment to a seed: SHA-256 of its bytes; null if it is not a seed. */
 export function commitmentOf(seed) {
   if (!isHex(seed, 64)) return null;
   return sha256(Uint8Array.from(seed.match(/../g), (pair) => parseInt(pair, 16)));
@@ -98,14 +98,14 @@ export function deckOf(game, players) {
   return [...used].flatMap((rank) => [rank, rank]);
 }
 
-/** How many play a game, and how many cards each of them and the board have. */
+/** Numbers of players, hole cards and board cards of a game. */
 export function sizesOf(game) {
   const players = Number(/players=(\d+)/.exec(game)?.[1] ?? 2);
   if (game.startsWith("holdem")) return { players, hole: 2, board: 5 };
   return { players, hole: 1, board: game.startsWith("leduc") ? 1 : 0 };
 }
 
-/** A function draw(n) that gives the numbers of seed and nonce, one after the other, each below n. */
+/** A function draw(n) that returns the next number below n from seed and nonce. */
 export function drawer(seed, nonce) {
   let block = 0;
   let words = [];
@@ -143,7 +143,7 @@ export function dealt(game, players, seed, nonce) {
   return { hands, board: cards.slice(each * players) };
 }
 
-function misspelt({ seed, nonce, commitment }) {
+function malformed({ seed, nonce, commitment }) {
   return [
     isHex(seed, 64) ? "" : "The server has not revealed a seed of 64 hex digits in lower case.",
     isHex(nonce, 32) ? "" : "The nonce is not 32 hex digits in lower case.",
@@ -151,18 +151,18 @@ function misspelt({ seed, nonce, commitment }) {
   ].filter(Boolean);
 }
 
-/** What is wrong with who sits where and how many cards lie there, whatever they are. */
+/** Faults in the seats and in the numbers of cards. */
 function miscounted({ game, number, seat, hands, board, folded }) {
   const { players, hole, board: most } = sizesOf(game);
   const faults = [];
-  if (hands.length !== players) faults.push("There are not as many seats as the game has players.");
+  if (hands.length !== players) faults.push("The number of seats is not the number of players.");
   const turn = Number.isInteger(number) && number >= 1 ? (number - 1) % players : null;
-  if (seat !== turn) faults.push("You did not have the seat that was yours in this hand.");
+  if (seat !== turn) faults.push("You were not in the seat that follows from the number of the hand.");
   hands.forEach((cards, place) => {
     if (cards.length !== hole || cards.includes("??")) faults.push(`Seat ${place + 1} does not show all its cards.`);
   });
   const showdown = folded.filter((out) => !out).length > 1;
-  if (board.length > most || (showdown && board.length < most)) faults.push("The board does not have its cards.");
+  if (board.length > most || (showdown && board.length < most)) faults.push("The board has the wrong number of cards.");
   return faults;
 }
 
@@ -171,20 +171,20 @@ function agree(seen, expected) {
 }
 
 /**
- * Checks a finished hand. `hands` are the cards by seat, `folded` tells who is out, `seat` is the person's, and
- * `number` that of the hand. Returns a list of faults, each a sentence; an empty list means that all fits.
+ * Checks a finished hand. `hands` are the cards by seat, `folded` tells who has folded, `seat` is the person's, and
+ * `number` that of the hand. Returns a list of faults, each a sentence; it is empty if everything matches.
  */
 export function verify(hand) {
   const { game, seed, nonce, commitment, hands, board } = hand;
-  const faults = misspelt(hand);
+  const faults = malformed(hand);
   if (faults.length) return faults;
   if (commitmentOf(seed) !== commitment) faults.push("The seed does not match the commitment.");
   faults.push(...miscounted(hand));
   const deal = dealt(game, sizesOf(game).players, seed, nonce);
   hands.forEach((cards, seat) => {
     const open = cards.map((card, place) => (card === "??" ? deal.hands[seat]?.[place] : card));
-    if (!agree(open, deal.hands[seat])) faults.push(`The cards of seat ${seat + 1} are not those of the shuffle.`);
+    if (!agree(open, deal.hands[seat])) faults.push(`The cards of seat ${seat + 1} do not match the shuffle.`);
   });
-  if (!agree(board, deal.board)) faults.push("The board is not that of the shuffle.");
+  if (!agree(board, deal.board)) faults.push("The board does not match the shuffle.");
   return faults;
 }

@@ -1,0 +1,153 @@
+"""Curves over training time: means of several runs with bands, and convergence by the clock."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from openfelt.core.jit import Floats
+from openfelt.plots.axes import (
+    above_zero,
+    add_legend,
+    add_legend_below,
+    draw_band,
+    label_axes,
+    use_log_scale,
+)
+from openfelt.plots.figure import COLOURS, new_figure, save_figure
+
+TITLE_WIDTH = 62  # letters of a title line per panel
+LEAST = 1e-12  # lower end of a band on a logarithmic axis
+LOG_RANGE = 1000  # ratio of last to first x from which the horizontal axis is logarithmic
+MANY_COLOURS = ("#222222", *COLOURS)
+
+
+@dataclass(frozen=True)
+class CurvePanel:
+    """One plot: a metric over training time."""
+
+    x: Sequence[float]  # [points]
+    runs: Mapping[str, Floats]  # by label: [runs, points]
+    y_label: str
+    x_label: str = "episodes"
+    title: str = ""
+    logarithmic: bool = False
+
+
+class Band(NamedTuple):
+    """A curve with the half width of its intervals."""
+
+    mean: Floats  # [points]
+    half: Floats  # [points]
+
+
+class Level(NamedTuple):
+    """A constant to compare curves with."""
+
+    label: str
+    mean: float
+    half: float
+
+
+def plot_runs(
+    title: str,
+    panels: Sequence[CurvePanel],
+    path: Path,
+    *,
+    columns: int | None = None,
+    panel_size: tuple[float, float] = (5.2, 3.9),
+) -> None:
+    """Draw for each panel and label the mean over the runs, shaded from minimum to maximum."""
+    columns = columns or (len(panels) if len(panels) <= 3 else 2)
+    rows = -(-len(panels) // columns)
+    figure = new_figure(panel_size[0] * columns, panel_size[1] * rows)
+    for place, panel in enumerate(panels):
+        _draw_runs(figure.add_subplot(rows, columns, place + 1), panel)
+    count = len(next(iter(panels[0].runs.values())))
+    spread = f"mean of {count} runs; shaded: minimum to maximum" if count > 1 else "one run"
+    figure.suptitle(f"{textwrap.fill(title, TITLE_WIDTH * columns)}\n{spread}", fontsize=10)
+    save_figure(figure, path)
+
+
+def _draw_runs(axes: Any, panel: CurvePanel) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for colour, (label, table) in zip(COLOURS * 2, panel.runs.items(), strict=False):
+        low, high = table.min(axis=0), table.max(axis=0)
+        low = above_zero(low, LEAST) if panel.logarithmic else low
+        draw_band(axes, panel.x, table.mean(axis=0), low, high, color=colour, label=label, linewidth=1.6)
+    if panel.logarithmic:
+        use_log_scale(axes, "y")
+    if panel.x[-1] >= LOG_RANGE * panel.x[0]:
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    label_axes(axes, panel.x_label, panel.y_label, title=panel.title)
+    add_legend(axes)
+
+
+def plot_bands(
+    title: str,
+    x: Sequence[float],
+    curves: Mapping[str, Band],
+    level: Level,
+    labels: tuple[str, str],
+    path: Path,
+) -> None:
+    """Draw curves with their intervals, and a level with its own; `labels` are those of x and y."""
+    figure = new_figure(7.0, 4.4)
+    axes = figure.add_subplot()
+    for colour, (label, (mean, half)) in zip(COLOURS, curves.items(), strict=False):
+        style = {"color": colour, "label": label, "marker": "o", "markersize": 4}
+        draw_band(axes, x, mean, mean - half, mean + half, **style)
+    axes.axhline(level.mean, color=COLOURS[3], linestyle="--", label=level.label)
+    axes.axhspan(level.mean - level.half, level.mean + level.half, color=COLOURS[3], alpha=0.18, lw=0)
+    label_axes(axes, *labels)
+    add_legend(axes)
+    figure.suptitle(f"{title}\nshaded: 95% intervals", fontsize=10)
+    save_figure(figure, path)
+
+
+@dataclass(frozen=True)
+class ConvergencePanel:
+    """Several methods by the clock in one game."""
+
+    title: str
+    y_label: str
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]  # by method: seconds, values
+    limit: float | None = None  # what all curves approach
+
+
+def plot_convergence(
+    title: str, panels: Sequence[ConvergencePanel], limit_label: str, columns: int, path: Path
+) -> None:
+    """Draw panels row by row on logarithmic axes, with one legend."""
+    rows = -(-len(panels) // columns)
+    figure = new_figure(4.4 * columns, 3.2 * rows)
+    for place, panel in enumerate(panels):
+        _draw_convergence(figure.add_subplot(rows, columns, place + 1), panel, limit_label)
+    add_legend_below(figure, figure.axes[0], columns=3)
+    figure.suptitle(title, fontsize=10)
+    save_figure(figure, path)
+
+
+def _draw_convergence(axes: Any, panel: ConvergencePanel, limit_label: str) -> None:
+    from matplotlib.ticker import NullFormatter
+
+    for colour, marker, (label, (seconds, values)) in zip(
+        MANY_COLOURS, "s^ovD", panel.curves.items(), strict=False
+    ):
+        style = {"marker": marker, "markersize": 3, "linewidth": 1.3, "color": colour, "label": label}
+        axes.plot(seconds, above_zero(values, 1e-9), **style)
+    if panel.limit is not None:
+        axes.axhline(max(panel.limit, 1e-9), color="#999999", linestyle=":", label=limit_label)
+    axes.set(xscale="log", yscale="log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    label_axes(axes, "training time (s)", panel.y_label, title=panel.title)
+    axes.yaxis.label.set_fontsize(8)

@@ -1,0 +1,150 @@
+"""Studies of learning curves: solvers that are measured while they train."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openfelt.core.jit import Floats
+from openfelt.plots.curves import CurvePanel, plot_runs
+from openfelt.solve.solver import Solver
+from openfelt.studies.files import csv_text
+from openfelt.studies.study import Finding, Study
+
+Metric = Callable[[Any], float]  # of a solver, or of what a line of its SolverConfig extracts from it
+
+
+def _solver_itself(solver: Solver) -> Solver:
+    return solver
+
+
+@dataclass(frozen=True)
+class SolverConfig:
+    """A solver with its parameters, and its label in the figure."""
+
+    label: str
+    make: Callable[[int], Solver]  # from a seed
+    needs_gpu: bool = False
+    # Several things may be measured of one solver, each a line of the figure with its own label.
+    lines: Mapping[str, Callable[[Solver], Any]] = field(default_factory=lambda: {"": _solver_itself})
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of its lines."""
+        return [" ".join(filter(None, [self.label, line])) for line in self.lines]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: a metric over the episodes."""
+
+    metric: str  # its column in the CSV
+    measure: Metric
+    axis: str  # label of the vertical axis, with the unit
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class LearningCurves:
+    """Measurements by line and metric, one curve a run."""
+
+    episodes: Sequence[int]  # [points]
+    values: dict[tuple[str, str], Floats]  # (label, metric) -> [runs, points]
+
+    @property
+    def runs(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    def has(self, *solvers: SolverConfig) -> bool:
+        """Whether all of these solvers were run."""
+        measured = {label for label, _ in self.values}
+        return all(label in measured for solver in solvers for label in solver.labels)
+
+    def at(self, share: float, label: str, metric: str) -> float:
+        """The mean over the runs after that share of the episodes."""
+        place = int(np.searchsorted(self.episodes, share * self.episodes[-1]))
+        return float(self.values[label, metric][:, place].mean())
+
+    def end(self, label: str, metric: str) -> float:
+        """The mean over the runs at the end."""
+        return float(self.values[label, metric][:, -1].mean())
+
+    def minimum(self, label: str, metric: str, since: int = 0) -> tuple[float, int]:
+        """The lowest point of the mean curve from `since` episodes on, and its episodes."""
+        mean = self.values[label, metric].mean(axis=0)
+        mean[np.asarray(self.episodes) < min(since, self.episodes[-1])] = math.inf
+        return float(mean.min()), int(self.episodes[int(mean.argmin())])
+
+    def summary(self, label: str, metric: str) -> str:
+        """The mean at the end, with the minimum and maximum of the runs."""
+        last = self.values[label, metric][:, -1]
+        if np.isnan(last).all():
+            return ""
+        if len(last) == 1:
+            return f"{last[0]:.4g}"
+        return f"{last.mean():.3g} ({last.min():.3g} to {last.max():.3g})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningStudy(Study):
+    """A study whose results are LearningCurves."""
+
+    solvers: tuple[SolverConfig, ...]
+    panels: tuple[Panel, ...]
+    episodes: tuple[int, ...]  # after which to measure
+    quick_episodes: tuple[int, ...]
+    runs: int = 10
+    partial_findings: bool = False  # `findings` accepts results in which solvers are missing
+
+    def missing(self, results: LearningCurves) -> list[str]:
+        return [solver.label for solver in self.solvers if not results.has(solver)]
+
+    def judge(self, results: LearningCurves) -> list[Finding]:
+        return self.findings(results) if self.partial_findings or self.is_complete(results) else []
+
+    def csv(self, results: LearningCurves) -> str:
+        metrics = [panel.metric for panel in self.panels]
+        lines = []
+        for label in self._labels(results):
+            tables = [results.values[label, metric] for metric in metrics]
+            for run in range(results.runs):
+                for point, episodes in enumerate(results.episodes):
+                    lines.append([label, run, episodes, *(f"{table[run, point]:.6g}" for table in tables)])
+        return csv_text(["learner", "run", "episodes", *metrics], rows=lines)
+
+    def plot(self, results: LearningCurves, path: Path) -> None:
+        panels = [
+            CurvePanel(
+                results.episodes, self._tables(results, panel), panel.axis, logarithmic=panel.logarithmic
+            )
+            for panel in self.panels
+        ]
+        plot_runs(self.title, panels, path)
+
+    def table(self, results: LearningCurves) -> list[str]:
+        spread = f": mean of {results.runs} runs (minimum to maximum)." if results.runs > 1 else ", one run."
+        lines = [
+            "## Final values",
+            "",
+            f"After {results.episodes[-1]:,} episodes{spread}",
+            "",
+            "| solver | " + " | ".join(panel.axis for panel in self.panels) + " |",
+            "|---|" + "---|" * len(self.panels),
+        ]
+        for label in self._labels(results):
+            cells = [results.summary(label, panel.metric) for panel in self.panels]
+            lines.append(f"| {label} | " + " | ".join(cells) + " |")
+        return lines
+
+    def _labels(self, results: LearningCurves) -> list[str]:
+        return [label for solver in self.solvers if results.has(solver) for label in solver.labels]
+
+    def _tables(self, results: LearningCurves, panel: Panel) -> dict[str, Floats]:
+        """The curves of a panel by label, without those that it does not measure."""
+        tables = {label: results.values[label, panel.metric] for label in self._labels(results)}
+        return {label: table for label, table in tables.items() if not np.isnan(table).all()}

@@ -1,0 +1,166 @@
+"""Training the solvers of a study; each finished run is stored in a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+
+from openfelt.core.files import write_text
+from openfelt.core.jit import Floats
+from openfelt.core.sources import package_checksum
+from openfelt.solve.solver import Solver
+from openfelt.studies.learning_study import LearningCurves, LearningStudy, SolverConfig
+from openfelt.studies.study import NO_MATCH
+
+RunValues = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
+
+
+@dataclass(frozen=True)
+class TrainingRuns:
+    """The runs of a study; those in `folder` are finished and not trained again.
+
+    So a study can be stopped and resumed, or its runs made on several machines.
+    """
+
+    study: LearningStudy
+    folder: Path | None  # None: runs are not stored
+    runs: int
+    seed: int  # of the first run
+    episodes: Sequence[int]  # after which to measure
+
+    def load(self, solver: SolverConfig, run: int) -> RunValues | None:
+        """The measurements of a run, if it was made with the same seed and episodes."""
+        path = self._path(solver, run)
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8")) if path else {}
+            values = {(label, metric): np.array(table, float) for label, metric, table in stored["values"]}
+            same = (stored["seed"], stored["episodes"]) == (self.seed + run, list(self.episodes))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        complete = values.keys() == self.empty(solver).keys()
+        complete = complete and all(table.shape == (len(self.episodes),) for table in values.values())
+        return values if same and complete else None
+
+    def empty(self, solver: SolverConfig) -> RunValues:
+        """Empty tables for the measurements of a run."""
+        return {
+            (label, panel.metric): np.empty(len(self.episodes))
+            for label in solver.labels
+            for panel in self.study.panels
+        }
+
+    def save(self, solver: SolverConfig, run: int, values: RunValues) -> None:
+        """Store the measurements of a finished run."""
+        facts = {
+            "sources": package_checksum(),
+            "seed": self.seed + run,
+            "episodes": list(self.episodes),
+            "values": [[label, metric, table.tolist()] for (label, metric), table in values.items()],
+        }
+        if path := self._path(solver, run):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(facts))
+
+    def unfinished(self, only: str) -> list[SolverConfig]:
+        """The solvers with `only` in their labels that have runs left."""
+        named = [solver for solver in self.study.solvers if only in solver.label]
+        return [solver for solver in named if self._count_left(solver)]
+
+    def count_left(self, only: str) -> int:
+        """How many runs of these solvers are left."""
+        return sum(map(self._count_left, self.unfinished(only)))
+
+    def _count_left(self, solver: SolverConfig) -> int:
+        return sum(self.load(solver, run) is None for run in range(self.runs))
+
+    def has_other_sources(self) -> bool:
+        """Whether some stored runs were made by another version of the sources."""
+        own = package_checksum()
+        return any(
+            json.loads(path.read_text(encoding="utf-8")).get("sources") != own for path in self._paths()
+        )
+
+    def remove(self) -> None:
+        """Delete the stored runs, and the folder if it is then empty."""
+        for path in self._paths():
+            path.unlink()
+        if self.folder and self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _paths(self) -> list[Path]:
+        pairs = [(solver, run) for solver in self.study.solvers for run in range(self.runs)]
+        paths = [self._path(*pair) for pair in pairs if self.load(*pair) is not None]
+        return [path for path in paths if path]
+
+    def _path(self, solver: SolverConfig, run: int) -> Path | None:
+        word = re.sub(r"[^0-9A-Za-z]+", "-", solver.label)
+        return self.folder / f"{word}.{self.seed + run}.json" if self.folder else None
+
+    def finished_curves(self) -> LearningCurves:
+        """The curves of those solvers whose runs are all stored."""
+        return self.train(only=NO_MATCH)
+
+    def train(
+        self, *, threads: int = 1, only: str = "", progress: Callable[[int], object] = lambda _: None
+    ) -> LearningCurves:
+        """Train all solvers with `only` in their labels, `threads` runs at a time.
+
+        The curves do not depend on `threads`. They contain every solver whose runs are all finished.
+        `progress` receives the episodes since its last call.
+        """
+        stop = Event()
+
+        def one_run(solver: SolverConfig, run: int) -> RunValues | None:
+            if (stored := self.load(solver, run)) is not None:
+                return stored
+            return self._train_one(solver, run, stop, progress) if only in solver.label else None
+
+        with ThreadPoolExecutor(threads) as pool:
+            futures = [
+                [pool.submit(one_run, solver, run) for run in range(self.runs)]
+                for solver in self.study.solvers
+            ]
+            try:
+                results = [[future.result() for future in of_solver] for of_solver in futures]
+            except BaseException:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+        curves: dict[tuple[str, str], Floats] = {}
+        for of_solver in results:
+            finished = [values for values in of_solver if values is not None]
+            if len(finished) == self.runs:
+                curves |= {key: np.array([values[key] for values in finished]) for key in finished[0]}
+        return LearningCurves(self.episodes, curves)
+
+    def _train_one(
+        self, config: SolverConfig, run: int, stop: Event, progress: Callable[[int], object]
+    ) -> RunValues | None:
+        """Train and store one run; None if it was stopped."""
+        solver = config.make(self.seed + run)
+        reported = 0
+
+        def report(solver: Solver, _: object) -> bool:
+            nonlocal reported
+            progress(solver.iterations - reported)
+            reported = solver.iterations
+            return stop.is_set()
+
+        values = self.empty(config)
+        for point, count in enumerate(self.episodes):
+            solver.run(count - solver.iterations, progress=report)
+            if stop.is_set():
+                return None
+            for label, line in zip(config.labels, config.lines.values(), strict=True):
+                subject = line(solver)
+                for panel in self.study.panels:
+                    values[label, panel.metric][point] = panel.measure(subject)
+        self.save(config, run, values)
+        return values

@@ -1,0 +1,99 @@
+"""Limit hold'em at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from openfelt.cards.deck import BOARD_CARDS, CARDS, PREFLOP, RIVER, STREETS, card_text
+from openfelt.cards.evaluator import CATEGORY_SHIFT, RANK_SHIFT, hand_value
+from openfelt.games.holdem import BET, BIG_BLIND, BLINDS, MOST_BETS, Holdem, HoldemState
+from openfelt.table.presentation.presentation import Chips, Presentation
+from openfelt.table.presentation.text import RANK_NAMES, YOU, card_signs, plural, sentence_start, verb
+
+BLIND_NAMES = {BIG_BLIND: "big blind", BIG_BLIND // 2: "small blind", 0: ""}
+STREET_NAMES = (*STREETS, "showdown")
+RANK_MASK = (1 << RANK_SHIFT) - 1
+
+
+class HoldemPresentation(Presentation[Holdem]):
+    """Two cards each, five on the board, blinds."""
+
+    hole_size: ClassVar[int] = 2
+    board_size: ClassVar[int] = BOARD_CARDS[RIVER]
+    big_blind: ClassVar[float | None] = BIG_BLIND
+
+    @property
+    def title(self) -> str:
+        bets = f", at most {self.game.bets} bets a street" if self.game.bets != MOST_BETS else ""
+        return f"Limit hold'em, {'three-handed' if self.game.players == 3 else 'heads-up'}{bets}"
+
+    @property
+    def deck(self) -> list[str]:
+        return [card_text(card) for card in range(CARDS)]
+
+    @property
+    def largest_loss(self) -> float:
+        return self.game.bets * sum(BET)
+
+    @property
+    def forced_bets(self) -> tuple[float, ...]:
+        return BLINDS[self.game.players]
+
+    @property
+    def forced_bet_names(self) -> tuple[str, ...]:
+        return tuple(BLIND_NAMES[blind] for blind in BLINDS[self.game.players])
+
+    def position(self, seat: int) -> str:
+        """The dealer, the small blind or the big blind."""
+        return f"the {'dealer' if seat == self.button else self.forced_bet_names[seat]}"
+
+    def chips(self, state: HoldemState) -> Chips:
+        betting = state.betting
+        is_over, street = betting.street > RIVER, min(betting.street, RIVER)
+        # What was paid before this street; before the flop the blinds count as bets.
+        level = 0 if street == PREFLOP else max(betting.paid) - betting.bets * BET[street]
+        bets = tuple(0 if is_over else max(0, paid - level) for paid in betting.paid)
+        return Chips(betting.paid, bets, betting.folded, BET[street], STREET_NAMES[betting.street])
+
+    def opening(self, names: Sequence[str], seat: int) -> str:
+        dealer = names[self.button]
+        posts = [
+            f"{name} {verb(name, 'post')} the {blind} of {chips:g}"
+            for name, blind, chips in zip(names, self.forced_bet_names, self.forced_bets, strict=True)
+            if blind
+        ]
+        is_dealer = f"{sentence_start(dealer)} {'are' if dealer == YOU else 'is'} the dealer"
+        return f"{is_dealer}. {sentence_start(' and '.join(posts))}."
+
+    def deal_text(self, cards: Sequence[str], dealt: int) -> str:
+        if not self.is_board(dealt):
+            return f"Your cards: {card_signs(cards)}."
+        street = BOARD_CARDS.index(dealt - self.hole_size * self.game.players)
+        return f"{STREETS[street].capitalize()}: {card_signs(cards)}."
+
+    def hand_name(self, hole: Sequence[str], board: Sequence[str]) -> str:
+        return poker_hand_name("".join((*hole, *board)))
+
+
+def poker_hand_name(cards: str) -> str:
+    """The best hand of five to seven cards: "two pair, kings and fours"."""
+    value = hand_value(cards)
+    main, rest = _rank_names(value >> RANK_SHIFT & RANK_MASK), _rank_names(value & RANK_MASK)
+    many = [plural(name) for name in main]
+    return (
+        lambda: f"{rest[0]} high",
+        lambda: f"a pair of {many[0]}",
+        lambda: f"two pair, {many[0]} and {many[1]}",
+        lambda: f"three {many[0]}",
+        lambda: f"a straight to the {rest[0]}",
+        lambda: f"a flush, {rest[0]} high",
+        lambda: f"a full house, {many[0]} over {plural(rest[0])}",
+        lambda: f"four {many[0]}",
+        lambda: f"a straight flush to the {rest[0]}",
+    )[value >> CATEGORY_SHIFT]()
+
+
+def _rank_names(mask: int) -> list[str]:
+    """The names of the ranks in a mask, highest first."""
+    return [name for rank, name in reversed(list(enumerate(RANK_NAMES))) if mask >> rank & 1]

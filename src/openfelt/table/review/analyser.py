@@ -1,0 +1,38 @@
+"""Computes the EV losses of finished hands. This takes seconds, so it runs in a thread of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openfelt.hands.record import HandRecord
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.review.ev_loss import EvLosses
+from openfelt.table.review.evaluator import hand_evaluator
+from openfelt.table.review.replay import losses_json, replay_hand
+from openfelt.table.session.session_store import HandRow
+
+CACHED_HANDS = 500
+
+
+class HandAnalyser:
+    """Caches its results."""
+
+    def __init__(self, bots: BotPool) -> None:
+        self._bots = bots
+        self._cache: dict[str, dict[str, Any]] = {}  # by the link of a hand
+
+    def losses(self, row: HandRow, record: HandRecord) -> dict[str, Any]:
+        """The EV losses of the person in a finished hand, ready for JSON."""
+        if row.link not in self._cache:
+            live = replay_hand(row, record, self._bots.get)
+            try:
+                losses = hand_evaluator(live.hand, row.seat, live.bots).ev_losses()
+            except (Exception, SystemExit) as error:
+                if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
+                    raise
+                explain = f"A bot failed during the analysis ({type(error).__name__}: {error})."
+                losses = EvLosses(explain, False, ())
+            if len(self._cache) >= CACHED_HANDS:
+                del self._cache[next(iter(self._cache))]
+            self._cache[row.link] = losses_json(live.hand, row.seat, record.names, losses)
+        return self._cache[row.link]

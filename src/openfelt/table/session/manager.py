@@ -1,0 +1,162 @@
+"""All sessions of a server. Only one thread may call this.
+
+With one thread no locks are needed: all sessions can share their bots, and no message sees another's change
+half done. What takes long runs in another thread with its own bots (`review/analyser.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from openfelt.core.errors import FeltError, FileError
+from openfelt.games.game import CHANCE
+from openfelt.games.registry import load_game
+from openfelt.hands.check import replay
+from openfelt.hands.phh import phh_text
+from openfelt.hands.record import HandRecord
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.review.replay import replay_hand, review
+from openfelt.table.session.fair_dealing import new_seed
+from openfelt.table.session.session import Session
+from openfelt.table.session.session_store import CANCELLED, HandRow, SessionStore
+from openfelt.table.session.visibility import session_state
+
+CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
+
+
+class SessionManager:
+    """Starts, plays and lists sessions; results are ready for JSON."""
+
+    def __init__(self, store: SessionStore, bots: BotPool) -> None:
+        self._store, self._bots = store, bots
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._dropped: set[str] = set()  # removed after an error, to be read again
+
+    def begin(self, game: object, bots: object) -> str:
+        """Start a session; returns its id."""
+        rules, names = self._bots.parse_request(game, bots)
+        for name in names:
+            self._bots.get(name, rules)
+        return self._store.begin(rules.name, names, new_seed()).id
+
+    def about(self, key: str) -> dict[str, Any]:
+        """The description of a session in the lobby."""
+        session = self._session(key)
+        title = presentation_of(session.game).title
+        begun = datetime.fromtimestamp(session.begun, UTC).isoformat(timespec="seconds")
+        facts = {
+            "game": session.game.name,
+            "title": title,
+            "bots": session.bot_names,
+        }
+        return {**facts, "hands": session.score.hands, "begun": begun}
+
+    def state(self, key: str) -> dict[str, Any]:
+        """The state for a new window, with the chart."""
+        return session_state(self._session(key), chart=True)
+
+    def deal(self, key: str, number: object, nonce: object) -> dict[str, Any]:
+        """Deal the next hand."""
+        return self._change(key, lambda session: session.deal(number, nonce))
+
+    def act(self, key: str, number: object, step: object, word: object) -> dict[str, Any]:
+        """Take an action for the person."""
+        return self._change(key, lambda session: session.act(number, step, word))
+
+    def hands(self, key: str, before: int) -> dict[str, Any]:
+        """A page of a session's hands, latest first."""
+        self._session(key)
+        rows = self._store.table_hands(key, before=before)
+        more = bool(rows) and bool(self._store.table_hands(key, before=rows[-1].number))
+        return {"hands": [self._summary(row) for row in rows], "more": more}
+
+    def linked(self, link: str) -> tuple[HandRow, HandRecord]:
+        """A finished hand and its hand history."""
+        row = self._store.linked(link)
+        return row, self._store.record(row)
+
+    def review(self, link: str) -> dict[str, Any]:
+        """A finished hand, step by step."""
+        row, record = self.linked(link)
+        return review(row, record, replay_hand(row, record, self._bots.get))
+
+    def phh(self, link: str) -> str:
+        """A finished hand as a PHH file."""
+        return phh_text(self.linked(link)[1])
+
+    def all_phh(self, key: str) -> str:
+        """All finished hands of a session as one PHH file."""
+        hands = enumerate(self._records(key), 1)
+        return "".join(f"[{place}]\n{phh_text(record)}\n" for place, record in hands)
+
+    def all_lines(self, key: str) -> str:
+        """The same as JSON lines, for any game."""
+        return "".join(json.dumps(asdict(record)) + "\n" for record in self._records(key))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def _records(self, key: str) -> Iterator[HandRecord]:
+        self._session(key)
+        return self._store.records(key)
+
+    def _session(self, key: str) -> Session:
+        if key not in self._sessions:
+            session = Session(self._store, self._store.session(key), self._bots.get)
+            if key in self._dropped:  # read again after an error, not after a restart
+                self._dropped.discard(key)
+                session.notice = None
+            self._sessions[key] = session
+            self._evict()
+        self._sessions.move_to_end(key)
+        return self._sessions[key]
+
+    def _evict(self) -> None:
+        """Drop the least recently used sessions, except those with a hand in progress."""
+        too_many = len(self._sessions) - CACHED_SESSIONS
+        if too_many > 0:
+            idle = [key for key, session in self._sessions.items() if not session.hand_is_on]
+            for key in idle[:too_many]:
+                del self._sessions[key]
+
+    def _change(self, key: str, change: Callable[[Session], None]) -> dict[str, Any]:
+        session = self._session(key)
+        try:
+            change(session)
+        except Exception as error:
+            if isinstance(error, FileError) or not isinstance(error, FeltError):
+                self._sessions.pop(key, None)  # it may be half done; what is saved counts
+                self._dropped.add(key)
+            raise
+        return session_state(session)
+
+    def _summary(self, row: HandRow) -> dict[str, Any]:
+        facts = {"number": row.number, "link": row.link, "won": row.won, "luck_free": row.luck_free}
+        if row.status == CANCELLED:
+            seed = {"seed": row.seed, "nonce": row.nonce}  # revealed, as after any hand
+            return {**facts, **seed, "link": None, "cards": [], "board": [], "line": "", "returned": True}
+        return {**facts, **_cards_and_line(self._store.record(row), row.seat), "returned": False}
+
+
+def _cards_and_line(record: HandRecord, seat: int) -> dict[str, Any]:
+    """The person's cards, the board, and the actions street by street."""
+    game = load_game(record.game)
+    presentation = presentation_of(game)
+    size = presentation.hole_size
+    words = [
+        " / " if step.mover == CHANCE else f"{presentation.action_name(step.state, step.word)} "
+        for step in replay(record).steps
+    ]
+    line = "".join(words[size * game.players :])
+    return {
+        "cards": record.dealt[size * seat : size * (seat + 1)],
+        "board": record.dealt[size * game.players :],
+        "line": " / ".join(" ".join(part.split()) for part in line.split("/") if part.strip()),
+    }
