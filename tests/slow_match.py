@@ -18,10 +18,10 @@ from slow_holdem import draw_cards
 from slow_learners import GOLDEN, MASK, SplitMix64
 
 from openfelt.cards.deck import card_text
+from openfelt.core.sampling import alias_table
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem
-from openfelt.solve.traverse.enumerated import alias
 
 DRAWS = 64  # numbers set apart for a deal, of each kind
 PARTS = 255  # of which a probability of hold'em is a whole number
@@ -137,7 +137,7 @@ class SlowMatch:
 
     def _chance(self, hand: Hand, numbers: SplitMix64) -> int:
         """Walker's alias method, as the learners draw."""
-        share, other = alias(self.game.chance(hand.state))
+        share, other = alias_table(self.game.chance(hand.state))
         column = numbers.uniform() * len(share)
         place = int(column)
         return place if column - place < share[place] else int(other[place])
