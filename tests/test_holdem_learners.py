@@ -290,13 +290,18 @@ def test_the_value_is_that_of_playing_the_rules(names):
 
 
 def test_values_in_closed_form():
-    tree, three = compile_any(SMALL), compile_any(THREE)
+    tree = compile_any(SMALL)
     rule = {name: rule_policy(tree, name) for name in RULES}
     fold = holdem_value(rule["always-fold"], rule["always-raise"], deals=100)
     assert fold.seats == (-2.0, -1.0)  # the blinds, in chips
     assert (fold.mbb, fold.interval()) == (-750.0, 0.0)
     same_cards = holdem_value(rule["always-raise"], rule["always-call"], deals=1000)
     assert same_cards.chips == 0.0  # both go to the showdown, once in each seat
+
+
+@pytest.mark.slow
+def test_values_of_three_players_in_closed_form():
+    three = compile_any(THREE)
     fold = holdem_value(rule_policy(three, "always-fold"), rule_policy(three, "always-raise"), deals=100)
     assert fold.seats == (-1.0, -2.0, 0.0)
 
