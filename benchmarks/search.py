@@ -21,7 +21,7 @@ from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.cards.deck import parse_cards
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.policy.rules import rule_policy
 
 CLOCK = 0.2  # seconds, those of TAU's competition
@@ -55,7 +55,7 @@ def _learned(kind: str) -> Any:
         store = Path(folder) / "hands.db"
         felt.match("poki-like", "always-call", hands=1_000, history=store)
         with HandStore(store) as hands:
-            seen = seen_hands(hands.hands(), "poki-like", "holdem")
+            seen = observed_hands(hands.hands(), "poki-like", "holdem")
     model = new_model(kind, "holdem")
     model.fit(seen)
     return model.for_search()

@@ -14,11 +14,18 @@ import openfelt as felt
 from openfelt.bots.bot import Clock
 from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY, card_sum
 from openfelt.bots.formula.chen import chen_score
-from openfelt.bots.formula.poki_like import Habits, Manner, PokiLike, income_rate, last_raiser, rise
+from openfelt.bots.formula.poki_like import (
+    BettingStrategy,
+    GenericOpponent,
+    PokiLike,
+    income_rate,
+    last_raiser,
+    rise,
+)
 from openfelt.bots.formula.weighted_hands import (
     NO_PLACE,
     board_hands,
-    fare,
+    hand_potential,
     hole_ranks,
     reweight,
     strength_now,
@@ -150,7 +157,7 @@ def test_what_they_think_is_what_they_do(name, players):
 
 @pytest.mark.parametrize("name", FORMULA_BOTS)
 def test_other_games_are_refused_in_one_sentence(name):
-    with pytest.raises(FeltError, match=f"^{name} plays hold'em, not kuhn\\.$"):
+    with pytest.raises(FeltError, match=f"^{name} plays limit hold'em, not kuhn\\.$"):
         load_bot(name, felt.load_game("kuhn"))
 
 
@@ -381,7 +388,7 @@ def test_a_hand_against_weighted_hands_fares_as_counted(hole, board):
     tables = np.random.default_rng(1).uniform(0.01, 1, (2, PAIRS))
     cards = parse_cards(hole), parse_cards(board)
     for some in (tables[:1], tables):
-        found = fare(cards[0], board_hands(cards[1]), some)
+        found = hand_potential(cards[0], board_hands(cards[1]), some)
         assert found == pytest.approx(slow_fare(*cards, some), abs=1e-9)
 
 
@@ -389,7 +396,7 @@ def test_with_equal_weights_it_is_plain_hand_strength():
     """On the turn one card to come is all there is, so the exact strengths are an oracle."""
     for hole in ("AdQc", "8d8c", "Th9h", "JcJs"):
         exact = hand_strength(hole, "3h4cJhJd")
-        found = fare(parse_cards(hole), board_hands(parse_cards("3h4cJhJd")), np.ones((1, PAIRS)))
+        found = hand_potential(parse_cards(hole), board_hands(parse_cards("3h4cJhJd")), np.ones((1, PAIRS)))
         assert found == pytest.approx((exact.hs, exact.ppot, exact.npot), abs=1e-12)
         assert found.expected == pytest.approx(exact.ehs, abs=1e-12)
         assert found.optimistic >= found.expected
@@ -456,7 +463,7 @@ def slow_tables(view, habits):
 def test_weight_tables_are_those_of_a_slow_twin(board, line, players):
     bot, words = PokiLike(Holdem(players)), tuple(line.split())
     view = HoldemView(Holdem(players), 0, (), parse_cards("AsKs"), parse_cards(board), words)
-    expected = np.array(slow_tables(view, Habits()))
+    expected = np.array(slow_tables(view, GenericOpponent()))
     assert np.ptp(expected) > 0.5
     assert bot.weight_tables(view) == pytest.approx(expected, abs=1e-9)
     shorter = HoldemView(Holdem(players), 0, (), parse_cards("AsKs"), parse_cards(board), words[:-1])
@@ -482,14 +489,14 @@ def test_its_probabilities_are_probabilities():
             assert view.infoset in thought.infoset
 
 
-def thinks(hole, board, line, manner=None):
+def thinks(hole, board, line, strategy=None):
     view = see(hole, board, line)
-    bot = PokiLike(view.game, manner)
+    bot = PokiLike(view.game, strategy)
     return dict(zip(view.actions, bot.think(view).probabilities, strict=True))
 
 
 def test_it_bets_what_is_worth_a_bet_and_raises_what_is_worth_a_raise():
-    never_slow = Manner(check_raise=0)
+    never_slow = BettingStrategy(check_raise=0)
     assert thinks("AhKh", "QhJhTh", "raise call", never_slow)["bet"] == 1
     assert thinks("AhKh", "QhJhTh", "raise call")["bet"] == pytest.approx(0.8)  # a check-raise now and then
     assert thinks("AhKh", "QhJhTh", "raise call bet")["raise"] == 1
@@ -508,8 +515,8 @@ def test_it_semi_bluffs_with_a_draw_and_not_without():
     draw, nothing = see("5h4h", board, line), see("5d4s", board, line)
     bot = PokiLike(Holdem())
     pot, bet_size = draw.pot, 2
-    assert bot.fare(draw).ppot >= 2 * bet_size / (pot + 6 * bet_size) > bot.fare(nothing).ppot
-    assert bot.fare(draw).optimistic < 0.42
+    assert bot.potential(draw).ppot >= 2 * bet_size / (pot + 6 * bet_size) > bot.potential(nothing).ppot
+    assert bot.potential(draw).optimistic < 0.42
     assert thinks("5h4h", board, line)["bet"] == pytest.approx(0.8)
     assert thinks("5d4s", board, line)["bet"] == 0
 
@@ -518,7 +525,7 @@ def test_it_calls_by_pot_odds_with_a_draw_and_folds_nothing():
     """2 chips to call into 10: PPot must be more than a sixth (Papp 6.5)."""
     for hole, board, share in (("5h4h", "Kh8h2c", 0), ("5d4s", "Kh8h2c", 1)):
         view = see(hole, board, "raise call bet")
-        found, odds = PokiLike(Holdem()).fare(view), view.to_call / (view.pot + view.to_call)
+        found, odds = PokiLike(Holdem()).potential(view), view.to_call / (view.pot + view.to_call)
         assert odds == pytest.approx(1 / 6)
         assert (found.ppot < odds) == bool(share)
         assert found.optimistic < 0.42
@@ -530,7 +537,7 @@ def test_a_bet_is_believed_a_raise_more():
     checked, faced, raised = (
         see(hole, board, f"call check {line}") for line in ("check", "bet", "bet raise")
     )
-    assert bot.fare(checked).hs > bot.fare(faced).hs > bot.fare(raised).hs
+    assert bot.potential(checked).hs > bot.potential(faced).hs > bot.potential(raised).hs
 
 
 @pytest.mark.parametrize("opponent", ["always-call", "always-raise", "random", "probe", "ace1"])
@@ -544,7 +551,8 @@ def test_the_floor_of_weights_keeps_it_from_believing_every_bet():
     """Papp's is a hundredth; after a bet on each street only a larger one leaves room for bluffs."""
     view = see("8c7d", "Kh8s5c3d2s", "raise call bet call bet call bet")
     strengths = [
-        PokiLike(Holdem(), Manner(habits=Habits(least=least))).fare(view).hs for least in (0.01, 0.1)
+        PokiLike(Holdem(), BettingStrategy(habits=GenericOpponent(least=least))).potential(view).hs
+        for least in (0.01, 0.1)
     ]
     assert strengths[0] < 0.75 * strengths[1]
     assert thinks("8c7d", "Kh8s5c3d2s", "raise call bet call bet call bet")["fold"] == 0
@@ -553,4 +561,4 @@ def test_the_floor_of_weights_keeps_it_from_believing_every_bet():
 def test_river_strength_has_no_potential():
     view = see("8c7d", "Kh8s5c3d2s", "raise call bet call bet call bet")
     assert view.street == RIVER
-    assert PokiLike(Holdem()).fare(view)[1:] == (0, 0)
+    assert PokiLike(Holdem()).potential(view)[1:] == (0, 0)

@@ -100,7 +100,7 @@ def test_pictures(fitted, histories, tmp_path, capsys):
     assert code == 0
     assert "drawn in" in out
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    assert "picture" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.png")
+    assert "no trees to draw" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.png")
     assert ".png" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.gif")
 
 
@@ -176,11 +176,11 @@ def test_histories_without_cards_or_opponents(records, tmp_path, capsys):
         replace(record, dealt=(HIDDEN, HIDDEN, *record.dealt[2:])) for record in records if record.dealt[2:]
     ]
     path = stored("hidden.db", hidden)
-    assert "tells his cards" in refused(capsys, "model", "fit", path, *he, "--kind", "tally")
+    assert "cards are known in none" in refused(capsys, "model", "fit", path, *he, "--kind", "tally")
     assert felt(capsys, "model", "fit", path, *he, "--kind", "frequencies")[0] == 0
     folded = [record for record in records if "fold" in record.actions]
     path = stored("folded.db", folded)
-    assert "tells his cards" in refused(
+    assert "cards are known in none" in refused(
         capsys, "model", "fit", path, *he, "--kind", "trees", "--cards", "shown"
     )
     assert felt(capsys, "model", "fit", path, *he, "--kind", "trees")[0] == 0

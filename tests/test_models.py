@@ -24,30 +24,23 @@ from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.record import HandRecord
 from openfelt.opponents.models import trees
+from openfelt.opponents.models.domain import UNKNOWN, model_domain
 from openfelt.opponents.models.files import KINDS, load_model, new_model, open_model, save_model
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.ground import UNKNOWN, ground_of
 from openfelt.opponents.models.model import OpponentModel, guess
-from openfelt.opponents.models.public_tree import (
-    FACTS,
-    FOLD,
-    RAISE,
-    all_facts,
-    bits_everywhere,
-    facts_at,
-    find_places,
-    holds_at,
-)
-from openfelt.opponents.models.score import compare, marginal, split
-from openfelt.opponents.models.seen import (
+from openfelt.opponents.models.observed import (
     KNOWN,
     SHOWN,
-    SeenHand,
+    ObservedHand,
     all_decisions,
     decisions_in,
-    seen_hand,
-    seen_hands,
+    observed_hand,
+    observed_hands,
 )
+from openfelt.opponents.models.public_queries import holds_at
+from openfelt.opponents.models.public_tree import FACTS, FOLD, RAISE, facts_at, find_places
+from openfelt.opponents.models.public_walk import all_facts, bits_everywhere
+from openfelt.opponents.models.score import compare, marginal, split
 from openfelt.opponents.models.tally import TallyModel, public_contexts
 from openfelt.opponents.models.trees import TreesModel
 from openfelt.solve.traverse import episode
@@ -64,7 +57,7 @@ HELD_OUT = 300
 
 @cache
 def leduc_levels():
-    return public_contexts(ground_of("leduc")).levels
+    return public_contexts(model_domain("leduc")).levels
 
 
 def tally_key(moment):
@@ -107,13 +100,13 @@ def truth(record, habit):
 
 def distances(model, records, habit):
     """Total variation from the truth: of actions in the mean over decisions, of cards over hands."""
-    ground = model.ground
+    domain = model.domain
     actions, cards = [], []
     for record in records:
-        hand = seen_hand(ground, record, record.names.index("he"))
+        hand = observed_hand(domain, record, record.names.index("he"))
         does, holds = truth(record, habit)
         for place, street, chances in does:
-            board = hand.board[: ground.board_cards[street]]
+            board = hand.board[: domain.board_cards[street]]
             said = model.actions(board, hand.line[:place])[hand.holding]
             actions.append(abs(said - chances).sum() / 2)
         cards.append(abs(model.cards(hand) - holds).sum() / 2)
@@ -123,7 +116,7 @@ def distances(model, records, habit):
 def learned(kind, records, count, cards=KNOWN, **settings):
     game = records[0].game
     model = new_model(kind, game)
-    model.fit(seen_hands(records[:count], "he", game, cards), **settings)
+    model.fit(observed_hands(records[:count], "he", game, cards), **settings)
     return model
 
 
@@ -211,7 +204,7 @@ class Told(OpponentModel):
         rows = [self.chances(*map(int, at)) for at in zip(nodes, ranks, holdings, strict=True)]
         can = np.array(rows, float)
         for row, node in zip(can, nodes, strict=True):
-            kind = int(self.ground.public.node[node, KIND])
+            kind = int(self.domain.public.node[node, KIND])
             first = 1 - (kind >> FACING_SHIFT & 1)
             row[:first] = 0
             row[first + (kind & 3) :] = 0
@@ -222,7 +215,7 @@ class Told(OpponentModel):
 
 @pytest.mark.parametrize("game", ["kuhn", slow("leduc"), slow("leduc(ranks=5)")])
 def test_posteriors_are_those_of_all_deals(game):
-    ground = ground_of(game)
+    domain = model_domain(game)
     drawn = {}
     habit = Habit(lambda moment: (moment.words, moment.hand), 7)
 
@@ -232,18 +225,18 @@ def test_posteriors_are_those_of_all_deals(game):
     model = Told(game, chances)
     for record in play(game, (habit, habit), 400, 3):
         for seat in (0, 1):
-            hand = seen_hand(ground, record, seat)
-            for card, holding in zip(ground.game.deck, range(ground.holdings), strict=True):
+            hand = observed_hand(domain, record, seat)
+            for card, holding in zip(domain.game.deck, range(domain.holdings), strict=True):
                 for place, (moment, _) in enumerate(moments(record)):
                     mine = moment._replace(card=card)
-                    node = int(find_places(ground.public, [hand.line[:place]]).node[0])
-                    board = hand.board[: ground.board_cards[moment.street]]
+                    node = int(find_places(domain.public, [hand.line[:place]]).node[0])
+                    board = hand.board[: domain.board_cards[moment.street]]
                     weights = np.zeros(3)
                     first = 0 if moment.facing else 1
                     weights[first : first + moment.ways] = habit.chances(mine)
-                    drawn[node, int(ground.ranks(board)[holding]), holding] = weights
+                    drawn[node, int(domain.ranks(board)[holding]), holding] = weights
             truth = exact_cards(record, seat, habit)
-            assert model.cards(hand) == pytest.approx([truth[card] for card in ground.game.deck], abs=1e-12)
+            assert model.cards(hand) == pytest.approx([truth[card] for card in domain.game.deck], abs=1e-12)
 
 
 def holdem_hands(players, count, seed=0):
@@ -254,22 +247,22 @@ def holdem_hands(players, count, seed=0):
 @pytest.mark.slow
 def test_in_holdem_too(strengths):
     """Bayes' rule over all 1,326 pairs, one by one, each with its rank."""
-    ground = ground_of("holdem")
+    domain = model_domain("holdem")
 
     def chances(node, rank, holding):
         return 1.0 + 40 * (rank < 40), 1.0 + rank, 1.0 + (node % 7) * rank
 
     model = Told("holdem", chances)
     for record in holdem_hands(2, 12):
-        hand = seen_hand(ground, record, 0)
+        hand = observed_hand(domain, record, 0)
         gone = {*hand.board, *hand.dead}
         likely = np.zeros(1326)
         for pair, (low, high) in enumerate(PAIR_CARDS.tolist()):
             if {low, high} & gone:
                 continue
             likely[pair] = 1.0
-            for node, _, street, action in decisions_in(ground.public, hand):
-                rank = ground.rank_of(pair, hand.board[: ground.board_cards[street]])
+            for node, _, street, action in decisions_in(domain.public, hand):
+                rank = domain.rank_of(pair, hand.board[: domain.board_cards[street]])
                 likely[pair] *= model.shares([node], [rank], [pair])[0, action]
         assert model.cards(hand) == pytest.approx(likely / likely.sum(), abs=1e-12)
     assert len(gone) in (2, 5, 6, 7)
@@ -281,7 +274,7 @@ def test_in_holdem_too(strengths):
 def test_of_players_who_do_not_look_only_card_removal_is_known(weights, strengths):
     model = Told("holdem", lambda *_: np.array(weights) + 1e-12)
     for record in holdem_hands(2, 6, seed=4):
-        hand = seen_hand(model.ground, record, 1)
+        hand = observed_hand(model.domain, record, 1)
         left = 52 - len(hand.board) - 2
         cards = model.cards(hand)
         dead = [pair for pair, two in enumerate(PAIR_CARDS.tolist()) if {*two} & {*hand.board, *hand.dead}]
@@ -292,7 +285,7 @@ def test_of_players_who_do_not_look_only_card_removal_is_known(weights, strength
 
 def test_ranks_are_chances_to_win(strengths):
     board = parse_cards("Ah7c7dTs2s")
-    ranks = ground_of("holdem").ranks(board)
+    ranks = model_domain("holdem").ranks(board)
     for text in ("AcAd", "KsQs", "7h3c", "4d3d", "TcTd"):
         own = parse_cards(text)
         others = [card for card in range(52) if card not in (*board, *own)]
@@ -309,16 +302,16 @@ def test_the_marginal_is_the_sum_over_cards():
     records = play("leduc", (habit, habit), 2_000, 5)
     model = learned("trees", records, 2_000)
     for record in records[:50]:
-        hand = seen_hand(model.ground, record, 1)._replace(holding=UNKNOWN)
+        hand = observed_hand(model.domain, record, 1)._replace(holding=UNKNOWN)
         each = [
             np.prod([1.0, *np.exp(_decision_logs(model, hand._replace(holding=card)))]) for card in range(3)
         ]
-        before = model.ground.possible((*hand.board, *hand.dead))
+        before = model.domain.possible((*hand.board, *hand.dead))
         assert np.exp(marginal(model, hand)) == pytest.approx(float(before @ each))
 
 
 def _decision_logs(model, hand):
-    found = all_decisions(model.ground, [hand])
+    found = all_decisions(model.domain, [hand])
     shares = model.shares(found.node, found.rank, found.holding)
     return np.log(shares[np.arange(len(shares)), found.action])
 
@@ -330,17 +323,17 @@ def _decision_logs(model, hand):
     "game", ["holdem", slow("holdem(players=3)"), "leduc", slow("leduc(players=3,ranks=4)"), "kuhn"]
 )
 def test_facts_are_those_of_the_rules_replayed(game):
-    ground = ground_of(game)
-    players = ground.players
+    domain = model_domain(game)
+    players = domain.players
     habit = Habit(lambda moment: (moment.words, moment.card[0]), 11)
-    everywhere = all_facts(ground.public)
-    pots = all_facts(ground.public, ("pot", "seat"))
+    everywhere = all_facts(domain.public)
+    pots = all_facts(domain.public, ("pot", "seat"))
     for record in play(game, (habit,) * players, 60, 2):
-        line = ground.line(record.actions)
+        line = domain.line(record.actions)
         told = moments(record)
-        places = find_places(ground.public, [line[:place] for place in range(len(line))])
+        places = find_places(domain.public, [line[:place] for place in range(len(line))])
         wanted = np.array([[moment.facts[name] for name in FACTS] for moment, _ in told])
-        assert facts_at(ground.public, places).tolist() == wanted.tolist()
+        assert facts_at(domain.public, places).tolist() == wanted.tolist()
         assert everywhere[places.node].tolist() == wanted.tolist()
         assert pots[places.node].tolist() == wanted[:, [FACTS.index("pot"), 0]].tolist()
 
@@ -363,15 +356,15 @@ def _plainly(query, moment, places=()):
 @pytest.mark.parametrize("players", [2, slow(3)])
 def test_queries_are_those_of_trying_all(players):
     records = holdem_hands(players, 30, seed=6)
-    ground = ground_of(records[0].game)
+    domain = model_domain(records[0].game)
     generator = np.random.default_rng(1)
     told, lines = [], []
     for record in records:
-        line = ground.line(record.actions)
+        line = domain.line(record.actions)
         for place, (moment, _) in enumerate(moments(record)):
             told.append(moment)
             lines.append(line[:place])
-    places = find_places(ground.public, lines)
+    places = find_places(domain.public, lines)
     truths = 0
     for trial in range(60):
         query = [
@@ -380,10 +373,10 @@ def test_queries_are_those_of_trying_all(players):
         ]
         wanted = [_plainly(query, moment) for moment in told]
         table = np.array(query, np.int32)
-        assert holds_at(ground.public, places, table).astype(bool).tolist() == wanted
+        assert holds_at(domain.public, places, table).astype(bool).tolist() == wanted
         if players == 2 and trial < 8:
-            bits = np.zeros((len(ground.public.node), 1), np.uint64)
-            bits_everywhere(ground.public, {5: table}, bits)
+            bits = np.zeros((len(domain.public.node), 1), np.uint64)
+            bits_everywhere(domain.public, {5: table}, bits)
             assert (bits[places.node, 0] == 32).tolist() == wanted
         truths += sum(wanted)
     assert truths > 100
@@ -398,10 +391,10 @@ def test_trees_are_those_of_scikit_learn(buckets):
     generator = np.random.default_rng(1)
     habit = Habit(lambda moment: (moment.words, moment.hand), 7)
     records = play("leduc", (habit, habit), 3_000, 5)
-    ground = ground_of("leduc")
-    hands = seen_hands(records, "he", "leduc")
+    domain = model_domain("leduc")
+    hands = observed_hands(records, "he", "leduc")
     model = TreesModel("leduc", buckets=buckets)
-    found = all_decisions(ground, hands)
+    found = all_decisions(domain, hands)
     count = len(found.hand)
     found = found._replace(
         weight=generator.choice([0.25, 1.0], count), rank=generator.integers(0, 100, count)
@@ -409,9 +402,9 @@ def test_trees_are_those_of_scikit_learn(buckets):
     bold = (found.rank // 10 % 3 == 1) & (found.action > 0)
     found = found._replace(action=np.where(bold, RAISE, found.action).astype(np.uint8))
     model.fit_to(found)
-    table = trees.features(ground.public, found, model.buckets)
+    table = trees.features(domain.public, found, model.buckets)
     shares = model.shares(found.node, found.rank, found.holding)
-    streets = ground.public.node[found.node, KIND] >> 3 & 3
+    streets = domain.public.node[found.node, KIND] >> 3 & 3
     for street in (0, 1):
         here = streets == street
         tree = trees.grow(table[here], found.action[here], found.weight[here])
@@ -420,7 +413,7 @@ def test_trees_are_those_of_scikit_learn(buckets):
         counts = np.zeros((here.sum(), 3))
         counts[:, tree.classes_] = tree.predict_proba(table[here]) * seen[:, None]
         counts += 1.0
-        kinds = ground.public.node[found.node[here], KIND]
+        kinds = domain.public.node[found.node[here], KIND]
         for row, kind in enumerate(kinds):
             counts[row, : 1 - (kind >> FACING_SHIFT & 1)] = 0
             counts[row, 1 - (kind >> FACING_SHIFT & 1) + (kind & 3) :] = 0
@@ -448,13 +441,13 @@ def test_trees_in_words():
 
 @pytest.mark.parametrize("game", ["holdem", slow("holdem(players=3)"), "leduc", "kuhn"])
 def test_contexts_are_those_of_the_rules_replayed(game):
-    ground = ground_of(game)
-    levels, context = public_contexts(ground)
+    domain = model_domain(game)
+    levels, context = public_contexts(domain)
     habit = Habit(lambda moment: (moment.words, moment.card[0]), 12)
     met = set()
-    for record in play(game, (habit,) * ground.players, 60, 2):
-        line = ground.line(record.actions)
-        places = find_places(ground.public, [line[:place] for place in range(len(line))])
+    for record in play(game, (habit,) * domain.players, 60, 2):
+        line = domain.line(record.actions)
+        places = find_places(domain.public, [line[:place] for place in range(len(line))])
         for node, (moment, _) in zip(places.node.tolist(), moments(record), strict=True):
             level = sum(moment.facts["pot"] >= least for least in levels) - 1
             met.add(level)
@@ -485,35 +478,35 @@ def felt_record(game, number, dealt, actions, names=("he", "she")):
 
 
 def test_hidden_cards_count_by_the_guess():
-    ground = ground_of("leduc")
-    hand = SeenHand(0, ground.line(["check", "bet", "fold"]), (), UNKNOWN, (2,))
-    likely = guess(ground, hand)
+    domain = model_domain("leduc")
+    hand = ObservedHand(0, domain.line(["check", "bet", "fold"]), (), UNKNOWN, (2,))
+    likely = guess(domain, hand)
     assert likely[0] > likely[1] > likely[2] == 0
     model = TallyModel("leduc")
     model.learn(hand)
     assert model.counts.sum() == pytest.approx(2.0)
     folded = model.counts[:, :, FOLD].sum(axis=0)
-    assert folded[ground.ranks(()) * model.buckets // 100] == pytest.approx(likely)
+    assert folded[domain.ranks(()) * model.buckets // 100] == pytest.approx(likely)
 
 
 @pytest.mark.parametrize("kind", ["tally", "frequencies"])
 def test_learning_hand_by_hand_is_learning_at_once(kind):
     records = hands_of(FAMILIES["tally"], "leduc")[:300]
-    hands = seen_hands(records, "he", "leduc", SHOWN)
+    hands = observed_hands(records, "he", "leduc", SHOWN)
     one, all_at_once = new_model(kind, "leduc"), new_model(kind, "leduc")
     for hand in hands:
         one.learn(hand)
     all_at_once.fit(hands)
     assert one.counts == pytest.approx(all_at_once.counts)
-    known = seen_hands(records, "he", "leduc")
+    known = observed_hands(records, "he", "leduc")
     one.fit(known)
-    all_at_once.fit_to(all_decisions(one.ground, known))
+    all_at_once.fit_to(all_decisions(one.domain, known))
     assert one.counts == pytest.approx(all_at_once.counts)
 
 
 def test_both_ways_of_reading_remove_cards():
     records = hands_of(FAMILIES["tally"], "leduc")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     for reading in ("tally", "bayes"):
         model = TallyModel("leduc", reading=reading)
         model.fit(hands[:1_000])
@@ -522,7 +515,7 @@ def test_both_ways_of_reading_remove_cards():
             assert cards.sum() == pytest.approx(1.0)
             gone = [*hand.board, *hand.dead]
             assert all(cards[card] == 0 for card in gone if gone.count(card) == 2)
-    with pytest.raises(FeltError, match="way of reading"):
+    with pytest.raises(FeltError, match="reading of cards"):
         TallyModel("leduc", reading="palms")
     with pytest.raises(FeltError, match="1 to 100 buckets"):
         TallyModel("holdem", buckets=0)
@@ -568,7 +561,7 @@ def test_a_search_is_answered_with_the_shares(kind, strengths):
             street = kind_of >> 3 & 3
             board = cards[4 : 4 + (0, 3, 4, 5)[street]]
             holding = int(PAIR[cards[2 * player], cards[2 * player + 1]])
-            rank = model.ground.rank_of(holding, board)
+            rank = model.domain.rank_of(holding, board)
             shares = model.shares(np.array([node]), np.array([rank]), np.array([holding]))[0]
             first = 0 if kind_of >> FACING_SHIFT & 1 else 1
             wanted = shares[first : first + (kind_of & 3)]
@@ -590,7 +583,7 @@ def test_scores_of_a_known_player():
     """Where the truth is among what a model can say, its loss comes near the player's entropy."""
     habit = FAMILIES["trees"]
     records = hands_of(habit, "leduc")
-    first, last = split(seen_hands(records, "he", "leduc"), 0.3)
+    first, last = split(observed_hands(records, "he", "leduc"), 0.3)
     model, habits = new_model("trees", "leduc"), FrequencyModel("leduc")
     model.fit(first)
     habits.fit(first)
@@ -618,7 +611,7 @@ def test_scores_of_a_known_player():
 
 def test_hands_without_cards_are_scored_as_a_whole():
     records = hands_of(FAMILIES["trees"], "leduc")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     model, habits = new_model("trees", "leduc"), FrequencyModel("leduc")
     model.fit(hands[:2_000])
     habits.fit(hands[:2_000])
@@ -635,7 +628,7 @@ def test_hands_without_cards_are_scored_as_a_whole():
 def test_errors_are_by_hand():
     """The standard error is the spread of the means of many samples of hands."""
     records = hands_of(FAMILIES["trees"], "leduc")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     model = learned("trees", records, 2_000)
     parts = [
         compare("", model, FrequencyModel("leduc"), hands[at : at + 100])[0] for at in range(0, 6_000, 100)
@@ -656,7 +649,7 @@ def test_models_come_back_as_they_were(kind, game, tmp_path, strengths):
     model = learned(kind, records, 100)
     save_model(model, tmp_path / "model", player="he")
     back = load_model(tmp_path / "model", game)
-    found = all_decisions(model.ground, seen_hands(records[-50:], "he", game))
+    found = all_decisions(model.domain, observed_hands(records[-50:], "he", game))
     assert back.kind == kind
     assert (
         back.shares(found.node, found.rank, found.holding).tolist()
@@ -702,13 +695,13 @@ def test_kinds_are_known():
 def test_hands_that_tell_nothing():
     records = hands_of(FAMILIES["trees"], "leduc")[:5]
     with pytest.raises(FeltError, match="one player"):
-        seen_hands([replace(records[0], names=("he",))], "he", "leduc")
+        observed_hands([replace(records[0], names=("he",))], "he", "leduc")
     with pytest.raises(FeltError, match="no hands of bob in leduc"):
-        seen_hands(records, "bob", "leduc")
+        observed_hands(records, "bob", "leduc")
     with pytest.raises(FeltError, match="only of leduc"):
-        seen_hands(records, "he", "kuhn")
+        observed_hands(records, "he", "kuhn")
     with pytest.raises(FeltError, match="known or shown"):
-        seen_hands(records, "he", "leduc", "marked")
+        observed_hands(records, "he", "leduc", "marked")
 
 
 @pytest.mark.slow
@@ -719,5 +712,5 @@ def test_three_players_too():
     for kind in OWN_KINDS:
         model = learned(kind, records, 400, SHOWN)
         assert model.policy().probabilities.min() > 0
-        hand = seen_hands(records, "he", game, SHOWN)[-1]
+        hand = observed_hands(records, "he", game, SHOWN)[-1]
         assert model.cards(hand).sum() == pytest.approx(1.0)

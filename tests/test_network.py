@@ -20,7 +20,8 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import episode_kernel, part
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting, is_over
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network import new_network, score_actions, train, weights_of
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     CHEN,
     COLUMNS,
@@ -31,13 +32,9 @@ from openfelt.opponents.models.network import (
     PRIVATE,
     WIDTH,
     Examples,
-    columns_of,
+    feature_columns,
     features_of,
     hand_examples,
-    new_network,
-    score_actions,
-    train,
-    weights_of,
 )
 from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.solve.traverse.holdem import holdem_tree, new_deal
@@ -156,7 +153,7 @@ def test_forward_pass_is_scikit_learn_s(features, names):
         row = np.concatenate([[potential, chen, is_max], features.public[node]])
         _score(network, node, potential, chen, is_max)
         chances = np.exp(network.score) / np.exp(network.score).sum()
-        (expected,) = model.predict_proba(row[None, columns_of(names)])
+        (expected,) = model.predict_proba(row[None, feature_columns(names)])
         np.testing.assert_allclose(chances, expected, atol=1e-9)
 
 
@@ -220,7 +217,7 @@ def test_only_hands_that_the_searcher_won_count(collected):
     """A winner has not folded. Its opponents do what their rules say, and both seats' decisions are there."""
     for opponent, examples in collected.items():
         assert len(examples.action) == 1_500
-        own = examples.features[:, columns_of([MAX_NODE])[0]] == 1.0
+        own = examples.features[:, feature_columns([MAX_NODE])[0]] == 1.0
         assert 300 < own.sum() < 1_200
         assert FOLD not in examples.action[own]
         his, action = examples.features[~own], examples.action[~own]
@@ -266,8 +263,10 @@ def test_the_set_is_a_third_from_each_opponent(features, collected, tmp_path, mo
 def test_accuracy_without_cards():
     """Two kinds of decisions, in which two of three and three of four do the same; a third is new."""
     features, action = np.zeros((7, COLUMNS)), np.array([CALL, CALL, RAISE, RAISE, RAISE, RAISE, FOLD])
-    features[3:, columns_of([MAX_NODE])] = 1.0
-    features[:, columns_of([POTENTIAL])[0]] = np.arange(7)  # a card tells each apart, and is not looked at
+    features[3:, feature_columns([MAX_NODE])] = 1.0
+    features[:, feature_columns([POTENTIAL])[0]] = np.arange(
+        7
+    )  # a card tells each apart, and is not looked at
     training, new = Examples(features, action), np.full((1, COLUMNS), 0.5)
     testing = Examples(np.concatenate([features, new]), np.append(action, CALL))
     assert public_accuracy(training, testing) == pytest.approx(5 / 8)
@@ -277,11 +276,11 @@ def test_training_finds_what_is_there(features):
     """An action that follows from one feature is learned from it, and not from another."""
     generator = np.random.default_rng(6)
     table = generator.random((4_000, COLUMNS))
-    action = (table[:, columns_of([POT])[0]] * 3).astype(np.int64)
+    action = (table[:, feature_columns([POT])[0]] * 3).astype(np.int64)
     examples = Examples(table, action)
     for names, least, most in (((POT,), 0.9, 1.0), ((CHEN,), 0.0, 0.45)):
         *_, model = train(examples, names, epochs=20)
-        assert least <= model.score(table[:, columns_of(names)], action) <= most
+        assert least <= model.score(table[:, feature_columns(names)], action) <= most
 
 
 # The study
@@ -323,9 +322,9 @@ def test_the_page_says_what_holds(tmp_path):
 
 def test_bad_input_gets_a_sentence(features):
     with pytest.raises(FeltError, match=r"There is no feature 'hand potental'.*hand potential"):
-        columns_of(["hand potental"])
+        feature_columns(["hand potental"])
     with pytest.raises(FeltError, match="at least one"):
-        columns_of(())
+        feature_columns(())
     with pytest.raises(FeltError, match="one opponent"):
         features_of(compile_holdem(Holdem(players=3)), np.zeros(1_326))
     with pytest.raises(FeltError, match="for 1326 pairs of hole cards, not for 169"):
@@ -337,7 +336,7 @@ def test_bad_input_gets_a_sentence(features):
     shorter = Holdem(bets=3)
     with pytest.raises(FeltError, match=r"made for another game than holdem\(bets=3\)"):
         ExpansionBot(shorter, network, 10).search(holdem_view(shorter, 1, (0, 1), (), ()))
-    with pytest.raises(FeltError, match="two hidden layers and 1 inputs is wanted, not of 2 and 2"):
+    with pytest.raises(FeltError, match="two hidden layers and 1 inputs, not 2 and 2"):
         weights_of(model, (POT,))
 
 

@@ -15,7 +15,7 @@ from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import ONCE
 from openfelt.studies.match_table import Winnings
@@ -83,7 +83,7 @@ def test_the_observed_opponent(tmp_path, strengths):
     observed.observe("always-call", 80, 0, 1, lambda _: None)
     with HandStore(tmp_path / f"{FOE}.db") as store:
         records = list(store.hands())
-    assert observed.hands == seen_hands(records, FOE, "holdem")
+    assert observed.hands == observed_hands(records, FOE, "holdem")
     assert len(observed.hands) == 80
     felt.match("always-call", FOE, hands=80, history=tmp_path / "played.db")
     with HandStore(tmp_path / "played.db") as store:

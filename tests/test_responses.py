@@ -22,7 +22,7 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.hands.store import HandStore
 from openfelt.measure.exploitability import values_against
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
 from openfelt.opponents.responses.fixed import fixed_policy
 from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
@@ -309,7 +309,7 @@ def test_observations_are_counted_by_row():
             if record.names[moment.me] == "he":
                 want[tree.slots(tree.find_row(moment.me, " ".join(moment.seen)))] += 1
     assert want.sum() > 300
-    assert observations(tree, seen_hands(records, "he", "leduc")).tolist() == want.tolist()
+    assert observations(tree, observed_hands(records, "he", "leduc")).tolist() == want.tolist()
 
 
 def test_confidence_that_is_nowhere_is_the_equilibrium():
@@ -329,7 +329,7 @@ def test_where_fixed_policies_come_from(tmp_path):
     again = fixed_policy(tmp_path / "policy", "leduc")
     assert again.probabilities.tolist() == player("leduc").probabilities.tolist()
     model = new_model("trees", "leduc")
-    model.fit(seen_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
+    model.fit(observed_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
     save_model(model, tmp_path / "model", player="he")
     read = fixed_policy(str(tmp_path / "model"), "leduc")
     assert read.probabilities.tolist() == model.policy().probabilities.tolist()
@@ -433,7 +433,7 @@ def test_confidence_by_hands(at, capsys):
     records = play("leduc", (HE, HE), 300, 1)
     with HandStore(at / "hands.db") as store:
         store.append(records, match="m")
-    hands = seen_hands(records, "he", "leduc")
+    hands = observed_hands(records, "he", "leduc")
     model = new_model("trees", "leduc")
     model.fit(hands)
     save_model(model, at / "he", player="he")
@@ -454,17 +454,17 @@ def test_confidence_by_hands(at, capsys):
         ("kuhn --model random --sweep a", "--sweep takes numbers"),
         ("kuhn(players=3) --model random", "Counter-strategies are for two players"),
         ("kuhn --model missing", "There is no model, run or policy at missing."),
-        ("kuhn --model random --solver mcrnr", "Say how long to learn"),
+        ("kuhn --model random --solver mcrnr", "Give a budget"),
         ("kuhn --model random --solver nothing", "There is no solver"),
-        ("kuhn --model random --solver rnr --each --iterations 9", "dbr one at each decision"),
-        ("kuhn --model random --safe -1", "must be 0 or more"),
-        ("kuhn --model random --safe 0.1 --p 0.5", "--safe stands alone"),
+        ("kuhn --model random --solver rnr --each --iterations 9", "dbr draws at each decision"),
+        ("kuhn --model random --safe -1", "may give up 0 or more"),
+        ("kuhn --model random --safe 0.1 --p 0.5", "--safe excludes --p"),
         ("kuhn --model random --plot a.png", "goes with --sweep"),
         ("kuhn --model random --confidence s-curve", "--hands and --player"),
         ("kuhn --model random --confidence much", "There is no confidence"),
-        ("kuhn --model mcts", "mcts plays by no table"),
+        ("kuhn --model mcts", "mcts has no tabular policy"),
         ("kuhn", "--model"),
-        ("holdem --model random --safe 0.1", "too large for --safe"),
+        ("holdem --model random --safe 0.1", "too large for the linear programs of --safe"),
         ("holdem --model random --solver rnr --iterations 9", "too large for rnr"),
         ("holdem(buckets='ehs:10') --model default --iterations 9", "not of holdem(buckets='ehs:10')"),
     ],

@@ -14,7 +14,7 @@ from openfelt.cards.deck import PAIR, card_text
 from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import SeenHand
+from openfelt.opponents.models.observed import ObservedHand
 from openfelt.opponents.responses.bucketed import bucketed
 from openfelt.opponents.responses.confidence import observations
 from openfelt.opponents.responses.fixed import fixed_policy
@@ -64,11 +64,11 @@ def test_seats_are_joined(tree):
 class Parity:
     """A player who raises with even holdings and calls with odd ones before the flop; then by rank."""
 
-    def __init__(self, ground):
-        self.ground = ground
+    def __init__(self, domain):
+        self.domain = domain
 
     def shares(self, nodes, ranks, holdings):
-        kind = int(self.ground.public.node[nodes[0], 1])
+        kind = int(self.domain.public.node[nodes[0], 1])
         street, most = kind >> 3 & 3, (kind & 3) - (kind >> 2 & 1)
         bold = (holdings % 2 == 0) if street != 2 else ranks >= 50
         table = np.zeros((len(nodes), 3))
@@ -80,7 +80,7 @@ class Parity:
 
 def test_a_model_becomes_a_policy_of_buckets(tree):
     """Hands count by how the player comes there: after his raise he holds even pairs, and bets them."""
-    model = Parity(new_model("frequencies", GAME).ground)
+    model = Parity(new_model("frequencies", GAME).domain)
     policy = bucketed(model, tree, deals=1_500)
     mixed = [policy.at_bucket(0, bucket)["raise"] for bucket in range(3, 8)]
     assert np.mean(mixed) == pytest.approx(0.5, abs=0.1)
@@ -96,14 +96,14 @@ def test_a_model_becomes_a_policy_of_buckets(tree):
 
 
 def test_observations_are_counted_by_bucket(tree):
-    ground, held = new_model("frequencies", GAME).ground, int(PAIR[50, 37])
+    domain, held = new_model("frequencies", GAME).domain, int(PAIR[50, 37])
     board = (0, 5, 10, 15, 20)
-    hands = [SeenHand(seat, (1, 0, 0, 0), board, held) for seat in (0, 1)] * 3
-    hands.append(SeenHand(0, (1, 0), board))  # whose cards are not known
+    hands = [ObservedHand(seat, (1, 0, 0, 0), board, held) for seat in (0, 1)] * 3
+    hands.append(ObservedHand(0, (1, 0), board))  # whose cards are not known
     counts = observations(tree, hands)
     assert counts.sum() > 0
     want = np.zeros(tree.num_slots)
-    hole = ground.holding_text(held)
+    hole = domain.holding_text(held)
     for words in ([], ["call"], ["call", "check"], ["call", "check", "check"]):
         node = tree.find_node(words)
         shown = [card_text(card) for card in board[: 0 if len(words) < 2 else 3]]
@@ -126,7 +126,7 @@ def test_other_buckets_and_games_are_refused(tree, tmp_path):
 
 @pytest.mark.slow
 def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("openfelt.cli.respond_holdem.MEASURED_DEALS", 20_000)
+    monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = str(tmp_path / "counter")
     words = ["respond", GAME, "--model", "always-raise", "--iterations", "200000", "--json", "--out", out]
     assert main([*words, "--p", "0.9"]) == 0
@@ -145,7 +145,7 @@ def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monke
 
 @pytest.mark.slow
 def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("openfelt.cli.respond_holdem.MEASURED_DEALS", 20_000)
+    monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = tmp_path / "counters"
     words = ["respond", GAME, "--model", "always-raise", "--solver", "external-mccfr"]
     words += ["--sweep", "1,0", "--iterations", "10000"]
@@ -165,7 +165,7 @@ def test_a_sweep_tells_what_each_wins(tree, tmp_path, capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["0", "1"]
     for further, sentence in (
-        (["--plot", "x.png"], "too large for --plot"),
+        (["--plot", "x.png"], "--plot needs the equilibrium"),
         (["--p", "1"], "--sweep for several"),
     ):
         assert main([*words, *further]) == 2

@@ -268,7 +268,7 @@ def test_bad_input():
         Mcts(8, 2, 3, settings=MctsSettings(rollout="policy"))
     with pytest.raises(FeltError, match="a number of iterations, or seconds"):
         TreeSearcher("kuhn").search(0)
-    with pytest.raises(FeltError, match="not for leduc"):
+    with pytest.raises(FeltError, match="plays limit hold'em, not leduc"):
         HoldemSearcher("leduc")
     assert felt.load_game("kuhn")
 

@@ -20,7 +20,7 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.hands.record import HIDDEN
 from openfelt.opponents.models.files import load_model, new_model, save_model
-from openfelt.opponents.models.seen import SeenHand, decisions_in
+from openfelt.opponents.models.observed import ObservedHand, decisions_in
 
 LEDUC = felt.load_game("leduc")
 FEW = {"iterations": 20}
@@ -45,17 +45,17 @@ def anything(actions, generator):
     return int(generator.integers(len(actions)))
 
 
-def leduc_hands(count, seed, ground, *, shown=True):
+def leduc_hands(count, seed, domain, *, shown=True):
     """Hands of a player in seat 0 who calls, seen from seat 1, who does anything."""
     generator = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         hand = played(LEDUC, generator, (passive, anything))
         dealt = [step.action for step in hand.steps if step.mover == CHANCE]
-        holdings, cards, board = ground.read(dealt)
-        line = ground.line([step.action for step in hand.steps if step.mover != CHANCE])
+        holdings, cards, board = domain.read(dealt)
+        line = domain.line([step.action for step in hand.steps if step.mover != CHANCE])
         holding = holdings[0] if shown or LEDUC.shown(hand.state) else -1
-        found.append(SeenHand(0, line, board, holding, cards[1]))
+        found.append(ObservedHand(0, line, board, holding, cards[1]))
     return found
 
 
@@ -79,12 +79,12 @@ def test_a_bot_learns_from_hands_unless_told_not_to(kind, learn):
 def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
     """One who always calls: after a few hands of another who folds at times, it still calls mostly."""
     model = new_model(kind, LEDUC)
-    ground = model.ground
-    model.fit(leduc_hands(600, 1, ground))
+    domain = model.domain
+    model.fit(leduc_hands(600, 1, domain))
     save_model(model, tmp_path / "model")
     loaded, fresh = load_model(tmp_path / "model", LEDUC), new_model(kind, LEDUC)
     before = loaded.policy().probabilities
-    for hand in leduc_hands(40, 2, ground):
+    for hand in leduc_hands(40, 2, domain):
         loaded.learn(hand)
         fresh.learn(hand)
     after = np.abs(loaded.policy().probabilities - before).max()
@@ -93,27 +93,27 @@ def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
     save_model(loaded, tmp_path / "again")
     again = load_model(tmp_path / "again", LEDUC)
     assert again.before.hands == 640
-    assert again.before.habits.sum() == sum(len(list(_his(hand, ground))) for hand in _all(ground))
-    for hand in leduc_hands(200, 3, ground):  # far enough to be fitted anew
+    assert again.before.habits.sum() == sum(len(list(_his(hand, domain))) for hand in _all(domain))
+    for hand in leduc_hands(200, 3, domain):  # far enough to be fitted anew
         again.learn(hand)
     assert np.abs(again.policy().probabilities - before).max() < 0.05
 
 
-def _all(ground):
-    return [*leduc_hands(600, 1, ground), *leduc_hands(40, 2, ground)]
+def _all(domain):
+    return [*leduc_hands(600, 1, domain), *leduc_hands(40, 2, domain)]
 
 
-def _his(hand, ground):
-    return decisions_in(ground.public, hand)
+def _his(hand, domain):
+    return decisions_in(domain.public, hand)
 
 
 @pytest.mark.parametrize("kind", ["trees", "relational"])
 def test_one_more_hand_does_not_undo_the_rounds_of_em(kind):
     model = new_model(kind, LEDUC)
-    hands = leduc_hands(400, 4, model.ground, shown=False)
+    hands = leduc_hands(400, 4, model.domain, shown=False)
     model.fit(hands)
     before = model.policy().probabilities
-    for hand in leduc_hands(110, 5, model.ground, shown=False):
+    for hand in leduc_hands(110, 5, model.domain, shown=False):
         model.learn(hand)
     assert np.abs(model.policy().probabilities - before).mean() < 0.02
 
@@ -128,7 +128,7 @@ def test_nobody_is_believed_to_hold_a_card_that_is_seen(players):
     hole, board = parse_cards("AhKd"), parse_cards("2c7s9h")
     line = ["call", "check"] if players == 2 else ["call", "call", "check"]
     view = holdem_view(game, 0, hole, board, line)
-    found = bot.beliefs(view)
+    found = bot.view_search.beliefs(view)
     seen = np.isin(PAIR_CARDS, (*hole, *board)).any(axis=1)
     for seat in range(1, players):
         assert (found[seat][seen] == 0).all()
@@ -149,7 +149,7 @@ def test_a_policy_tells_what_others_may_hold_in_small_games():
     policy = felt.TabularPolicy(tree, table)
     bot = MctsBot(LEDUC, MctsSettings(warmth=10.0), policy=policy, **FEW)
     row = tree.find_row(1, "Q bet")
-    nodes, likely = bot._tree._nodes(row), bot._tree.likely(row)
+    nodes, likely = bot.view_search.searcher._nodes(row), bot.view_search.searcher.likely(row)
     assert len(nodes) == len(likely)
     assert likely.max() / likely.sum() > 0.95
 
@@ -197,7 +197,7 @@ def test_they_play_small_games(name, game):
 
 def test_a_search_with_hardly_any_room_names_an_action():
     bot = load_bot("mcts(iterations=50)", felt.load_game("holdem(buckets='ehs2:169/20/20/20')"))
-    bot._holdem._mcts._room = 20
+    bot.view_search.searcher._mcts._room = 20
     view = holdem_view(bot.game, 1, parse_cards("JsTs"), (), [])
     for seed in range(5):
         assert bot.act(view, Dice(seed), Clock()) in view.actions
@@ -209,7 +209,7 @@ def test_a_search_with_hardly_any_room_names_an_action():
         ("mcts(rollout='policy')", "need a policy"),
         ("mcts(warmth=5.0)", "give policy="),
         ("mcts(model='somewhere')", "mcts has no model"),
-        ("mcts-tally(policy='default')", "starts from no policy"),
+        ("mcts-tally(policy='default')", "does not start from a policy"),
         ("mcts(c=0)", "above 0"),
         ("mcts(iterations=0)", "at least one iteration"),
         ("mcts(iterations='many')", "a whole number"),
@@ -226,7 +226,7 @@ def test_bad_parameters_are_told_in_a_sentence(name, sentence):
 
 def test_a_model_must_be_of_the_bots_kind_and_game(tmp_path):
     model = new_model("tally", LEDUC)
-    model.fit(leduc_hands(30, 1, model.ground))
+    model.fit(leduc_hands(30, 1, model.domain))
     save_model(model, tmp_path / "model")
     with pytest.raises(FeltError, match="a model of a player of leduc"):
         load_bot(f"mcts-tally(model='{tmp_path / 'model'}')", felt.load_game("kuhn"))

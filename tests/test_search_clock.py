@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from openfelt.bots.search.clock import MARGIN, RESERVE, SHARE, STALLS, Habits, Pace
+from openfelt.bots.search.clock import MARGIN, RESERVE, SHARE, STALLS, Pace, TimingHistory
 from openfelt.bots.search.mcts import MctsSettings
 from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.bots.search.simulate import look_up, search_on
@@ -45,7 +45,7 @@ class Watch:
 )
 def test_it_is_in_time_though_iterations_take_up_to_twice_as_long(seconds, cost, known, besides, slower):
     watch, chunks, first = Watch(), [], 0.0
-    pace = Pace(watch, seconds, None, Habits(known * cost))
+    pace = Pace(watch, seconds, None, TimingHistory(known * cost))
     while count := pace.grant():
         watch.time += besides + count * cost * slower[len(chunks) % len(slower)]
         chunks.append(count)
@@ -58,7 +58,7 @@ def test_it_is_in_time_though_iterations_take_up_to_twice_as_long(seconds, cost,
 @pytest.mark.parametrize("sudden", range(40))
 def test_it_is_in_time_though_from_some_chunk_on_all_takes_twice_as_long(sudden):
     watch, chunks = Watch(), 0
-    pace = Pace(watch, 0.05, None, Habits(2e-6))
+    pace = Pace(watch, 0.05, None, TimingHistory(2e-6))
     while count := pace.grant():
         watch.time += count * 2e-6 * (1.0 if chunks < sudden else MARGIN)
         chunks += 1
@@ -69,7 +69,7 @@ def test_it_is_in_time_though_from_some_chunk_on_all_takes_twice_as_long(sudden)
 @pytest.mark.parametrize("seconds", [0.05, 0.2, 5.0])
 def test_it_uses_most_of_its_time(cost, seconds):
     watch = Watch()
-    pace = Pace(watch, seconds, None, Habits(cost))
+    pace = Pace(watch, seconds, None, TimingHistory(cost))
     while count := pace.grant():
         watch.time += 5e-5 + count * cost
     left = seconds * SHARE + RESERVE + 2 * MARGIN * (cost + 5e-5)
@@ -78,7 +78,7 @@ def test_it_uses_most_of_its_time(cost, seconds):
 
 def test_a_machine_that_stalls_is_given_more_room():
     """Every 30 ms it is away for 12; at first a search may be late by that, later on it is not."""
-    watch, habits, used = Watch(), Habits(), []
+    watch, habits, used = Watch(), TimingHistory(), []
     for _ in range(20):
         pace, away = Pace(watch, 0.2, None, habits), watch.time + 0.03
         while count := pace.grant():

@@ -21,7 +21,7 @@ from openfelt.bots.search_bot import TallyBot
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model
-from openfelt.opponents.models.seen import seen_hands
+from openfelt.opponents.models.observed import observed_hands
 from openfelt.studies.freeze_out_study import chips_per_hand, pairing_result
 from openfelt.studies.match_table import Winnings
 from openfelt.studies.pgc10 import table_1 as pgc10_match
@@ -217,7 +217,7 @@ def require_training(tmp_path):
     assert not played & {hand.dealt[:4] for hand in learned}
     for cards in ("known", "shown"):
         model = new_model("tally", "holdem")
-        model.fit(seen_hands(learned, ACE1, "holdem", cards))
+        model.fit(observed_hands(learned, ACE1, "holdem", cards))
         kept = load_model(tmp_path / "parts" / f"{ACE1}-tally-{cards}").to_save()[0]
         for key, table in model.to_save()[0].items():
             np.testing.assert_array_equal(kept[key], table)

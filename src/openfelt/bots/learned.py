@@ -1,11 +1,11 @@
-"""Bots that are learned on the spot, in games small enough to be compiled: equilibrium, smooth-uct, uct.
+"""Bots that are learned on the spot, in small enumerated games: equilibrium, smooth-uct, uct.
 
-They are the same each time: what is learned depends on the game, on numbers of iterations and on a fixed
-seed, never on the clock.
+They are reproducible: what is learned depends on the game, on numbers of iterations and on a fixed seed, not
+on the clock.
 
 - `equilibrium` is solved by PCFR+ to `TARGET`, or as far as `ITERATIONS` and `WORK` allow. With two players
-  that comes close to an equilibrium. With three CFR has no guarantee, and an equilibrium itself would promise
-  nothing against two others who depart from it.
+  that is close to an equilibrium. With three, CFR has no guarantee, and even an equilibrium guarantees
+  nothing against two opponents that deviate from it.
 - `smooth-uct` and `uct` play the average policies of a second or two of self-play, with the constants of the
   papers' figures: in Kuhn poker HS14's, in Leduc hold'em those that MM19 took from Heinrich.
 """
@@ -21,7 +21,6 @@ from openfelt.bots.policy_bot import TreeBot
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
-from openfelt.games.holdem import Holdem
 from openfelt.policy.tabular import TabularPolicy, require_tabular
 from openfelt.solve.cfr import PCFRPlus
 from openfelt.solve.sampling.smooth_uct import MAX_AVERAGE, SmoothUCT
@@ -29,14 +28,14 @@ from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.solver import Solver
 
 EQUILIBRIUM = "equilibrium"
-MOST_NODES = 2_000_000  # of the tree, so that a second or two are enough
+MOST_NODES = 2_000_000  # of the tree, so that a second or two suffice
 TARGET = 1e-4  # exploitability, in the game's unit
-ITERATIONS = 10_000  # of PCFR+, at most
-WORK = 200_000_000  # and nodes walked by them, at most
+ITERATIONS = 10_000  # of PCFR+, maximum
+WORK = 200_000_000  # nodes visited by them, maximum
 EPISODES, SEED = 4_000_000, 1  # of self-play: a second in Leduc
-REMEMBERED = 32  # policies
+REMEMBERED = 32  # policies in the cache
 
-# By learner and game; elsewhere c is half the range of payoffs, and Smooth UCT's schedule is Heinrich's.
+# By solver and game; elsewhere c is half the range of payoffs, and the schedule of Smooth UCT is Heinrich's.
 CONSTANTS: dict[tuple[str, str], dict[str, Any]] = {
     (UCT.name, "kuhn"): {"c": 2.0},
     (SmoothUCT.name, "kuhn"): {"c": 1.75, "schedule": MAX_AVERAGE},
@@ -45,11 +44,11 @@ CONSTANTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-class Learned(NamedTuple):
-    """What was learned of a game."""
+class LearnedPolicies(NamedTuple):
+    """The policies learned for a game."""
 
     policy: TabularPolicy
-    greedy: TabularPolicy  # of single actions: the likeliest, or those of highest value where that is known
+    greedy: TabularPolicy  # the likeliest actions, or those of highest value where values are known
 
 
 def _solve(game: Game) -> Solver:
@@ -72,29 +71,29 @@ LEARNERS: dict[str, Callable[[Game], Solver]] = {
 
 
 def learned_bot(name: str, game: Game, *, greedy: bool = False) -> TreeBot:
-    """The bot of LEARNERS called `name`; quick where the same was learned before."""
+    """The bot of LEARNERS called `name`; fast if its policy is in the cache."""
     learned = learn(name, game)
     return TreeBot(learned.greedy if greedy else learned.policy, game)
 
 
-def learn(name: str, game: Game) -> Learned:
-    """Its policies, learned once a game and then remembered."""
+def learn(name: str, game: Game) -> LearnedPolicies:
+    """The policies of a bot, learned once for each game."""
     require_small(name, game)
     with _LEARNING:
         return _learn(name, game)
 
 
 def require_small(name: str, game: Game) -> None:
-    """Refuse a game that is too large, before anything is learned."""
-    if isinstance(game, Holdem) or compile_game(game).num_nodes > MOST_NODES:
+    """Raise for a game that is too large, before anything is learned."""
+    if not game.is_enumerable or compile_game(game).num_nodes > MOST_NODES:
         how = "solved" if name == EQUILIBRIUM else "learned"
         raise FeltError(f"{name} is {how} on the spot, which {game.name} is too large for.")
 
 
-_LEARNING = Lock()  # so that two threads do not learn the same
+_LEARNING = Lock()  # two threads must not learn the same
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _learn(name: str, game: Game) -> Learned:
+def _learn(name: str, game: Game) -> LearnedPolicies:
     solver = LEARNERS[name](game)
-    return Learned(require_tabular(solver.policy), require_tabular(solver.greedy))
+    return LearnedPolicies(require_tabular(solver.policy), require_tabular(solver.greedy))

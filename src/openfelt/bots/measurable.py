@@ -11,10 +11,9 @@ from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import AnyGame
 from openfelt.games.registry import load_game
-from openfelt.measure.holdem.evaluator import as_player
 from openfelt.measure.holdem.player import Player, policy_player, rule_player
 from openfelt.measure.mixture import mixture
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.holdem import require_holdem_policy
 from openfelt.policy.policy import Policy
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.run_folder import open_policy
@@ -70,13 +69,15 @@ def load_measurable(name: str, game: AnyGame | None = None, *, greedy: bool = Fa
 
 def load_player(name: str, *, greedy: bool = False) -> Player:
     """A strategy of hold'em that is not a mixture, as the exact engine reads it."""
-    player = as_player(_load_part(name, None, greedy=greedy))
-    assert isinstance(player, Player)
-    return player
+    if name in RULES and not Path(name).exists():
+        return rule_player(name)
+    if name in STRATEGY_FEATURES and not Path(name).exists():
+        return formula_player(name)
+    return policy_player(require_holdem_policy(load_bot_policy(name, greedy=greedy)), name)
 
 
 def load_policies(*names: str, greedy: bool = False) -> list[Policy]:
-    """Policies that play each other; a rule plays the game of the others, or hold'em if all are rules."""
+    """Policies of one game; a rule plays the game of the other policies, or hold'em if all are rules."""
     loaded = [None if name in RULES else load_bot_policy(name, greedy=greedy) for name in names]
     tree = next((policy.tree for policy in loaded if policy), None) or compile_any("holdem")
     return [policy or rule_policy(tree, name) for name, policy in zip(names, loaded, strict=True)]
@@ -93,9 +94,7 @@ def load_bot_policy(name: str, game: AnyGame | None = None, *, greedy: bool = Fa
 
 
 def _load_part(name: str, game: AnyGame | None, *, greedy: bool) -> Measurable:
-    if name in RULES and not Path(name).exists():
-        return rule_player(name)
-    if name in STRATEGY_FEATURES and not Path(name).exists():
-        return formula_player(name)
+    if name in (*RULES, *STRATEGY_FEATURES) and not Path(name).exists():
+        return load_player(name)
     policy = load_bot_policy(name, game, greedy=greedy)
-    return policy_player(policy, name) if isinstance(policy, HoldemPolicy) else policy
+    return policy if policy.tree.is_enumerated else policy_player(require_holdem_policy(policy), name)

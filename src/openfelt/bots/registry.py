@@ -1,4 +1,4 @@
-"""From a bot's name to the bot: one of ours, a policy that was trained, or a class in a Python file."""
+"""From a name to a bot: an included one, a trained policy, or a class in a Python file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
-from openfelt.bots.policy_bot import HoldemBot, policy_bot
+from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.calls import parse_call
 from openfelt.core.errors import FeltError, unknown
@@ -29,15 +29,15 @@ GREEDY, AVERAGE = "greedy", "average"
 
 @dataclass(frozen=True)
 class BotKind:
-    """A bot that has a name."""
+    """A named bot."""
 
-    summary: str
-    make: Callable[[Game], Bot]  # raises FeltError for a game that it does not play
-    require: Callable[[Game], object] | None = None  # raises it too, but sooner, where making one takes long
-    make_with: Callable[[Game, Mapping[str, Any]], Bot] | None = None  # with parameters, if it has some
+    summary: str  # one line, shown by `felt bots` and in the lobby
+    make: Callable[[Game], Bot]  # raises FeltError for a game that the bot does not play
+    require: Callable[[Game], object] | None = None  # raises it without building the bot, if that takes long
+    make_with: Callable[[Game, Mapping[str, Any]], Bot] | None = None  # with parameters, if the bot has any
 
     def plays(self, game: Game) -> bool:
-        """Whether it can be made for a game."""
+        """Whether the bot plays a game."""
         try:
             (self.require or self.make)(game)
         except FeltError:
@@ -54,7 +54,7 @@ def _policy(folder: str, *, greedy: bool = False) -> Callable[[Game], Bot]:
 
 
 def _class(module: str, name: str) -> Callable[[Game], Bot]:
-    """A class of this folder, imported when it is needed."""
+    """A class of this package, imported when it is needed."""
 
     def make(game: Game) -> Bot:
         found: Callable[[Game], Bot] = getattr(importlib.import_module(f"openfelt.bots.{module}"), name)
@@ -68,16 +68,17 @@ def _learned(name: str, summary: str) -> BotKind:
 
 
 def _searching(name: str, summary: str) -> BotKind:
-    """A class of `mcts.py`, which has parameters."""
+    """A class of `search_bot.py`, which has parameters; imported when it is needed."""
+
+    def kind() -> Any:
+        return getattr(importlib.import_module("openfelt.bots.search_bot"), name)
 
     def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
-        mcts = importlib.import_module("openfelt.bots.search_bot")
-        found: Bot = mcts.searching_bot(getattr(mcts, name), game, given or {})
+        found: Bot = kind().from_parameters(game, given or {})
         return found
 
     def require(game: Game) -> None:
-        mcts = importlib.import_module("openfelt.bots.search_bot")
-        getattr(mcts, name).require(game)
+        kind().require(game)
 
     return BotKind(summary, make, require, make)
 
@@ -86,30 +87,30 @@ BOTS: dict[str, BotKind] = {
     "always-fold": BotKind("folds to every bet", _rule("always-fold")),
     "always-call": BotKind("checks and calls", _rule("always-call")),
     "always-raise": BotKind("bets and raises", _rule("always-raise")),
-    "random": BotKind("all actions alike, in any game", _rule("random")),
-    "probe": BotKind("raises or calls with equal chance (HS14)", _rule("probe")),
-    DEFAULT: BotKind("the trained bot for two-player hold'em that comes along", _policy(DEFAULT)),
-    "ace1": BotKind("a weak player by the sum of its hole cards (PGC10)", _class("formula.ace1", "Ace1")),
-    "chen": BotKind("Chen's formula, then hand strength", _class("formula.chen", "Chen")),
+    "random": BotKind("takes every action with equal probability, in any game", _rule("random")),
+    "probe": BotKind("raises or calls with equal probability (HS14)", _rule("probe")),
+    DEFAULT: BotKind("pretrained bot for two-player hold'em", _policy(DEFAULT)),
+    "ace1": BotKind("weak: plays by the sum of its hole cards (PGC10)", _class("formula.ace1", "Ace1")),
+    "chen": BotKind("Chen's formula before the flop, then hand strength", _class("formula.chen", "Chen")),
     "poki-like": BotKind(
-        "stands in for Poki: formulas and weighted hands", _class("formula.poki_like", "PokiLike")
+        "stand-in for Poki: formulas and weighted hands", _class("formula.poki_like", "PokiLike")
     ),
     "sparbot-like": BotKind(
-        "stands in for Sparbot: a coarse equilibrium", _class("sparbot_like", "SparbotLike")
+        "stand-in for Sparbot: equilibrium of a coarse abstraction", _class("sparbot_like", "SparbotLike")
     ),
     "fellomen-like": BotKind(
-        "stands in for FellOmen2: fictitious play", _class("fellomen_like", "FellomenLike")
+        "stand-in for FellOmen2: fictitious play", _class("fellomen_like", "FellomenLike")
     ),
     EQUILIBRIUM: _learned(
-        EQUILIBRIUM, "small games, solved on the spot by PCFR+ (no guarantee with three players)"
+        EQUILIBRIUM, "small games: solved on the spot by PCFR+ (no guarantee with three players)"
     ),
-    "mcts": _searching("MctsBot", "thinks by tree search, without a model of the others (PGC10)"),
-    "mcts-tally": _searching("TallyBot", "tree search; counts what the others do: Taurus (TAU)"),
+    "mcts": _searching("MctsBot", "tree search without an opponent model (PGC10)"),
+    "mcts-tally": _searching("TallyBot", "tree search with a frequency model of its opponents: Taurus (TAU)"),
     "mcts-relational": _searching(
-        "RelationalBot", "tree search; learns relational trees of how they play (PGC10)"
+        "RelationalBot", "tree search with a relational model of its opponents (PGC10)"
     ),
-    SmoothUCT.name: _learned(SmoothUCT.name, "small games, learned on the spot by Smooth UCT (HS14)"),
-    UCT.name: _learned(UCT.name, "small games, learned on the spot by UCT, off equilibrium (HS14)"),
+    SmoothUCT.name: _learned(SmoothUCT.name, "small games: learned on the spot by Smooth UCT (HS14)"),
+    UCT.name: _learned(UCT.name, "small games: learned on the spot by UCT; not an equilibrium (HS14)"),
 }
 assert set(RULES) | set(LEARNERS) <= set(BOTS)
 
@@ -150,7 +151,7 @@ def load_bot(name: str, game: AnyGame) -> Bot:
         return _own_bot(Path(path), class_name, game)
     if Path(name).exists():
         return _policy(name)(game)
-    raise FeltError(f"{unknown('bot', name, BOTS)} It may also be the folder of a run, or FILE.py:CLASS.")
+    raise FeltError(f"{unknown('bot', name, BOTS)} A bot may also be the folder of a run, or FILE.py:CLASS.")
 
 
 def _with_parameters(name: str, game: Game) -> Bot | None:
@@ -174,25 +175,26 @@ def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
     if name in LEARNERS:
         return learned_bot(name, game, greedy=greedy)
     bot = BOTS[name].make(game)
-    if not isinstance(bot, HoldemBot):
-        raise FeltError(f"{name} plays by no policy that could be made greedy.")
-    return HoldemBot(bot.policy.greedy(), game) if greedy else bot
+    policy = bot.fixed_policy
+    if policy is None:
+        raise FeltError(f"{name} has no tabular policy that could be made greedy.")
+    return policy_bot(policy.greedy(), game) if greedy else bot
 
 
 def _own_bot(path: Path, name: str, game: Game) -> Bot:
-    """Whatever goes wrong in somebody's file is told in a sentence."""
+    """A user's bot; errors in its file become FeltErrors."""
     kind = _own_class(path, name)
     try:
         return kind(game)
     except FeltError:
         raise
     except (Exception, SystemExit) as error:
-        raise FeltError(f"{name} of {path} cannot be made ({type(error).__name__}: {error}).") from error
+        raise FeltError(f"{name} of {path} cannot be created ({type(error).__name__}: {error}).") from error
 
 
 def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
     if not path.is_file():
-        raise FeltError(f"There is no file {path} to take the bot {name} from.")
+        raise FeltError(f"There is no file {path} with a bot {name}.")
     module_name = f"openfelt_bot_{path.stem}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None

@@ -7,14 +7,14 @@ import argparse
 from openfelt.cli.options import busy, print_json
 
 HELP = (
-    "List the bots that have a name. Wherever a bot is named, the folder of a run or policy may stand too\n"
+    "List the named bots. Every command that takes a bot also accepts the folder of a run or policy\n"
     "(`greedy@FOLDER` for its policy of single actions), or FILE.py:CLASS for a bot of your own."
 )
 EXAMPLES = ["felt bots", "felt bots --game leduc", "felt bots --game 'holdem(players=3)' --json"]
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("--game", help="only those that play it (default: all)")
+    parser.add_argument("--game", help="only bots that play it (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _that_play(game: str) -> list[str]:
-    """The bots that can be made for a game."""
+    """The bots that play a game."""
     from openfelt.bots.registry import BOTS
     from openfelt.games.registry import load_game
 
     rules, names = load_game(game), []
     for name, kind in BOTS.items():
-        with busy(f"asking {name}"):
+        with busy(f"checking {name}"):
             if kind.plays(rules):
                 names.append(name)
     return names

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from openfelt.hands.record import HandRecord
     from openfelt.opponents.models.frequencies import FrequencyModel
     from openfelt.opponents.models.model import OpponentModel
-    from openfelt.opponents.models.score import Score
-    from openfelt.opponents.models.seen import SeenHand
+    from openfelt.opponents.models.observed import ObservedHand
+    from openfelt.opponents.models.score import ModelScore
 
 HELP = (
-    "Models of players, learned from hands that were played: what a player does with which cards, and so\n"
-    "what cards he may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a\n"
-    "folder of such files. `fit` learns a model and writes it to a folder, `show` tells what it has\n"
-    "learned, and `score` says how well it predicts hands that it has not seen: a saved model, or with\n"
-    "--kind one that is learned from the first hands and scored on the rest. Kinds: tally (TAU), trees\n"
-    "(PJL11), relational (PGC10), and frequencies, which do not look at cards."
+    "Opponent models, learned from hand histories: what a player does with which cards, and so what cards\n"
+    "it may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a folder of\n"
+    "such files. `fit` learns a model and saves it in a folder, `show` prints what it has learned, and\n"
+    "`score` measures how well it predicts other hands: a saved model, or with --kind one that is learned\n"
+    "from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11), relational (PGC10),\n"
+    "and frequencies, which ignore the cards."
 )
 EXAMPLES = [
     "felt model fit hands.db --player poki-like --kind tally --out poki",
@@ -39,8 +39,8 @@ GAME = "holdem"
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("what", choices=(FIT, SHOW, SCORE))
-    parser.add_argument("paths", type=Path, nargs="+", metavar="MODEL|HISTORIES", help="as the examples show")
-    parser.add_argument("--player", help="whose hands, by name (default for a saved model: its player)")
+    parser.add_argument("paths", type=Path, nargs="+", metavar="MODEL|HISTORIES", help="see the examples")
+    parser.add_argument("--player", help="name of the player (default for a saved model: its player)")
     parser.add_argument("--kind", help="tally, trees, relational or frequencies")
     parser.add_argument("--out", type=Path, help="fit: the folder to write")
     parser.add_argument("--game", help=f"the game (default: {GAME}, or the model's)")
@@ -48,17 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--cards",
         choices=("known", "shown"),
         default="known",
-        help="learn from all cards that the history tells (known), or those of showdowns only (shown)",
+        help="learn from all cards in the history (known), or only from those of showdowns (shown)",
     )
     parser.add_argument("--hands", type=count, metavar="N", help="only the player's first N hands")
     parser.add_argument(
         "--held-out",
         type=positive,
         metavar="SHARE",
-        help="score --kind: of the hands, the last that are scored (default: 0.2)",
+        help="score --kind: share of the hands to score on, the last ones (default: 0.2)",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="for cards that are not known (default: 0)")
-    parser.add_argument("--plot", type=Path, help="a .png file: show the model, or score's calibration")
+    parser.add_argument("--seed", type=seed, default=0, help="of the draws of unknown cards (default: 0)")
+    parser.add_argument("--plot", type=Path, help="a .png file: the model, or its calibration (score)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -85,12 +85,12 @@ def _fit(arguments: argparse.Namespace) -> None:
     _learn(model, hands, arguments)
     save_model(model, arguments.out, player=arguments.player)
     shown = sum(hand.holding >= 0 for hand in hands)
-    facts = {"model": str(arguments.out), "kind": model.kind, "game": model.ground.game.name}
+    facts = {"model": str(arguments.out), "kind": model.kind, "game": model.domain.game.name}
     facts |= {"player": arguments.player}
     if arguments.json:
         print_json({**facts, "hands": len(hands), "with_cards": shown})
         return
-    print(f"{model.kind} of {arguments.player}: {len(hands):,} hands, {shown:,} with his cards known")
+    print(f"{model.kind} of {arguments.player}: {len(hands):,} hands, {shown:,} with known cards")
     print(f"saved in {arguments.out}")
 
 
@@ -135,8 +135,8 @@ def _score(arguments: argparse.Namespace) -> None:
             _hands(histories, arguments, player, game, "known"), arguments.held_out or HELD_OUT
         )
         if arguments.cards == "shown":
-            told = _hands(histories, arguments, player, game, "shown")
-            first = told[: len(first)]
+            shown = _hands(histories, arguments, player, game, "shown")
+            first = shown[: len(first)]
         _learn(model, first, arguments)
         habits.fit(first)
         learned = len(first)
@@ -144,31 +144,33 @@ def _score(arguments: argparse.Namespace) -> None:
         scores = compare(model.kind, model, habits, hands, bar(f"scoring {len(hands):,} hands"))
     if arguments.plot:
         if scores[0].calibration is None:
-            raise FeltError("There is nothing to draw: none of the hands tells the player's cards.")
+            raise FeltError("There is nothing to draw: the player's cards are known in none of the hands.")
         from openfelt.plots.calibration import plot_calibration
 
         plot_calibration(f"{model.kind} of {player}", scores[0].calibration, arguments.plot)
-    _tell(arguments, player, learned, scores)
+    _report(arguments, player, learned, scores)
 
 
 def _saved_and_hands(
     arguments: argparse.Namespace,
-) -> tuple[OpponentModel, FrequencyModel, str, list[SeenHand]]:
+) -> tuple[OpponentModel, FrequencyModel, str, list[ObservedHand]]:
     from openfelt.opponents.models.files import load_model, open_model
 
     folder, histories = _paths(arguments, "`felt model score` needs a MODEL and HISTORIES, or --kind", 2)
     with busy(f"reading {folder}"):
         if arguments.game:
-            load_model(folder, arguments.game)  # which says if it is of another game
+            load_model(folder, arguments.game)  # raises if it is of another game
         saved = open_model(folder)
     player = arguments.player or str(saved.about["player"])
     if not player:
-        raise FeltError(f"{folder} does not say whose model it is; name the player with --player.")
-    hands = _hands(histories, arguments, player, saved.model.ground.game.name, arguments.cards)
+        raise FeltError(f"{folder} does not name its player; give --player.")
+    hands = _hands(histories, arguments, player, saved.model.domain.game.name, arguments.cards)
     return saved.model, saved.habits, player, hands
 
 
-def _tell(arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[Score]) -> None:
+def _report(
+    arguments: argparse.Namespace, player: str, learned: int | None, scores: Sequence[ModelScore]
+) -> None:
     from openfelt.opponents.models.score import table
 
     if arguments.json:
@@ -178,9 +180,9 @@ def _tell(arguments: argparse.Namespace, player: str, learned: int | None, score
     before = f", learned from the {learned:,} before" if learned is not None else ""
     print(f"{player}: {scores[0].hands:,} hands, {scores[0].decisions:,} decisions with known cards{before}")
     print(table(scores))
-    print("nats with standard errors; cards: above all possible ones alike")
+    print("nats with standard errors; cards: log-probability above that of the prior")
     if scores[0].gain:
-        print(f"{scores[0].name} loses {scores[0].gain} less a decision than the frequencies")
+        print(f"{scores[0].name} loses {scores[0].gain} less per decision than the frequencies")
     if arguments.plot:
         print(f"drawn in {arguments.plot}")
 
@@ -198,7 +200,7 @@ def _new(kind: str, game: str) -> OpponentModel:
 
 
 def _check_folder(folder: Path) -> None:
-    """Find out before the work whether the model can be written there."""
+    """Check before any work that the model can be saved there."""
     from openfelt.core.files import MANIFEST, read_manifest
     from openfelt.opponents.models.files import FOLDER
 
@@ -210,32 +212,32 @@ def _check_folder(folder: Path) -> None:
         raise FileError(f"{folder} holds other files; name an empty or new folder for the model.")
 
 
-def _learn(model: OpponentModel, hands: Sequence[SeenHand], arguments: argparse.Namespace) -> None:
+def _learn(model: OpponentModel, hands: Sequence[ObservedHand], arguments: argparse.Namespace) -> None:
     with busy(f"learning from {len(hands):,} hands"):
         if all(hand.holding < 0 for hand in hands) and model.kind != "frequencies":
             raise FeltError(
-                "None of the player's hands tells his cards: a model needs some that were shown"
-                " (only frequencies do without)."
+                "The player's cards are known in none of its hands: a model needs some that were shown"
+                " (only frequencies need none)."
             )
         model.fit(hands, seed=arguments.seed)
 
 
 def _hands(
     histories: Path, arguments: argparse.Namespace, player: str, game: str, cards: str
-) -> list[SeenHand]:
-    """The player's hands, as far as they are asked for."""
-    from openfelt.opponents.models.seen import seen_hands
+) -> list[ObservedHand]:
+    """The first hands of the player, as many as requested."""
+    from openfelt.opponents.models.observed import observed_hands
 
     names: set[str] = set()
 
-    def noted() -> Iterator[HandRecord]:
+    def with_names() -> Iterator[HandRecord]:
         for record in all_records(histories):
             names.update(record.names)
             yield record
 
     with busy(f"reading {histories}"):
         try:
-            found = seen_hands(noted(), player, game, cards)
+            found = observed_hands(with_names(), player, game, cards)
         except FeltError:
             if names and player not in names:
                 raise FeltError(unknown("player", player, names)) from None

@@ -12,8 +12,8 @@ from openfelt.hands.record import HandRecord
 from openfelt.opponents.models import files
 from openfelt.opponents.models.files import frequencies_of, new_model
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.score import Score, compare
-from openfelt.opponents.models.seen import KNOWN, SeenHand, seen_hands
+from openfelt.opponents.models.observed import KNOWN, ObservedHand, observed_hands
+from openfelt.opponents.models.score import ModelScore, compare
 
 
 def fit_model(
@@ -67,7 +67,7 @@ def score_model(
     *,
     cards: str = KNOWN,
     progress: Callable[[float], object] = lambda _: None,
-) -> list[Score]:
+) -> list[ModelScore]:
     """Score how well a model predicts hands that it was not fitted to.
 
     Parameters
@@ -85,7 +85,7 @@ def score_model(
 
     Returns
     -------
-    list of Score
+    list of ModelScore
         Log-losses in nats, with standard errors, and calibration: of the model, of the player's frequencies
         in the hands that the model was fitted to, and of uniform actions.
 
@@ -102,7 +102,7 @@ def score_model(
     >>> scores[0].action_loss.mean < scores[2].action_loss.mean
     True
     """
-    observed, _ = _observed(hands, player, model.ground.game, cards)
+    observed, _ = _observed(hands, player, model.domain.game, cards)
     return compare(model.kind, model, frequencies_of(model), observed, progress)
 
 
@@ -156,7 +156,7 @@ def load_model(folder: str | Path, *, game: AnyGame | None = None) -> OpponentMo
 
 def _observed(
     hands: Iterable[HandRecord], player: str, game: AnyGame | None, cards: str
-) -> tuple[list[SeenHand], str]:
+) -> tuple[list[ObservedHand], str]:
     """The player's hands in a game, by default in that of its first hand, and the name of the game."""
     records = list(hands)
     names = {name for record in records for name in record.names}
@@ -164,4 +164,4 @@ def _observed(
         raise FeltError(unknown("player", player, names) if names else "There are no hands.")
     first = next(record.game for record in records if player in record.names)
     rules = load_game(first if game is None else game).name
-    return seen_hands(records, player, rules, cards), rules
+    return observed_hands(records, player, rules, cards), rules

@@ -11,7 +11,7 @@ from openfelt.core.errors import FeltError
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.relational.language import LanguageBias
 from openfelt.opponents.models.relational.model import ACTION_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Leaf, Speaker, Tree
+from openfelt.opponents.models.relational.tree import PathFormatter, RelationalTree, TreeLeaf
 from openfelt.plots.figure import new_figure, save_figure
 
 PLAYER_COLOUR, PRIOR_COLOUR = "#0b6e99", "#c9c9c9"
@@ -24,7 +24,7 @@ class _Box:
 
     words: str
     row: int
-    leaf: Leaf | None = None
+    leaf: TreeLeaf | None = None
     is_leaf: bool = True  # False: stands for a subtree below the last level
     below: tuple[_Box, ...] = ()
     column: float = 0.0
@@ -34,7 +34,7 @@ class _Box:
 class TreeDrawing:
     """A tree to draw, down to `rows` levels of tests; each deeper subtree is drawn as one leaf."""
 
-    tree: Tree
+    tree: RelationalTree
     bias: LanguageBias
     m: float
     title: str
@@ -60,7 +60,7 @@ def tree_drawing(
 
 def draw_trees(drawings: Sequence[TreeDrawing], path: Path) -> None:
     """Draw trees one below the other into a PNG file."""
-    roots = [_boxes(each.tree, Speaker(each.bias), 0, each.rows) for each in drawings]
+    roots = [_boxes(each.tree, PathFormatter(each.bias), 0, each.rows) for each in drawings]
     wide = max(_columns(root, 0) for root in roots)
     deep = [_deepest(root) + 1 for root in roots]
     figure = new_figure(max(5.0, WIDE * wide), HIGH * sum(deep) + 0.6 * len(deep))
@@ -74,23 +74,23 @@ def draw_trees(drawings: Sequence[TreeDrawing], path: Path) -> None:
     save_figure(figure, path)
 
 
-def merged(tree: Tree) -> Leaf:
+def merged(tree: RelationalTree) -> TreeLeaf:
     """All leaves of a tree merged into one."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, TreeLeaf):
         return tree
     yes, no = merged(tree.yes), merged(tree.no)
-    return Leaf(yes.player + no.player, yes.prior + no.prior)
+    return TreeLeaf(yes.player + no.player, yes.prior + no.prior)
 
 
-def _boxes(tree: Tree, speaker: Speaker, row: int, rows: int) -> _Box:
-    if isinstance(tree, Leaf) or row >= rows:
-        return _Box("", row, merged(tree), isinstance(tree, Leaf))
-    said, below = speaker.say(tree.test)
-    words = said.replace("), ", "),\n")
+def _boxes(tree: RelationalTree, formatter: PathFormatter, row: int, rows: int) -> _Box:
+    if isinstance(tree, TreeLeaf) or row >= rows:
+        return _Box("", row, merged(tree), isinstance(tree, TreeLeaf))
+    text, below = formatter.format(tree.test)
+    words = text.replace("), ", "),\n")
     return _Box(
         words,
         row,
-        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, speaker, row + 1, rows)),
+        below=(_boxes(tree.yes, below, row + 1, rows), _boxes(tree.no, formatter, row + 1, rows)),
     )
 
 

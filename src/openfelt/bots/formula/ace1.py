@@ -1,20 +1,21 @@
 """`ace1`: the weak player of Ponsen, Gerritsen & Chaslot 2010 (PGC10, "Experiments and Results").
 
-The paper beat a bot ACE1 of the program Poker Academy. It says, and this bot does:
+The paper played against ACE1, a bot of the program Poker Academy. From the paper:
 
 - its actions depend on a ranking of the cards before the flop, and on the sum of the two private cards later;
 - later streets need a higher sum to bet or raise: more than 15 on the flop, more than 21 on the river;
-- it stays to the end only with a sum above 19, so it folds to a bet on the river with less.
+- it stays to the end only with a sum above 19, so with less it folds to a bet on the river.
 
-Ours, as the paper leaves it open:
+Our choices, where the paper gives none:
 
 - cards count as their number, J to A as 11 to 14 (the sum is 4 to 28; 26% of all hole cards exceed 19, which
   the paper calls rare);
 - on the turn it bets or raises with more than 18;
 - it calls on the flop with more than 11, on the turn with more than 15: Figure 2 of the paper, a tree learned
-  from its play, asks whether the sum exceeds 11, 15 and 19;
-- the same sum is asked of a bet and of a raise, however many there were;
-- the ranking before the flop is by the chance to win against any two cards; the upper 30% raise, the upper
+  from its play, tests whether the sum exceeds 11, 15 and 19;
+- a bet and a raise need the same sum, however many bets there were;
+- the ranking before the flop is by the probability of winning against a random hand; the top 30% raise, the
+top
   70% call.
 """
 
@@ -22,33 +23,29 @@ from __future__ import annotations
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.formula.weighted_hands import hole_ranks
-from openfelt.bots.view import HoldemView, View
+from openfelt.bots.view import HoldemView
 from openfelt.cards.deck import PAIR, PREFLOP, Cards, parse_hand
-from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import require_holdem
 
-# What must be exceeded, by street: before the flop a share of all hole cards, then a sum of two cards.
+# Thresholds to exceed, by street: before the flop a quantile of all hole cards, then a sum of two cards.
 TO_RAISE = (0.70, 15, 18, 21)
 TO_STAY = (0.30, 11, 15, 19)
 
 
-class Ace1(Bot):
+class Ace1(Bot[HoldemView]):
     """Plays hold'em by the sum of its hole cards, whatever is on the board."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem):
-            raise FeltError(f"ace1 plays hold'em, not {game.name}.")
+        require_holdem(game, "ace1")
 
-    def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        assert isinstance(view, HoldemView)
+    def act(self, view: HoldemView, dice: Dice, clock: Clock) -> str:
         return self._choose(view)
 
-    def think(self, view: View) -> Thought:
-        assert isinstance(view, HoldemView)
+    def think(self, view: HoldemView) -> Thought:
         chosen = self._choose(view)
         return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 
@@ -64,5 +61,5 @@ class Ace1(Bot):
 
 
 def card_sum(hole: Cards) -> int:
-    """The two cards added up, 2 to 10 as their number, J to A as 11 to 14."""
+    """The sum of two cards: 2 to 10 count as their number, J to A as 11 to 14."""
     return sum(2 + card // 4 for card in parse_hand(hole)[0])

@@ -1,8 +1,8 @@
 """`chen`: Bill Chen's formula before the flop, hand strength against thresholds after it.
 
-The formula (in Krieger, "Hold'em Excellence", 1995) scores two hole cards from -1 to 20. Chen used it to say
-what to play; how many points are worth a call or a raise at a table of two or three, and everything after
-the flop, is ours: a simple player that looks at its cards, and at how many bets there were, but at nobody.
+The formula (in Krieger, "Hold'em Excellence", 1995) scores two hole cards from -1 to 20. Chen used it to
+choose starting hands; the points for a call or a raise with two or three players, and everything after the
+flop, are ours: a simple player that considers its cards and the number of bets, but not its opponents.
 """
 
 from __future__ import annotations
@@ -11,40 +11,36 @@ import math
 
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.formula.weighted_hands import strength_now
-from openfelt.bots.view import HoldemView, View
+from openfelt.bots.view import HoldemView
 from openfelt.cards.deck import PREFLOP, RANKS, Cards, parse_hand
-from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
-from openfelt.games.holdem import Holdem, players_in
+from openfelt.games.holdem import players_in, require_holdem
 
 HIGH_CARD = {"A": 10.0, "K": 8.0, "Q": 7.0, "J": 6.0}  # others: half their number
-GAP_COST = (0, 1, 2, 4, 5)  # by ranks between the two cards; more cost as much as four
+GAP_COST = (0, 1, 2, 4, 5)  # by number of ranks between the two cards; more than four cost the same
 LEAST_PAIR = 5
 SUITED, STRAIGHT = 2, 1
 
-# By raises so far on the street (more count as the last): points needed to raise and to stay, against one ...
+# By raises on the street (more count as the last): points to raise and to stay against one opponent ...
 POINTS_TO_RAISE, POINTS_TO_STAY = (5, 8, 11, 14), (1, 3, 4, 5)
-POINTS_FOR_THREE = 2  # ... and so many more against two
-# By bets so far: the chance to be ahead of everybody that is needed.
+POINTS_FOR_THREE = 2  # ... and this many more against two
+# By bets on the street: the probability of being ahead of all opponents that is needed.
 STRENGTH_TO_RAISE, STRENGTH_TO_STAY = (0.60, 0.80, 0.90, 0.97), (0.0, 0.42, 0.55, 0.65)
 
 
-class Chen(Bot):
+class Chen(Bot[HoldemView]):
     """Plays hold'em by simple thresholds."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        if not isinstance(game, Holdem):
-            raise FeltError(f"chen plays hold'em, not {game.name}.")
+        require_holdem(game, "chen")
 
-    def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        assert isinstance(view, HoldemView)
+    def act(self, view: HoldemView, dice: Dice, clock: Clock) -> str:
         return self._choose(view)
 
-    def think(self, view: View) -> Thought:
-        assert isinstance(view, HoldemView)
+    def think(self, view: HoldemView) -> Thought:
         chosen = self._choose(view)
         return Thought(view.infoset, tuple(float(word == chosen) for word in view.actions))
 
@@ -64,9 +60,9 @@ class Chen(Bot):
 def chen_score(hole: Cards) -> int:
     """The score of two hole cards by Chen's formula: AA has 20 points, AKs 12, TT 10, 75s 6, 72o -1.
 
-    Points for the higher card; a pair has twice as many, five at the least. Other cards gain two if suited,
-    lose by the gap between them (the ace is high), and gain one if they make straights easily: at most one
-    rank apart and both below a queen. Half a point is rounded up.
+    Points for the higher card; a pair has twice as many, at least five. Other hands gain two points if
+    suited, lose points for the gap between the cards (the ace is high), and gain one if straights are likely:
+    at most one rank between the cards and both below a queen. Half points are rounded up.
     """
     low, high = sorted(parse_hand(hole)[0])
     low_rank, high_rank = low // 4, high // 4

@@ -1,9 +1,9 @@
 """The strategies of formula bots as the exact engine reads them: queried once for each distinguishable hand.
 
-The bots of STRATEGY_FEATURES look at one number of their hand on each street, and at the state of the
-betting: not at the line that led there, nor at earlier hands. So each is asked at every state of a street
-with one hand for every number; numbers with which it does the same everywhere are one bucket. What follows
-from a number is the bot's own answer: no threshold of it is known here.
+The bots of STRATEGY_FEATURES decide by one number of their hand on each street and by the state of the
+betting, whatever line led there, and independently of earlier hands. So each is queried at every state of a
+street with one hand for every number; numbers with the same decisions everywhere form a bucket. No threshold
+of a bot is repeated here.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
 from openfelt.games.game import TERMINAL
-from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting
+from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting, require_holdem
 from openfelt.measure.holdem.betting_lines import betting_lines, children
 from openfelt.measure.holdem.player import Player, one_bucket
 
 NUMBERS = NO_HAND + 1
-STEP = 1 << 22  # hands that are looked through at once
+STEP = 1 << 22  # hands processed at once
 _CARD = np.int64(1) << np.arange(52)
 _PAIR_BITS = _CARD[PAIR_CARDS].sum(axis=1)
 
 
-class Asked(NamedTuple):
-    """What a bot does on a street."""
+class StreetStrategy(NamedTuple):
+    """The strategy of a bot on a street."""
 
     buckets: Shorts  # [boards, 1326]; where a card is on the board, 0
-    answers: Floats  # [buckets, actions of all states]
+    probabilities: Floats  # [buckets, actions of all states]
 
 
-class Street(NamedTuple):
-    """The betting of a street: histories with the same future are one state."""
+class StreetBetting(NamedTuple):
+    """The betting of a street; lines with the same future share a state."""
 
-    lines: list[Sequence[str]]  # of each state, one that leads there
+    lines: list[Sequence[str]]  # one line to each state
     states: list[Betting]
-    nodes: list[list[int]]  # all that are in a state
+    nodes: list[list[int]]  # all nodes of each state
 
 
 def kinds(street: int, boards: Longs) -> Shorts:
-    """[boards, 1326] which of the 169 kinds of hole cards it is; NO_HAND with a card of the board."""
+    """[boards, 1326] the class of hole cards, of 169; NO_HAND with a card of the board."""
     taken = _CARD[board_set(BOARD_CARDS[street]).cards()[boards]].sum(axis=1)
     found = np.empty((len(boards), PAIRS), np.uint16)
     kind = hole_class().astype(np.uint16)
@@ -59,15 +59,15 @@ def kinds(street: int, boards: Longs) -> Shorts:
 
 
 def strengths(street: int, boards: Longs) -> Shorts:
-    """[boards, 1326] twice the opponents beaten plus those tied; before the flop the kind of hole cards."""
+    """[boards, 1326] twice the hands beaten plus those tied; before the flop the class of hole cards."""
     return kinds(street, boards) if street == PREFLOP else strength_tables()[street].hs[boards]
 
 
-# By bot: what it goes by.
+# By bot: the number by which it decides.
 STRATEGY_FEATURES: dict[str, Callable[[int, Longs], Shorts]] = {"ace1": kinds, "chen": strengths}
-NOT_ASKED = (
-    "Bots that can be asked what they do with every hand are {known}, which go by a number of it and the "
-    "state of the betting alone; {name} is not among them."
+NOT_READABLE = (
+    "Only {known} can be read as strategies: they decide by one number of the hand and the state of the "
+    "betting; {name} does not."
 )
 
 
@@ -77,36 +77,36 @@ def formula_player(name: str) -> Player:
 
 
 def player_on(name: str, boards: Sequence[Longs]) -> Player:
-    """The same with buckets of some canonical boards only, by street."""
+    """The same with the buckets of some canonical boards only, by street."""
     if name not in BOTS:
         raise FeltError(unknown("bot", name, STRATEGY_FEATURES))
     if name not in STRATEGY_FEATURES:
-        raise FeltError(NOT_ASKED.format(known=" and ".join(STRATEGY_FEATURES), name=name))
+        raise FeltError(NOT_READABLE.format(known=" and ".join(STRATEGY_FEATURES), name=name))
     game = Holdem()
     bot, betting, streets = load_bot(name, game), betting_lines(game.bets), _streets(game)
-    asked = [
-        _ask(bot, streets[street], street, some, STRATEGY_FEATURES[name](street, some))
+    strategies = [
+        _query(bot, streets[street], street, some, STRATEGY_FEATURES[name](street, some))
         for street, some in enumerate(boards)
     ]
-    layout = _with_buckets(one_bucket(betting), [len(each.answers) for each in asked])
+    layout = _with_buckets(one_bucket(betting), [len(each.probabilities) for each in strategies])
     probabilities = np.zeros(int((layout.edges * layout.buckets).sum()))
-    for street, (_, answers) in enumerate(asked):
+    for street, (_, shares) in enumerate(strategies):
         first = 0
         for state, nodes in zip(streets[street].states, streets[street].nodes, strict=True):
             place, ways = (street, state.turn), len(betting_actions(state))
-            rows = layout.slot_base[place] + layout.edges[place] * np.arange(len(answers))
+            rows = layout.slot_base[place] + layout.edges[place] * np.arange(len(shares))
             spots = betting.node[nodes, PLACE] - layout.first_edge[place]
             slots = rows[:, None, None] + spots[:, None] + np.arange(ways)  # [buckets, nodes, actions]
-            probabilities[slots] = answers[:, None, first : first + ways]
+            probabilities[slots] = shares[:, None, first : first + ways]
             first += ways
-    return Player(name, betting, layout, probabilities, tuple(each.buckets for each in asked))
+    return Player(name, betting, layout, probabilities, tuple(each.buckets for each in strategies))
 
 
-def _streets(game: Holdem) -> list[Street]:
+def _streets(game: Holdem) -> list[StreetBetting]:
     """All decisions, street by street."""
     node = betting_lines(game.bets).node
     number: dict[Betting, int] = {}
-    streets = [Street([], [], []) for _ in STREETS]
+    streets = [StreetBetting([], [], []) for _ in STREETS]
     walk: list[tuple[int, Betting, tuple[str, ...]]] = [(0, first_betting(game.players, game.bets), ())]
     while walk:
         here, state, line = walk.pop()
@@ -124,8 +124,8 @@ def _streets(game: Holdem) -> list[Street]:
     return streets
 
 
-def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Shorts) -> Asked:
-    """Ask it with a hand for each number; the table of numbers becomes that of buckets."""
+def _query(bot: Bot, betting: StreetBetting, street: int, boards: Longs, numbers: Shorts) -> StreetStrategy:
+    """Query the bot with a hand for each number; the table of numbers becomes that of buckets."""
     hands, flat = np.full(NUMBERS, -1), numbers.reshape(-1)
     for first in range(0, len(flat), STEP):
         some = flat[first : first + STEP]
@@ -134,19 +134,18 @@ def _ask(bot: Bot, betting: Street, street: int, boards: Longs, numbers: Shorts)
     there = np.flatnonzero(hands >= 0)
     cards = board_set(BOARD_CARDS[street]).cards()[boards[hands[there] // PAIRS]].tolist()
     holes = PAIR_CARDS[hands[there] % PAIRS].tolist()
-    answers = _answers(bot, betting, list(zip(holes, cards, strict=True)))
-    different, bucket = np.unique(answers, axis=0, return_inverse=True)
+    shares = _probabilities(bot, betting, list(zip(holes, cards, strict=True)))
+    different, bucket = np.unique(shares, axis=0, return_inverse=True)
     bucket_of = np.zeros(NUMBERS, np.uint16)
     bucket_of[there] = bucket.ravel()
     for first in range(0, len(flat), STEP):
         flat[first : first + STEP] = bucket_of[flat[first : first + STEP]]
-    return Asked(numbers, different)
+    return StreetStrategy(numbers, different)
 
 
-def _answers(bot: Bot, betting: Street, hands: list[tuple[list[int], list[int]]]) -> Floats:
-    """[hands, actions of all states] the probabilities that it draws from."""
-    game = bot.game
-    assert isinstance(game, Holdem)
+def _probabilities(bot: Bot, betting: StreetBetting, hands: list[tuple[list[int], list[int]]]) -> Floats:
+    """[hands, actions of all states] the probabilities of a bot's actions."""
+    game = require_holdem(bot.game, "The bot")
     found = []
     for line, state in zip(betting.lines, betting.states, strict=True):
         view = holdem_view(game, state.turn, (), (), line)
@@ -161,7 +160,7 @@ def _answers(bot: Bot, betting: Street, hands: list[tuple[list[int], list[int]]]
 
 
 def _with_buckets(layout: Layout, counts: Sequence[int]) -> Layout:
-    """A layout of one bucket, with so many on each street."""
+    """A layout of one bucket, with these numbers of buckets by street."""
     buckets = np.repeat(np.array(counts, np.int64)[:, None], layout.edges.shape[1], axis=1)
     slots = layout.edges * buckets
     return layout._replace(slot_base=(np.cumsum(slots) - slots.ravel()).reshape(slots.shape), buckets=buckets)

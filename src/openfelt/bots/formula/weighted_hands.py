@@ -1,15 +1,15 @@
-"""The hole cards that opponents may hold, with weights: how strong each is, how one hand fares against them.
+"""Weighted hands of opponents: the strength of each, and the potential of one hand against them.
 
-What is public comes first. On a board all 1,326 pairs of hole cards are put in order, now and after each card
-that can come next; a pair's *promise* is the mean, over the next card, of the share of hands that it beats
-now or then, whichever is more. That stands in for Billings' HS + (1 - HS) PPot against unknown cards, which
-would need every pair against every other, and like it counts what a hand may become but not what it may
-lose. A pair's *rank* is the share of pairs with less promise.
+On a board all 1,326 pairs of hole cards are ordered, now and after each possible next card; a pair's
+*promise* is the mean over the next card of the share of hands that it beats now or then, whichever is higher.
+It replaces Billings' HS + (1 - HS) PPot against random hands, which would need every pair against every
+other; like that, it counts what a hand may become but not what it may lose. A pair's *rank* is the share of
+pairs with less promise.
 
-A weight table [1326] says how likely an opponent would have played as he did with each pair (Billings, Papp,
-Schaeffer & Szafron 1998). `reweight` changes it for an action, `fare` measures one hand against such tables.
+A weight table [1326] is the likelihood of an opponent's actions with each pair (Billings, Papp, Schaeffer &
+Szafron 1998). `reweight` updates it for an action, `hand_potential` measures one hand against such tables.
 
-Places in the order are whole numbers below 8,684, so that shares come from counting instead of sorting.
+Positions in the order are integers below 8,684, so that shares come from counting instead of sorting.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from openfelt.core.jit import Floats, Ints, Longs, kernel, part
 Shorts = NDArray[np.int16]
 NO_PLACE = -1  # of a pair with a card of the board
 
-# By category: how many ranks make the hand and how many kickers the evaluator tells.
+# By category: number of ranks that make the hand, and number of kickers that the evaluator distinguishes.
 _RANKS_AND_KICKERS = ((0, 5), (1, 3), (2, 1), (1, 2), (0, 1), (0, 5), (1, 1), (1, 1), (0, 1))
 _WIDTH = np.array([math.comb(13, kickers) for _, kickers in _RANKS_AND_KICKERS])
 _ENDS = np.cumsum([math.comb(13, ranks) * math.comb(13, kickers) for ranks, kickers in _RANKS_AND_KICKERS])
@@ -44,55 +44,55 @@ _PAIR_WORD = CARD_BIT[PAIR_CARDS[:, 0]] | CARD_BIT[PAIR_CARDS[:, 1]]
 class BoardHands(NamedTuple):
     """All pairs on one board of three to five cards."""
 
-    now: Shorts  # [1326] the place in the order of hands; NO_PLACE with a card of the board
-    later: Shorts  # [52, 1326] after each card that can come next; [0, 1326] on the river
+    now: Shorts  # [1326] position in the order of hands; NO_PLACE with a card of the board
+    later: Shorts  # [52, 1326] after each possible next card; [0, 1326] on the river
     rank: Floats  # [1326] the share of pairs with less promise
 
 
-class Fare(NamedTuple):
-    """How a hand fares against opponents: Billings' numbers, potentials with one card to come."""
+class HandPotential(NamedTuple):
+    """Strength and potential of a hand against opponents (Billings et al.), with one card to come."""
 
-    hs: float  # chance to be ahead of all opponents now
-    ppot: float  # of those ahead, how many the next card passes
-    npot: float  # of those behind, how many pass with the next card
+    hs: float  # probability of being ahead of all opponents now
+    ppot: float  # share of hands ahead that the next card overtakes
+    npot: float  # share of hands behind that overtake with the next card
 
     @property
     def optimistic(self) -> float:
-        """HS + (1 - HS) PPot: ahead now, or soon."""
+        """HS + (1 - HS) PPot: ahead now, or after the next card."""
         return self.hs + (1 - self.hs) * self.ppot
 
     @property
     def expected(self) -> float:
-        """HS (1 - NPot) + (1 - HS) PPot: ahead when the next card has come."""
+        """HS (1 - NPot) + (1 - HS) PPot: ahead after the next card."""
         return self.hs * (1 - self.npot) + (1 - self.hs) * self.ppot
 
 
 @lru_cache(maxsize=64)
 def board_hands(board: tuple[int, ...]) -> BoardHands:
-    """Put all pairs in order on a board (in less than a millisecond); the last few boards are remembered."""
+    """Order all pairs on a board, in less than a millisecond; the last boards are cached."""
     later = np.full((CARDS if len(board) < 5 else 0, PAIRS), NO_PLACE, np.int16)
     now, rank = np.empty(PAIRS, np.int16), np.empty(PAIRS)
     _order_hands(np.array(board, np.int64), now, later, rank)
     return BoardHands(now, later, rank)
 
 
-def fare(hole: tuple[int, ...], hands: BoardHands, weights: Floats) -> Fare:
-    """One hand against opponents with weight tables [opponents, 1326].
+def hand_potential(hole: tuple[int, ...], hands: BoardHands, weights: Floats) -> HandPotential:
+    """The potential of a hand against opponents with weight tables [opponents, 1326].
 
     HS is the product over opponents (Papp 1998, equation 5.4). Potentials are against the mean of their
-    tables, each scaled to sum to one, which stands for all of them: the "field array" of Papp 5.3.1.
+    tables, each scaled to sum to one: the "field array" of Papp 5.3.1.
     """
     counts, hs = np.zeros((3, 3)), np.empty(len(weights))
-    _fare(int(PAIR[hole[0], hole[1]]), hands.now, hands.later, weights, hs, counts)
-    behind, tied, ahead = counts.tolist()  # each: the weight of those that end behind, tied, ahead
+    _hand_potential(int(PAIR[hole[0], hole[1]]), hands.now, hands.later, weights, hs, counts)
+    behind, tied, ahead = counts.tolist()  # each: weights of hands that end behind, tied, ahead
     passed = _ratio(behind[2] + behind[1] / 2 + tied[2] / 2, sum(behind) + sum(tied) / 2)
     passing = _ratio(ahead[0] + ahead[1] / 2 + tied[0] / 2, sum(ahead) + sum(tied) / 2)
-    return Fare(float(hs.prod()), passed, passing)
+    return HandPotential(float(hs.prod()), passed, passing)
 
 
 @cache
 def hole_ranks() -> Floats:
-    """Before the flop: for each pair the share of pairs that win less often against any two cards."""
+    """Before the flop: for each pair the share of pairs that win less often against a random hand."""
     sums = preflop_sums()
     chance = np.array([sums[pair_class(cards)][0] for cards in PAIR_CARDS.tolist()], np.int64)
     rank = np.empty(PAIRS)
@@ -101,7 +101,7 @@ def hole_ranks() -> Floats:
 
 
 def strength_now(hole: tuple[int, ...], board: tuple[int, ...]) -> float:
-    """HS: the chance to be ahead of one opponent with any cards (in some ten microseconds)."""
+    """HS: the probability of being ahead of one random hand, in about ten microseconds."""
     return float(_strength_now(np.array(hole, np.int64), np.array(board, np.int64)))
 
 
@@ -111,7 +111,7 @@ def _ratio(share: float, whole: float) -> float:
 
 @part
 def _place(value: int) -> int:
-    """The place of a value of the evaluator among all that there can be."""
+    """The position of an evaluator's value among all possible ones."""
     category = value >> CATEGORY_SHIFT
     ranks, kickers = value >> RANK_SHIFT & MASKS - 1, value & MASKS - 1
     return int(_FIRST[category] + _ORDER[ranks] * _WIDTH[category] + _ORDER[kickers])
@@ -119,7 +119,7 @@ def _place(value: int) -> int:
 
 @kernel
 def _order_hands(board: Longs, now: Shorts, later: Shorts, rank: Floats) -> None:
-    """Fill in the arrays of BoardHands; sums are of whole numbers, so hands alike up to suits rank alike."""
+    """Fill the arrays of BoardHands; sums are integers, so hands equal up to suits get equal ranks."""
     word = np.uint64(0)
     for card in board:
         word |= CARD_BIT[card]
@@ -148,9 +148,9 @@ def _place_hands(word: np.uint64, places: Shorts) -> None:
 
 @kernel
 def _count_weaker(places: Shorts, counts: Ints, beaten: Longs) -> int:
-    """For each pair twice the other pairs that it beats plus those it ties, whether they share a card or not.
+    """For each pair twice the pairs that it beats plus those it ties, also those that share a card with it.
 
-    Returns the most that this can be.
+    Returns the highest possible number.
     """
     counts[:] = 0
     for place in places:
@@ -169,7 +169,7 @@ def _count_weaker(places: Shorts, counts: Ints, beaten: Longs) -> int:
 
 @kernel
 def _rank(now: Shorts, promise: Longs, rank: Floats) -> None:
-    """The share of the other pairs with less promise, ties as halves; 0 for a pair that cannot be."""
+    """The share of other pairs with less promise, ties as halves; 0 for impossible pairs."""
     keys, count = np.empty(PAIRS, np.int64), 0
     for pair in range(PAIRS):
         rank[pair] = 0.0
@@ -188,8 +188,10 @@ def _rank(now: Shorts, promise: Longs, rank: Floats) -> None:
 
 
 @kernel
-def _fare(own: int, now: Shorts, later: Shorts, weights: Floats, hs: Floats, counts: Floats) -> None:
-    """HS against each opponent; weights of those behind, tied and ahead now (row) and later (column)."""
+def _hand_potential(
+    own: int, now: Shorts, later: Shorts, weights: Floats, hs: Floats, counts: Floats
+) -> None:
+    """HS against each opponent; weights of hands behind, tied and ahead now (row) and later (column)."""
     mine, pairs = _PAIR_WORD[own], 0
     others, is_now, field = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64), np.zeros(PAIRS)
     for pair in range(PAIRS):
@@ -242,17 +244,17 @@ def _strength_now(hole: Longs, board: Longs) -> float:
 def reweight(
     weights: Floats, rank: Floats, low: float, high: float, spread: float, credit: float, least: float
 ) -> None:
-    """Change a weight table [1326] for an action that is taken with ranks between two thresholds.
+    """Update a weight table [1326] for an action that is taken with ranks between two thresholds.
 
-    The chance that a hand is worth the action rises from `least` to 1 as its rank goes from `spread` below
-    to `spread` above the threshold `low` (Papp 1998, 7.2.1: mu - sigma and mu + sigma). An action that could
-    have been a raise gives hands around and above `high` less weight, by up to `credit`: the part that would
-    have raised (Pena 1999, chapter 4).
+    The probability of the action rises from `least` to 1 as the rank goes from `spread` below to `spread`
+    above the threshold `low` (Papp 1998, 7.2.1: mu - sigma and mu + sigma). An action that could have been a
+    raise gives hands around and above `high` less weight, by up to `credit`: the part that would have raised
+    (Pena 1999, chapter 4).
     """
     for pair in range(PAIRS):
-        worth = least + (1 - least) * _rise(rank[pair], low, spread)
+        likelihood = least + (1 - least) * _rise(rank[pair], low, spread)
         held_back = 1 - credit * _rise(rank[pair], high, spread)
-        weights[pair] = max(least, weights[pair] * worth * held_back)
+        weights[pair] = max(least, weights[pair] * likelihood * held_back)
 
 
 @part

@@ -1,1 +1,1 @@
-"""Thinking at the table: tree search from the decision at hand, under a clock."""
+"""Online tree search from the current decision, under a clock."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import singledispatch
 
-from openfelt.bots.search.mcts import Found, MctsSettings
+from openfelt.bots.search.mcts import MctsSettings, SearchResult
 from openfelt.bots.search.searcher import HoldemSearcher, TreeSearcher
 from openfelt.core.errors import FeltError
 from openfelt.games.game import AnyGame, Game
@@ -102,7 +102,7 @@ def _search(
     iterations: int | None,
     seconds: float,
     seed: int,
-) -> tuple[Found, tuple[str, ...]]:
+) -> tuple[SearchResult, tuple[str, ...]]:
     """The result, and the names of the actions."""
     known = None if opponent is None else require_tabular(opponent)
     searcher = TreeSearcher(game, settings, opponent=known)
@@ -121,7 +121,7 @@ def _search_holdem(
     iterations: int | None,
     seconds: float,
     seed: int,
-) -> tuple[Found, tuple[str, ...]]:
+) -> tuple[SearchResult, tuple[str, ...]]:
     if opponent is not None:
         raise FeltError("In hold'em, search with a model of the opponent: felt.load_bot('mcts-tally', game).")
     hole, board, line = parse_infoset(infoset)

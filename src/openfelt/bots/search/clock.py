@@ -1,4 +1,4 @@
-"""How many iterations to do before the next look at the clock, so that an action is named in time."""
+"""How many iterations to run before the next look at the clock, so that the search ends in time."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from dataclasses import dataclass
 
 from openfelt.core.errors import FeltError
 
-MARGIN = 2.0  # a chunk may take so many times what is foreseen
-SLICE = 0.005  # seconds of a chunk at most
-FIRST, GROWTH = 64, 4  # iterations of the first chunk at most, and how much longer the next may be
-TICK = 1e-9  # seconds that an iteration takes at least, whatever a coarse clock says
-RESERVE, SHARE = 0.001, 0.02  # seconds kept for what comes after, and the share of all time
-STALLS = 0.25  # the share of all time that may be kept for being stopped by the system
-FADING = 0.9  # how much of the longest stall is remembered from one search to the next
+MARGIN = 2.0  # a chunk may take this many times its expected duration
+SLICE = 0.005  # longest chunk, in seconds
+FIRST, GROWTH = 64, 4  # iterations of the first chunk, and largest factor from one to the next
+TICK = 1e-9  # shortest iteration in seconds, even if a coarse clock measures less
+RESERVE, SHARE = 0.001, 0.02  # reserved for the time after the search: seconds, and share of the limit
+STALLS = 0.25  # largest share of the limit reserved for stalls by the system
+FADING = 0.9  # decay of the longest stall from one search to the next
 
 
 @dataclass
-class Habits:
-    """What a searcher remembers of its earlier searches, in seconds."""
+class TimingHistory:
+    """Timings of a searcher's earlier searches, in seconds."""
 
-    cost: float = 0.0  # of an iteration; 0 where nobody knows
-    stall: float = 0.0  # by how much a chunk was late, at worst: others want the processor too
+    cost: float = 0.0  # of an iteration; 0: unknown
+    stall: float = 0.0  # longest delay of a chunk: other programs use the processor too
 
 
 class Pace:
-    """Of one search: ask it before each chunk how many iterations that may be.
+    """The pace of one search: grants the number of iterations of each chunk.
 
-    What an iteration costs is measured from question to question, so all that Python does in between is
-    counted. The first chunk is always granted, for without it there is nothing to name.
+    The cost of an iteration is measured from grant to grant, so it includes the time spent in Python. The
+    first chunk is always granted, since without it there is no result.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Pace:
         now: Callable[[], float],
         seconds: float,
         iterations: int | None,
-        habits: Habits | None = None,
+        history: TimingHistory | None = None,
         begun: float | None = None,
     ) -> None:
-        """Time runs since `begun`, or from now on."""
+        """The limit counts from `begun`, by default from now."""
         if iterations is None and seconds == math.inf:
             raise FeltError("A search needs a number of iterations, or seconds.")
         if iterations is not None and iterations < 1:
@@ -49,9 +49,9 @@ class Pace:
             raise FeltError(f"A search needs a time above 0 seconds, not {seconds}.")
         self._now, self._seconds, self._iterations = now, seconds, iterations
         self._begun = now() if begun is None else begun
-        self._asked = self._begun
-        self._habits = habits or Habits()
-        self._habits.stall *= FADING
+        self._granted = self._begun
+        self._history = history or TimingHistory()
+        self._history.stall *= FADING
         self.done, self._chunk, self._shortest = 0, 0, 0.0
 
     @property
@@ -60,33 +60,33 @@ class Pace:
         return self._now() - self._begun
 
     def grant(self) -> int:
-        """How many iterations to do now; 0 when it is time to stop."""
+        """The number of iterations to run now; 0: stop."""
         if self._seconds == math.inf:
             assert self._iterations is not None
             self.done, count = self._iterations, self._iterations - self.done
             return count
-        time, habits = self._now(), self._habits
+        time, history = self._now(), self._history
         if self._chunk:
-            self._learn(time - self._asked)
-        self._asked = time
+            self._learn(time - self._granted)
+        self._granted = time
         rest = math.inf if self._iterations is None else self._iterations - self.done
-        most = self._chunk * GROWTH if self._chunk else FIRST if habits.cost else 1
-        least = 1 if not self.done or self._left(time) > MARGIN * habits.cost else 0
-        # What has to be done besides iterations takes no longer than the shortest chunk did as a whole.
-        foreseen = min(self._left(time) / MARGIN - self._shortest, SLICE)
-        self._chunk = int(min(rest, most, max(least, foreseen / max(habits.cost, TICK))))
+        most = self._chunk * GROWTH if self._chunk else FIRST if history.cost else 1
+        least = 1 if not self.done or self._left(time) > MARGIN * history.cost else 0
+        # Work besides iterations takes no longer than the shortest chunk as a whole.
+        available = min(self._left(time) / MARGIN - self._shortest, SLICE)
+        self._chunk = int(min(rest, most, max(least, available / max(history.cost, TICK))))
         return self._chunk
 
     def _left(self, time: float) -> float:
-        """Seconds that may still be used."""
-        kept = SHARE * self._seconds + RESERVE + min(self._habits.stall, STALLS * self._seconds)
-        return self._seconds - kept - (time - self._begun)
+        """Seconds left for the search."""
+        reserved = SHARE * self._seconds + RESERVE + min(self._history.stall, STALLS * self._seconds)
+        return self._seconds - reserved - (time - self._begun)
 
     def _learn(self, took: float) -> None:
-        habits = self._habits
-        if habits.cost and self.done:
-            late = took - self._shortest - self._chunk * habits.cost
-            habits.stall = max(habits.stall, late)
+        history = self._history
+        if history.cost and self.done:
+            late = took - self._shortest - self._chunk * history.cost
+            history.stall = max(history.stall, late)
         self.done += self._chunk
-        habits.cost = took / self._chunk
+        history.cost = took / self._chunk
         self._shortest = min(self._shortest or took, took)

@@ -1,21 +1,21 @@
 """Online Monte-Carlo tree search in games of imperfect information (PGC10, Algorithm 1; TAU, section 2).
 
-An iteration samples what is hidden, goes down by UCT at rows of the tree, adds a row for each player who
-leaves it, plays on to the end by the rollout policy, and adds what was won to all rows on the way. A row is
-what its player knows: in hold'em the betting and the bucket of his hand, so that later decisions depend on
-cards that are still to come.
+An iteration samples hidden cards, descends by UCT through the infosets of the tree, adds an infoset for each
+player that leaves it, plays to the end by the rollout policy, and adds the payoffs to all infosets on the
+way. In hold'em an infoset is the betting line and the bucket of the player's hand, so later decisions depend
+on cards that are still to come.
 
-Without a model of the others each iteration plays twice (PGC10, step 3): once with the searcher's own cards,
-to learn what he should do, and once with cards that the others think he may hold, to learn what they would
-do, which must not depend on what they cannot know. With a model they follow it, and play once. Where we
-depart from PGC10: its tree has one node for a betting sequence, whatever cards come or anybody holds; ours
-has rows. In the second play the searcher learns too, for hands that he does not hold: or else the others
-would learn to beat his rollouts.
+Without an opponent model each iteration is simulated twice (PGC10, step 3): once with the searcher's own
+cards, to learn the searcher's strategy, and once with cards that opponents believe it may hold, to learn the
+opponents' strategies, which must not depend on cards that they cannot see. With a model opponents follow it,
+and there is one simulation. Departures from PGC10: its tree has one node for a betting line, whatever the
+cards; ours has infosets. In the second simulation the searcher learns too, for hands that it does not hold;
+else opponents would learn to exploit its rollouts.
 
-Smooth UCT from the decision at hand (HS14, Algorithm 2) is the same with another selection (SMOOTH). It can
-start from a trained policy: a row with N visits is played by the policy with probability warmth / (warmth +
-N), and else as selected. So its average begins as the policy, whose part in it grows like the logarithm of N;
-its values begin as those of the policy against itself; and in the long run it is Smooth UCT.
+Smooth UCT from the current decision (HS14, Algorithm 2) is the same with another selection (SMOOTH). It can
+start from a trained policy: an infoset with N visits is played by the policy with probability warmth /
+(warmth + N), else as selected. So its average starts as the policy, whose share grows like the logarithm of
+N; its values start as those of the policy against itself; in the long run it is Smooth UCT.
 """
 
 from __future__ import annotations
@@ -29,10 +29,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.bots.search.clock import Habits, Pace
+from openfelt.bots.search.clock import Pace, TimingHistory
 from openfelt.bots.search.lazy_tree import lazy_deal
 from openfelt.bots.search.search_tree import USED, forget, new_memory
-from openfelt.bots.search.simulate import Desk, Guides, How, find_all, look_up, search_on
+from openfelt.bots.search.simulate import (
+    SimulationHooks,
+    SimulationSettings,
+    SimulationWorkspace,
+    find_all,
+    look_up,
+    search_on,
+)
 from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
@@ -52,20 +59,20 @@ PICKS = (BY_VALUE, BY_VISITS, BY_AVERAGE)
 IN_ORDER, AT_RANDOM, NETWORK = "order", "random", "network"
 EXPANSIONS = (IN_ORDER, AT_RANDOM, NETWORK)
 SMOOTH = Selection(False, SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d, 0.0)
-ROWS = 1 << 18  # that the tree has room for
-CROWDED = 0.5  # of which no more than that may be taken when a search begins
+ROWS = 1 << 18  # capacity of the tree, in infosets
+MOST_FILLED = 0.5  # share of the capacity that may be used when a search begins
 
 
 @dataclass(frozen=True)
 class MctsSettings:
-    """How to search."""
+    """Settings of a search."""
 
     c: float = 5.0  # exploration, in the game's unit: TAU's 50 with blinds of 10 and 20 is 5 chips of ours
     rollout: str = CALL
     pick: str = BY_VALUE  # the action of the highest value (PGC10), of most visits, or drawn by visits (HS14)
-    selection: Selection = ALWAYS_UCB  # or SMOOTH, or another of Smooth UCT's
-    expand: str = IN_ORDER  # which action of a row is tried first (TAU, 5.1); network: as an expander says
-    warmth: float = 0.0  # visits for which a row is as likely played by the policy as by what was learned
+    selection: Selection = ALWAYS_UCB  # or SMOOTH, or another one of Smooth UCT
+    expand: str = IN_ORDER  # which untried action comes first (TAU, 5.1); network: by an expander
+    warmth: float = 0.0  # visits at which policy and search are equally likely to act
 
     def __post_init__(self) -> None:
         if not 0 < self.c < math.inf:
@@ -73,31 +80,31 @@ class MctsSettings:
         if not 0 <= self.warmth < math.inf:
             raise FeltError(f"The warmth must be 0 or above, not {self.warmth}.")
         if self.rollout not in ROLLOUTS:
-            raise FeltError(f"There is no rollout '{self.rollout}' (known: {', '.join(ROLLOUTS)}).")
+            raise FeltError(f"There is no rollout '{self.rollout}'; choose from {', '.join(ROLLOUTS)}.")
         if self.expand not in EXPANSIONS:
-            raise FeltError(f"There is no expansion '{self.expand}' (known: {', '.join(EXPANSIONS)}).")
+            raise FeltError(f"There is no expansion '{self.expand}'; choose from {', '.join(EXPANSIONS)}.")
         if self.pick not in PICKS:
             raise FeltError(f"An action is picked by {' or by '.join(PICKS)}, not by '{self.pick}'.")
 
     @property
     def needs_policy(self) -> bool:
-        """Whether rollouts or warm rows follow one."""
+        """Whether rollouts or warm starts follow a policy."""
         return self.rollout == POLICY or self.warmth > 0
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a search found at the decision."""
+class SearchResult:
+    """The result of a search at its decision."""
 
-    visits: Floats  # of each action
-    values: Floats  # the mean payoff after each; nan where it was never taken
+    visits: Floats  # [actions]
+    values: Floats  # [actions] mean payoff; nan if never taken
     iterations: int  # of this search
     seconds: float
-    picked: int  # which action
+    picked: int  # number of the chosen action
 
 
 class TableModel(NamedTuple):
-    """The others play a known policy of hold'em."""
+    """Opponents play a known policy of hold'em."""
 
     weights: Bytes  # [slots], in 255ths
 
@@ -113,7 +120,7 @@ def _table_answer(model: TableModel, tree: Any, deal: Deal, node: int, place: fl
 
 
 class Mcts:
-    """A searcher for one tree; what it knows lasts until `forget`."""
+    """Searches one tree; the search tree is kept until `forget`."""
 
     def __init__(
         self,
@@ -131,35 +138,37 @@ class Mcts:
         """`policy` and `expander` implement the hooks of `solve/traverse/opponent_hooks.py`, if needed."""
         self.settings = settings or MctsSettings()
         if self.settings.needs_policy and policy is None:
-            raise FeltError("Rollouts by policy, and rows warmed by one, need a policy.")
-        self.now, self._habits = now, Habits()
+            raise FeltError("Rollouts by policy and warm starts need a policy.")
+        self.now, self._history = now, TimingHistory()
         self._memory, self._room = new_memory(rows, most_actions), rows
         self._ways = most_actions
         self._policy = policy if self.settings.needs_policy else NoModel()
         self._expander = _expander(self.settings.expand, expander)
-        self._how = How(
+        self._how = SimulationSettings(
             self.settings.selection,
             float(self.settings.c),
             ROLLOUTS.index(self.settings.rollout),
             float(self.settings.warmth),
             np.zeros(1, np.int8) if passive is None else passive,
         )
-        notes = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = Desk(lazy_deal(players), notes, scratch(players), scratch(1, np.uint64))
+        trace = scratch(2 * depth, np.int64).reshape(depth, 2)
+        self._workspace = SimulationWorkspace(
+            lazy_deal(players), trace, scratch(players), scratch(1, np.uint64)
+        )
         self.seed(0)
 
     def seed(self, seed: int) -> None:
-        """Let the next random numbers depend on this alone."""
+        """Seed the random numbers of the next search."""
         self._start = starts(seed, 1)[0]
-        self._done = 0  # iterations since then: no number is drawn twice
+        self._done = 0  # iterations since then, so that no random number is used twice
 
     @property
     def rows(self) -> int:
-        """How many rows the tree has."""
+        """Number of infosets in the search tree."""
         return int(self._memory.state[USED])
 
     def forget(self) -> None:
-        """Start anew, as for another hand."""
+        """Clear the search tree, as for a new hand."""
         forget(self._memory)
 
     def search(
@@ -170,20 +179,20 @@ class Mcts:
         iterations: int | None = None,
         seconds: float = math.inf,
         begun: float | None = None,
-    ) -> Found:
-        """Search from a position until either is used up, but at least once; time runs since `begun`."""
-        if self.rows > CROWDED * self._room:  # or else there may be no row for the decision itself
+    ) -> SearchResult:
+        """Search for a number of iterations, or of seconds since `begun`; at least one iteration."""
+        if self.rows > MOST_FILLED * self._room:  # so that there is room for the decision itself
             self.forget()
-        pace = Pace(self.now, seconds, iterations, self._habits, begun)
-        guides = Guides(NoModel() if model is None else model, self._policy, self._expander)
-        how, memory, desk = self._how, self._memory, self._desk
+        pace = Pace(self.now, seconds, iterations, self._history, begun)
+        guides = SimulationHooks(NoModel() if model is None else model, self._policy, self._expander)
+        how, memory, workspace = self._how, self._memory, self._workspace
         while count := pace.grant():
-            search_on(how, guides, position, memory, desk, self._start, self._done, count)
+            search_on(how, guides, position, memory, workspace, self._start, self._done, count)
             self._done += count
         return self._found(position, pace)
 
     def picks(self, first_slots: Longs) -> Longs:
-        """What it would do now in rows, by their first slots; -1 where it has never been."""
+        """The chosen action at infosets, by their first slots; -1 if not visited."""
         picked = np.full(len(first_slots), -1, np.int64)
         find_all(self._memory, first_slots, picked)
         for row in np.flatnonzero(picked >= 0).tolist():
@@ -191,30 +200,30 @@ class Mcts:
         return picked
 
     def _pick(self, counts: Floats) -> int:
-        """Actions that were never taken count for nothing, and so does room for more of them."""
+        """Actions without visits are never chosen, nor unused entries."""
         visits = counts[:, VISITS]
         if self.settings.pick == BY_VISITS:
             return int(np.argmax(visits))
         if self.settings.pick == BY_AVERAGE:
-            place = Numbers(int(self._start), -1).uniform()  # which no iteration draws
+            place = Numbers(int(self._start), -1).uniform()  # a number that no iteration uses
             return int(np.searchsorted(np.cumsum(visits), place * visits.sum(), side="right"))
         values = _means(counts)
         return max(range(len(values)), key=lambda way: -math.inf if math.isnan(values[way]) else values[way])
 
-    def _found(self, position: Any, pace: Pace) -> Found:
-        first, ways = look_up(position, self._memory, self._desk, self._start)
+    def _found(self, position: Any, pace: Pace) -> SearchResult:
+        first, ways = look_up(position, self._memory, self._workspace, self._start)
         counts = self._memory.counts[first : first + ways]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
-        return Found(visits, values, pace.done, pace.used, self._pick(counts))
+        return SearchResult(visits, values, pace.done, pace.used, self._pick(counts))
 
 
 def _means(counts: Floats) -> list[float]:
-    """What each action won; nan where it was never taken. With two or three, Python is quicker than numpy."""
+    """Mean payoff of each action; nan if never taken. For two or three, Python is faster than numpy."""
     rows = zip(counts[:, PAYOFFS].tolist(), counts[:, VISITS].tolist(), strict=True)
     return [payoffs / visits if visits else math.nan for payoffs, visits in rows]
 
 
 def _expander(expand: str, given: Any) -> Any:
     if (given is None) == (expand == NETWORK):
-        raise FeltError("Expansion by network and a network go together: one was given without the other.")
+        raise FeltError("Expansion by network needs a network, and a network needs expand='network'.")
     return {IN_ORDER: InOrder(), AT_RANDOM: AtRandom(), NETWORK: given}[expand]

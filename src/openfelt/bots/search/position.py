@@ -1,7 +1,8 @@
-"""Where a search starts: the decision at hand, and what may be hidden behind it.
+"""Where a search starts: the current decision, and a distribution of what is hidden.
 
-Two views of it (PGC10, step 3). In the searcher's own, he holds what he holds and the others what he believes
-them to. In that of the others, who do not know his cards, everybody may hold what all believe.
+There are two views of it (PGC10, step 3). In the searcher's own view it holds its cards, and opponents hold
+what it believes. In the opponents' view, where its cards are hidden, every player holds what is publicly
+believed.
 """
 
 from __future__ import annotations
@@ -18,41 +19,42 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
 from openfelt.core.random import Stream, uniform
-from openfelt.solve.traverse.conditional_deals import pairs_without, pick
+from openfelt.core.sampling import draw_alias, fill_alias_table, search_sums
+from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.solve.traverse.enumerated import EpisodeTree, settle
-from openfelt.solve.traverse.episode import implements, question
+from openfelt.solve.traverse.episode import dispatched, implements
 from openfelt.solve.traverse.holdem import DRAWN, OUT, STREET, Deal, clear, draw_cards
 
 OWN, OTHERS = 0, 1  # the views
-TRIES = 100  # to find hands that share no card; then beliefs contradict each other, and yield to chance
+TRIES = 100  # to draw hands without a common card; then uniform draws replace contradicting beliefs
 
 
 class HoldemPosition(NamedTuple):
-    """Of hold'em."""
+    """A decision of hold'em."""
 
     tree: LazyTree
     root: int  # the node
-    seat: int  # of the searcher, whose turn it is
-    share: Floats  # [views, players, 1326] how likely each pair is, by Walker's alias method: the share of a
-    other: Ints  # column that is its own; and which pair has the rest
+    seat: int  # of the searcher, which is to act
+    share: Floats  # [views, players, 1326] alias tables of the pairs: the share of a
+    other: Ints  # column that is its own, and the pair that has the rest
     hole: Ints  # the searcher's cards
     board: Ints
-    taken: Longs  # [views] a bit for each card that nobody can be dealt
+    taken: Longs  # [views] a bit for each card that cannot be dealt
     at: Ints  # [3] the street, the number of the board, its permutation of suits
 
 
 class TreePosition(NamedTuple):
-    """Of an enumerated game; the others' view is that of the whole game from its start."""
+    """A decision of an enumerated game; the opponents' view is the whole game from its start."""
 
     tree: EpisodeTree
     seat: int
-    nodes: Ints  # where the searcher may be
-    summed: Floats  # [nodes] running sums of how likely
+    nodes: Ints  # histories of the searcher's infoset
+    summed: Floats  # [nodes] cumulative probabilities
 
 
-@question
+@dispatched
 def begin_at(position: Any, view: int, deal: Deal, stream: Stream) -> int:
-    """Start an episode there: the node of the decision."""
+    """Start an episode; returns the node of the decision."""
     raise NotImplementedError
 
 
@@ -73,7 +75,7 @@ def _begin_holdem(position: HoldemPosition, view: int, deal: Deal, stream: Strea
 
 @part
 def _draw_hands(position: HoldemPosition, view: int, deal: Deal, stream: Stream, last: bool) -> bool:
-    """A pair for each player; False as soon as two have the same card, if it is not the last try."""
+    """Draw a pair for each player; False if two share a card, unless it is the last try."""
     clear(deal)
     out = position.taken[view]
     for player in range(len(deal.value)):
@@ -94,10 +96,7 @@ def _draw_hands(position: HoldemPosition, view: int, deal: Deal, stream: Stream,
 
 @part
 def _draw_pair(share: Floats, other: Ints, stream: Stream) -> tuple[np.int32, np.int32]:
-    column = uniform(stream) * PAIRS
-    pair = int(column)
-    if column - pair >= share[pair]:
-        pair = other[pair]
+    pair = draw_alias(share, other, 0, PAIRS, uniform(stream))
     return np.int32(PAIR_CARDS[pair, 0]), np.int32(PAIR_CARDS[pair, 1])
 
 
@@ -105,7 +104,7 @@ def _draw_pair(share: Floats, other: Ints, stream: Stream) -> tuple[np.int32, np
 def _begin_tree(position: TreePosition, view: int, deal: Deal, stream: Stream) -> int:
     if view == OTHERS:
         return settle(position.tree, 0, stream)
-    return int(position.nodes[pick(position.summed, uniform(stream))])
+    return int(position.nodes[search_sums(position.summed, uniform(stream))])
 
 
 def holdem_position(
@@ -116,9 +115,9 @@ def holdem_position(
     board: Sequence[int],
     beliefs: Floats | None = None,
 ) -> HoldemPosition:
-    """`beliefs` [players, 1326]: how likely each pair is, of the searcher as the others see it; or any."""
+    """`beliefs` [players, 1326]: likelihood of pairs, the searcher's as opponents see it; or uniform."""
     players = int(tree.leaves.paid.shape[1])
-    share, other = _anything(players) if beliefs is None else _believed(beliefs, seat, hole, board)
+    share, other = _uniform(players) if beliefs is None else _believed(beliefs, seat, hole, board)
     number, permutation = find_board(board)
     at = np.array([BOARD_CARDS.index(len(board)), number, permutation], np.int32)
     on_table, held = (sum(1 << card for card in cards) for cards in (board, hole))
@@ -128,8 +127,8 @@ def holdem_position(
 
 
 @cache
-def _anything(players: int) -> tuple[Floats, Ints]:
-    """All pairs alike; one that holds a card which is out is drawn again."""
+def _uniform(players: int) -> tuple[Floats, Ints]:
+    """All pairs equally likely; pairs with a card that is out are drawn again."""
     shape = 2, players, PAIRS
     return np.ones(shape), np.zeros(shape, np.int32)
 
@@ -142,7 +141,7 @@ def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[i
     views[OWN, seat, PAIR[hole[0], hole[1]]] = 1.0
     np.multiply(beliefs, pairs_without(board), out=views[OTHERS])
     share, other = np.empty(views.shape), np.empty(views.shape, np.int32)
-    if not _alias(views, share, other, np.empty(PAIRS, np.int32)):
+    if not _fill_alias_tables(views, share, other):
         raise FeltError(
             "Beliefs must be finite, 0 or above, and above 0 for at least one pair that can be held."
         )
@@ -150,54 +149,23 @@ def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[i
 
 
 @kernel
-def _alias(views: Floats, share: Floats, other: Ints, waiting: Ints) -> bool:
-    """Vose 1991, as `alias` of `solve/traverse/enumerated.py`, of many tables; False if one is none."""
+def _fill_alias_tables(views: Floats, share: Floats, other: Ints) -> bool:
+    """False if the weights of a view cannot be drawn from."""
+    waiting = np.empty(views.shape[2], np.int32)
     for view in range(views.shape[0]):
         for player in range(views.shape[1]):
-            weights, own, rest = views[view, player], share[view, player], other[view, player]
-            total, count, small, large = 0.0, len(weights), 0, len(weights)
-            for pair in range(count):
+            weights, total = views[view, player], 0.0
+            for pair in range(len(weights)):
                 if not 0.0 <= weights[pair] < np.inf:
                     return False
                 total += weights[pair]
             if not 0.0 < total < np.inf:
                 return False
-            for pair in range(count):  # those below the mean wait at the front, the others at the end
-                own[pair], rest[pair] = weights[pair] / total * count, pair
-                if own[pair] < 1.0:
-                    waiting[small] = pair
-                    small += 1
-                else:
-                    large -= 1
-                    waiting[large] = pair
-            while small > 0 and large < count:
-                low, high = waiting[small - 1], waiting[large]
-                rest[low] = high
-                own[high] -= 1.0 - own[low]
-                small -= 1
-                if own[high] < 1.0:
-                    waiting[small] = high
-                    small += 1
-                    large += 1
-            for place in range(small):
-                _close(weights, own, rest, waiting[place])
-            for place in range(large, count):
-                _close(weights, own, rest, waiting[place])
+            fill_alias_table(weights, total, share[view, player], other[view, player], waiting)
     return True
 
 
-@kernel
-def _close(weights: Floats, own: Floats, rest: Ints, pair: int) -> None:
-    """What is left over by rounding belongs to the pair itself, if it can be had at all."""
-    if weights[pair] > 0.0:
-        own[pair] = 1.0
-        return
-    for better in range(len(weights)):
-        if weights[better] > 0.0:
-            own[pair], rest[pair] = 0.0, better
-
-
 def tree_position(tree: EpisodeTree, seat: int, nodes: Ints, likely: Floats) -> TreePosition:
-    """`nodes` are those of the searcher's row, `likely` how likely each of them is."""
+    """`nodes` are the histories of the searcher's infoset, `likely` their likelihoods."""
     summed = np.cumsum(likely)
     return TreePosition(tree, seat, np.ascontiguousarray(nodes, np.int32), summed / summed[-1])

@@ -1,4 +1,4 @@
-"""Telling the processor what will be read soon, so that it need not be waited for."""
+"""Prefetch instructions for kernels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-READ, KEEP, DATA = 0, 3, 1  # what LLVM's prefetch is told
+READ, KEEP, DATA = 0, 3, 1  # arguments of LLVM's prefetch
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fetch(typing: Any, table: Any, row: Any, column: Any) -> tuple[Any, Callable[..., Any]]:
-    """Have table[row, column] fetched into the cache; changes nothing else. For kernels only."""
+    """Prefetch table[row, column] into the processor's cache. For kernels only."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(table)(context, builder, arguments[0])

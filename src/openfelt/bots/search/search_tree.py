@@ -1,8 +1,8 @@
-"""The tree of a search: rows that were met, in one array of fixed size that is made once.
+"""The search tree: visited infosets in one array of fixed size, allocated once.
 
-A row is found by its first slot, through an open-addressed table: so the tree may be a small part of one that
-is far too large to be stored, and nothing is allocated while a search runs. When it is full it grows no more.
-All of a row stands in one line of the processor's cache, where there are three actions or less.
+Infosets are found by their first slot in an open-addressed hash table, so the tree can be a small part of a
+game that is too large to store, and a search allocates nothing. When the table is full, no infosets are
+added. With up to three actions, an infoset fits in one cache line.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import numpy as np
 from openfelt.core.jit import Floats, Longs, part
 from openfelt.core.memory import CACHE_LINE
 
-SPREAD = 0x9E3779B97F4A7C15 >> 1  # an odd number, so that neighbours are spread over the table
-FULL = 0.7  # the share of places that may be taken
+SPREAD = 0x9E3779B97F4A7C15 >> 1  # an odd number that spreads neighbours over the table
+FULL = 0.7  # largest load
 LINE = 4  # entries of 16 bytes in 64
-SLOT, AGE = 0, 1  # the columns of a place's first entry
+SLOT, AGE = 0, 1  # columns of a place's first entry
 USED, NOW = 0, 1  # places of Memory.state
 
 
 class Memory(NamedTuple):
-    """For one searcher."""
+    """The table of one searcher."""
 
-    # [places * entries, 2] of each place first the row's slot and the age in which it was put there, then
-    # visits and summed payoffs of each action
+    # [places * entries, 2] for each place first the infoset's slot and its age, then visits and summed
+    # payoffs of each action
     counts: Floats
-    # [2] how many places are taken, and the present age: what was put there in an earlier one is forgotten
+    # [2] number of used places, and the current age; entries of earlier ages are invalid
     state: Longs
     places: int  # a power of two
     entries: int  # of a place
 
 
 def new_memory(rows: int, ways: int) -> Memory:
-    """Room for so many rows of at most so many actions."""
+    """A table for `rows` infosets of at most `ways` actions."""
     places = 1 << max(4, int(np.ceil(np.log2(rows / FULL))))
     entries = -(-(1 + ways) // LINE) * LINE
-    # Written to at once, so that no search waits for the system to find the memory.
+    # Written now, so that no search waits for the system to map the memory.
     whole = np.full(places * entries * 2 + CACHE_LINE // 8, 0.0)
     first = -whole.ctypes.data % CACHE_LINE // 8
     counts = whole[first : first + places * entries * 2].reshape(-1, 2)
@@ -45,14 +45,14 @@ def new_memory(rows: int, ways: int) -> Memory:
 
 
 def forget(memory: Memory) -> None:
-    """Make it empty."""
+    """Clear the table."""
     memory.state[USED] = 0
     memory.state[NOW] += 1
 
 
 @part
 def find(memory: Memory, slot: int) -> int:
-    """Where the entry before a row's first action stands; where there is none, -1 minus where it could be."""
+    """The entry before an infoset's first action; if it is missing, -1 minus the entry where it would be."""
     place = (slot * SPREAD >> 20) & (memory.places - 1)
     at, now = place * memory.entries, memory.state[NOW]
     while memory.counts[at, AGE] == now:
@@ -65,7 +65,7 @@ def find(memory: Memory, slot: int) -> int:
 
 @part
 def take(memory: Memory, slot: int, at: int) -> bool:
-    """Put a row at a free place; False if there is no room for more."""
+    """Put an infoset at a free place; False if the table is full."""
     if memory.state[USED] >= int(memory.places * FULL):
         return False
     memory.state[USED] += 1

@@ -1,4 +1,4 @@
-"""Searching for the one who is to act: from what he knows to a position; the tree is kept in a hand."""
+"""Searchers for hold'em and for enumerated games; the search tree is kept during a hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.bots.search.lazy_tree import lazy_holdem_tree
-from openfelt.bots.search.mcts import ROWS, Found, Mcts, MctsSettings, TableModel
+from openfelt.bots.search.mcts import ROWS, Mcts, MctsSettings, SearchResult, TableModel
 from openfelt.bots.search.position import holdem_position, tree_position
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -19,7 +19,7 @@ from openfelt.games.compile.betting_tree import PLAYER, BettingTree, compile_hol
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, AnyGame
-from openfelt.games.holdem import Holdem
+from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import require_game
@@ -27,11 +27,11 @@ from openfelt.policy.tabular import TabularPolicy, uniform_policy
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.solve.traverse.opponent_hooks import ProbabilityModel
 
-STRAYS = 1e-2  # how likely others depart from the policy that a search begins with
+DEVIATION = 1e-2  # probability that opponents deviate from the policy that a search starts from
 
 
 class HoldemSearcher:
-    """Searches in hold'em, for any seat; the rows are those of the game's abstraction, or of the policy's."""
+    """Searches hold'em for any seat, in the game's abstraction, or in that of the policy."""
 
     def __init__(
         self,
@@ -42,10 +42,8 @@ class HoldemSearcher:
         expander: Any = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`policy`: what rollouts and warm rows follow; `expander` answers `prefer`; where needed."""
-        rules = load_game(game)
-        if not isinstance(rules, Holdem):
-            raise FeltError(f"This searcher is for hold'em, not for {rules.name}.")
+        """`policy` guides rollouts and warm starts, `expander` the expansion, if the settings need them."""
+        rules = require_holdem(load_game(game), "This searcher")
         self.tree = compile_holdem(rules) if policy is None else _tree_of(policy, rules)
         opened = open_tree(self.tree)
         self.opened = lazy_holdem_tree(opened.tree)
@@ -58,21 +56,21 @@ class HoldemSearcher:
             expander=expander,
             now=now,
         )
-        self._known: tuple[Any, ...] = ()
+        self._last: tuple[Any, ...] = ()  # seat, cards and line of the last search
 
     def prepare(self, model: Any = None) -> None:
-        """Compile what is not compiled yet, so that the first decision is not late for that."""
+        """Compile the kernels, so that the first decision is not delayed."""
         self.search(int(self.tree.node[0, PLAYER]), (0, 1), (), (), model=model, iterations=100)
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, as for another hand."""
+        """Clear the search tree, as for a new hand."""
         self._mcts.forget()
-        self._known = ()
+        self._last = ()
 
     @property
     def rows(self) -> int:
-        """How many rows the tree of the search has."""
+        """Number of infosets in the search tree."""
         return self._mcts.rows
 
     def search(
@@ -87,15 +85,15 @@ class HoldemSearcher:
         iterations: int | None = None,
         seconds: float = math.inf,
         seed: int = 0,
-    ) -> Found:
-        """Search for a seat that holds `hole` after a line of actions; `beliefs` as in `holdem_position`."""
+    ) -> SearchResult:
+        """Search for a seat that holds `hole` after a betting line; `beliefs` as in `holdem_position`."""
         begun, node = self._mcts.now(), self.tree.find_node(line)
         if self.tree.node[node, PLAYER] != seat:
-            raise FeltError(f"It is not for seat {seat} to act.")
+            raise FeltError(f"Seat {seat} is not to act.")
         here = seat, tuple(hole), tuple(board), tuple(line)
-        if not _goes_on(self._known, here):
+        if not _continues(self._last, here):
             self._mcts.forget()
-        self._known = here
+        self._last = here
         self._mcts.seed(seed)
         position = holdem_position(self.opened, node, seat, hole, board, beliefs)
         return self._mcts.search(position, model, iterations=iterations, seconds=seconds, begun=begun)
@@ -108,8 +106,8 @@ def _tree_of(policy: HoldemPolicy, rules: Holdem) -> BettingTree:
     return tree
 
 
-def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    """Whether it is a later decision of the same seat in the same hand: what was learned still applies."""
+def _continues(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    """Whether it is a later decision of the same seat in the same hand, so that the tree stays valid."""
     if not before or before[:2] != after[:2]:
         return False
     boards, lines = (before[2], after[2]), (before[3], after[3])
@@ -119,7 +117,7 @@ def _goes_on(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
 
 
 class TreeSearcher:
-    """Searches in an enumerated game; `opponent` is the policy of the others, if it is known.
+    """Searches an enumerated game; `opponent` is the policy of the opponents, if it is known.
 
     `policy` and `expander` are as in `HoldemSearcher`.
     """
@@ -160,40 +158,40 @@ class TreeSearcher:
         )
 
     def play_against(self, opponent: TabularPolicy | None) -> None:
-        """From now on the others have this policy; None: it is not known."""
+        """From now on opponents have this policy; None: unknown."""
         if opponent is not None:
             require_game(opponent, self.tree)
         believed = opponent or self._policy
         table = self._chance if believed is None else believed.probabilities
-        if opponent is None and believed is not None:  # nobody need play as the search begins
-            table = (1.0 - STRAYS) * table + STRAYS * self._chance
+        if opponent is None and believed is not None:  # opponents may deviate from it
+            table = (1.0 - DEVIATION) * table + DEVIATION * self._chance
         self._model = _model(opponent)
-        self._reach = _others_reach(self.tree, table)
+        self._reach = _opponents_reach(self.tree, table)
 
     @property
     def rows(self) -> int:
-        """How many rows the tree of the search has."""
+        """Number of infosets in the search tree."""
         return self._mcts.rows
 
     def prepare(self) -> None:
-        """Compile what is not compiled yet, so that the first decision is not late for that."""
+        """Compile the kernels, so that the first decision is not delayed."""
         self.search(0, iterations=100)
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, as for another hand."""
+        """Clear the search tree, as for a new hand."""
         self._mcts.forget()
 
     def picks(self) -> Longs:
-        """What it would do now in each row of the game; -1 where it has never been."""
+        """The chosen action at each infoset of the game; -1 if not visited."""
         return self._mcts.picks(np.ascontiguousarray(self.tree.rows.first_slot[:-1]))
 
     def likely(self, row: int) -> Floats:
-        """How likely each node of a row is, as far as chance and the others bring it about."""
+        """Reach of each history of an infoset by chance and the opponents."""
         here = self._nodes(row), self.tree.row_player(row)
         likely = self._reach[here]
-        if not likely.any():  # they never let him get there
-            likely = _others_reach(self.tree, self._chance)[here]
+        if not likely.any():  # opponents never reach it
+            likely = _opponents_reach(self.tree, self._chance)[here]
         return np.asarray(likely)
 
     def _nodes(self, row: int) -> Ints:
@@ -203,8 +201,8 @@ class TreeSearcher:
 
     def search(
         self, row: int, *, iterations: int | None = None, seconds: float = math.inf, seed: int = 0
-    ) -> Found:
-        """Search for the one whose row it is."""
+    ) -> SearchResult:
+        """Search for the player of an infoset."""
         begun, seat = self._mcts.now(), self.tree.row_player(row)
         self._mcts.seed(seed)
         position = tree_position(self._opened, seat, self._nodes(row), self.likely(row))
@@ -215,8 +213,8 @@ def _model(policy: TabularPolicy | None) -> ProbabilityModel | None:
     return None if policy is None else ProbabilityModel(np.ascontiguousarray(policy.probabilities)[None])
 
 
-def _others_reach(tree: GameTree, table: Floats) -> Floats:
-    """[nodes, players] how likely chance and the others get to a node, whatever the player does."""
+def _opponents_reach(tree: GameTree, table: Floats) -> Floats:
+    """[nodes, players] reach of each history by chance and the opponents of a player."""
     nodes = tree.nodes
     reach = np.ones((tree.num_nodes, tree.players))
     _spread(

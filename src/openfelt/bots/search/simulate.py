@@ -1,4 +1,4 @@
-"""One iteration of a search (`mcts.py`): two plays from the position, or one where the others are known."""
+"""One iteration of a search (`mcts.py`): two simulations from the position, or one with an opponent model."""
 
 from __future__ import annotations
 
@@ -17,59 +17,66 @@ from openfelt.solve.traverse.holdem import Deal
 from openfelt.solve.traverse.opponent_hooks import answer, is_known, prefer
 
 BY_CALLS, EVENLY, BY_POLICY = range(3)  # rollouts
-ENTRY, MOVER = range(2)  # columns of the notes
+ENTRY, MOVER = range(2)  # columns of the trace
 
 
-class How(NamedTuple):
-    """What a simulation is told."""
+class SimulationSettings(NamedTuple):
+    """Settings of a simulation."""
 
     selection: Selection
     c: float
     rollout: int
-    warmth: float  # visits for which a row is as likely played by the policy as by what was learned there
+    warmth: float  # visits at which policy and search are equally likely to act
     passive: NDArray[np.int8]  # as `passive_actions` of the tree
 
 
-class Guides(NamedTuple):
-    """Whom a simulation asks (`solve/traverse/opponent_hooks.py`)."""
+class SimulationHooks(NamedTuple):
+    """Implementations of the hooks in `solve/traverse/opponent_hooks.py`."""
 
-    model: Any  # what the others do
-    policy: Any  # of rollouts and warm rows; a model too
-    expander: Any  # which action to try first
+    model: Any  # of the opponents
+    policy: Any  # of rollouts and warm starts
+    expander: Any  # order of untried actions
 
 
-class Desk(NamedTuple):
-    """What a simulation writes to."""
+class SimulationWorkspace(NamedTuple):
+    """Arrays that a simulation writes to."""
 
     deal: Deal
-    notes: Longs  # [depth, 2]
+    trace: Longs  # [depth, 2] entries and players of the decisions to update
     won: Floats  # [players]
     stream: Stream
 
 
 @episode_kernel
 def search_on(
-    how: How,
-    guides: Guides,
+    how: SimulationSettings,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    workspace: SimulationWorkspace,
     start: np.uint64,
     begun: int,
     count: int,
 ) -> None:
-    """So many iterations, from number `begun` on."""
+    """Run `count` iterations, from number `begun` on."""
     views = 1 if is_known(guides.model) else 2
     for number in range(begun, begun + count):
-        go_to(desk.stream, start, number * ITERATION_DRAWS)
+        go_to(workspace.stream, start, number * ITERATION_DRAWS)
         for view in range(views):
-            _simulate(how, guides, position, memory, desk, view)
+            _simulate(how, guides, position, memory, workspace, view)
 
 
 @part
-def _simulate(how: How, guides: Guides, position: Any, memory: Memory, desk: Desk, view: int) -> None:
-    tree, seat, deal, stream = position.tree, position.seat, desk.deal, desk.stream
-    outside, length = 0, 0  # outside: a bit for each player who has left the tree
+def _simulate(
+    how: SimulationSettings,
+    guides: SimulationHooks,
+    position: Any,
+    memory: Memory,
+    workspace: SimulationWorkspace,
+    view: int,
+) -> None:
+    tree, seat, deal, stream = position.tree, position.seat, workspace.deal, workspace.stream
+    outside, length = 0, 0  # outside: a bit for each player that has left the tree
     node = begin_at(position, view, deal, stream)
     player = tree.node[node, PLAYER]
     while player >= 0:
@@ -83,77 +90,79 @@ def _simulate(how: How, guides: Guides, position: Any, memory: Memory, desk: Des
             slot = first_slot(tree, deal, node)
             at = find(memory, slot)
             if at >= 0:
-                action = _go_down(how, guides, position, memory, desk, node, at + 1, actions)
+                action = _descend(how, guides, position, memory, workspace, node, at + 1, actions)
             else:
                 outside |= 1 << player
                 at = -1 - at
                 action = _roll_out(how, guides.policy, tree, deal, node, actions, stream)
                 learns = learns and take(memory, slot, at)
                 if learns:
-                    action = _expand(guides, position, memory, desk, node, at + 1, actions, action)
+                    action = _expand(guides, position, memory, workspace, node, at + 1, actions, action)
             if learns:
-                desk.notes[length, ENTRY] = at + 1 + action
-                desk.notes[length, MOVER] = player
+                workspace.trace[length, ENTRY] = at + 1 + action
+                workspace.trace[length, MOVER] = player
                 length += 1
         node = follow(tree, deal, node, action, stream)
         player = tree.node[node, PLAYER]
-    for player in range(len(desk.won)):
-        desk.won[player] = payoff(tree, deal, node, player)
+    for player in range(len(workspace.won)):
+        workspace.won[player] = payoff(tree, deal, node, player)
     for step in range(length):
-        entry = desk.notes[step, ENTRY]
+        entry = workspace.trace[step, ENTRY]
         memory.counts[entry, VISITS] += 1.0
-        memory.counts[entry, PAYOFFS] += desk.won[desk.notes[step, MOVER]]
+        memory.counts[entry, PAYOFFS] += workspace.won[workspace.trace[step, MOVER]]
 
 
 @part
-def _go_down(
-    how: How,
-    guides: Guides,
+def _descend(
+    how: SimulationSettings,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    workspace: SimulationWorkspace,
     node: int,
     first: int,
     actions: int,
 ) -> int:
-    """The action in a row of the tree."""
-    counts, stream, visits = memory.counts, desk.stream, 0.0
+    """The action at an infoset of the search tree."""
+    counts, stream, visits = memory.counts, workspace.stream, 0.0
     for entry in range(first, first + actions):
         visits += counts[entry, VISITS]
     if how.warmth > 0.0 and uniform(stream) * (visits + how.warmth) < how.warmth:
-        action = answer(guides.policy, position.tree, desk.deal, node, uniform(stream))
+        action = answer(guides.policy, position.tree, workspace.deal, node, uniform(stream))
     else:
         action = select(how.selection, counts, first, first + actions, visits, how.c, stream) - first
-        if counts[first + action, VISITS] == 0.0:  # just for never having been tried
-            action = _expand(guides, position, memory, desk, node, first, actions, action)
+        if counts[first + action, VISITS] == 0.0:  # selected because it was never tried
+            action = _expand(guides, position, memory, workspace, node, first, actions, action)
     return action
 
 
 @part
 def _expand(
-    guides: Guides,
+    guides: SimulationHooks,
     position: Any,
     memory: Memory,
-    desk: Desk,
+    workspace: SimulationWorkspace,
     node: int,
     first: int,
     actions: int,
     action: int,
 ) -> int:
-    """The action that is preferred of those never tried, or else the one that was going to be tried."""
+    """The preferred action of those never tried, else `action`."""
     untried = 0
     for way in range(actions):
         untried |= int(memory.counts[first + way, VISITS] == 0.0) << way
     if untried & (untried - 1):  # more than one
-        tree, deal, seat = position.tree, desk.deal, position.seat
-        preferred = prefer(guides.expander, tree, deal, node, seat, untried, desk.stream)
+        tree, deal, seat = position.tree, workspace.deal, position.seat
+        preferred = prefer(guides.expander, tree, deal, node, seat, untried, workspace.stream)
         if preferred >= 0:
             action = preferred
     return action
 
 
 @part
-def _roll_out(how: How, policy: Any, tree: Any, deal: Deal, node: int, actions: int, stream: Stream) -> int:
+def _roll_out(
+    how: SimulationSettings, policy: Any, tree: Any, deal: Deal, node: int, actions: int, stream: Stream
+) -> int:
     if how.rollout == BY_CALLS:
         return passive(tree, node, how.passive)
     if how.rollout == EVENLY:
@@ -162,17 +171,22 @@ def _roll_out(how: How, policy: Any, tree: Any, deal: Deal, node: int, actions: 
 
 
 @episode_kernel
-def look_up(position: Any, memory: Memory, desk: Desk, start: np.uint64) -> tuple[int, int]:
-    """Where the counts of the decision's row begin, below 0 if it is not there; how many actions it has."""
-    go_to(desk.stream, start, 0)
-    node = begin_at(position, OWN, desk.deal, desk.stream)
-    actions, at = num_actions(position.tree, node), find(memory, first_slot(position.tree, desk.deal, node))
+def look_up(
+    position: Any, memory: Memory, workspace: SimulationWorkspace, start: np.uint64
+) -> tuple[int, int]:
+    """First entry of the decision's infoset (below 0: not in the tree), and its number of actions."""
+    go_to(workspace.stream, start, 0)
+    node = begin_at(position, OWN, workspace.deal, workspace.stream)
+    actions, at = (
+        num_actions(position.tree, node),
+        find(memory, first_slot(position.tree, workspace.deal, node)),
+    )
     return at + 1 if at >= 0 else -1, actions
 
 
 @kernel
 def find_all(memory: Memory, first_slots: Longs, entries: Longs) -> None:
-    """Where the counts of rows begin, by their first slots; below 0 where they are not there."""
+    """First entries of infosets, by their first slots; below 0 if not in the tree."""
     for row in range(len(first_slots)):
         at = find(memory, first_slots[row])
         entries[row] = at + 1 if at >= 0 else -1

@@ -194,10 +194,10 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
 
 
 @lru_cache(maxsize=2)
-def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
-    """Nodes, leaves and stakes of the tree, from the rules: first the few states, then the many histories."""
+def betting_states(players: int, most_bets: int) -> tuple[list[Betting], list[list[int]]]:
+    """All states of the betting, the first one first, and the numbers of the states that follow each."""
     number: dict[Betting, int] = {first_betting(players, most_bets): 0}
-    states = list(number)  # grows while we go through it
+    states = list(number)  # grows in the loop
     after: list[list[int]] = []
     for state in states:
         following = [] if is_over(state) else [bet(state, word) for word in betting_actions(state)]
@@ -206,6 +206,13 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
                 number[next_state] = len(states)
                 states.append(next_state)
         after.append([number[next_state] for next_state in following])
+    return states, after
+
+
+@lru_cache(maxsize=2)
+def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
+    """Nodes, leaves and stakes of the tree, from the rules: first the few states, then the many histories."""
+    states, after = betting_states(players, most_bets)
     leaf_index: dict[tuple[int, tuple[int, ...]], int] = {}
     stakes_index: dict[tuple[float, float], int] = {}
     facts = np.empty((len(states), 3), np.int32)  # player, kind, index of a leaf

@@ -1,1 +1,1 @@
-"""Opponent models: what a player holds and does, learned from hands that were seen."""
+"""Opponent models: what a player does and may hold, learned from observed hands."""

@@ -1,4 +1,4 @@
-"""Models in folders: what kinds there are, how they are saved and found again."""
+"""Kinds of opponent models, and their folders."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError, unknown
 from openfelt.core.files import load_folder, save_folder
 from openfelt.games.game import AnyGame
+from openfelt.opponents.models.domain import model_domain
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.ground import ground_of
-from openfelt.opponents.models.model import Before, OpponentModel
+from openfelt.opponents.models.model import EarlierTraining, OpponentModel
+from openfelt.opponents.models.observed import Decisions
 from openfelt.opponents.models.public_tree import Places
-from openfelt.opponents.models.seen import Decisions
 
-# By kind: the module of this folder, and its class.
+# By kind: module in this folder, and class.
 KINDS = {
     "tally": ("tally", "TallyModel"),
     "relational": ("relational.model", "RelationalModel"),
@@ -28,48 +28,48 @@ KINDS = {
 }
 FOLDER = "model"
 COLUMNS = tuple(name for name in Decisions._fields if name != "places")
-LEARNED = "learned_"  # before the names of arrays that are the decisions
-HABITS = "habits"  # the counts of FrequencyModel of the same hands: what `score` sets it beside
+LEARNED = "learned_"  # prefix of the arrays of decisions
+HABITS = "habits"  # counts of FrequencyModel in the same hands, the baseline of `score`
 
 
 def new_model(kind: str, game: AnyGame) -> OpponentModel:
-    """A model that has seen nothing yet."""
+    """An untrained model."""
     if kind not in KINDS:
         raise FeltError(unknown("kind of model", kind, KINDS))
     module, name = KINDS[kind]
-    made: OpponentModel = getattr(importlib.import_module(f"openfelt.opponents.models.{module}"), name)(game)
-    return made
+    model: OpponentModel = getattr(importlib.import_module(f"openfelt.opponents.models.{module}"), name)(game)
+    return model
 
 
 def save_model(model: OpponentModel, folder: Path, *, player: str = "") -> None:
-    """Write what it has learned, and what it needs to go on learning: his decisions, not the hands."""
+    """Write what a model has learned, and the decisions it needs to continue learning; not the hands."""
     arrays, facts = model.to_save()
     about = {
         "kind": model.kind,
-        "game": model.ground.game.name,
+        "game": model.domain.game.name,
         "player": player,
-        "learned": model.before.hands + len(model.hands),
+        "learned": model.earlier.hands + len(model.hands),
     }
     more = {HABITS: frequencies_of(model).counts, **_decisions_to_save(model)}
     save_folder(folder, FOLDER, {**arrays, **more}, {**about, "model": facts})
 
 
 def frequencies_of(model: OpponentModel) -> FrequencyModel:
-    """The action frequencies of the hands that a model was fitted to."""
-    frequencies = FrequencyModel(model.ground.game)
-    if model.before.habits is not None:
-        frequencies.counts += model.before.habits
+    """The action frequencies in the hands that a model was fitted to."""
+    frequencies = FrequencyModel(model.domain.game)
+    if model.earlier.habits is not None:
+        frequencies.counts += model.earlier.habits
     for hand in model.hands:
         frequencies.count(hand)
     return frequencies
 
 
 def _decisions_to_save(model: OpponentModel) -> dict[str, NDArray[Any]]:
-    found = model.learned_from()
-    if found is None:
+    decisions = model.learned_from()
+    if decisions is None:
         return {}
-    columns = {name: getattr(found, name) for name in COLUMNS}
-    return {f"{LEARNED}{name}": array for name, array in {**columns, **found.places._asdict()}.items()}
+    columns = {name: getattr(decisions, name) for name in COLUMNS} | decisions.places._asdict()
+    return {f"{LEARNED}{name}": array for name, array in columns.items()}
 
 
 def _saved_decisions(arrays: Mapping[str, NDArray[Any]]) -> Decisions | None:
@@ -84,37 +84,37 @@ def _saved_decisions(arrays: Mapping[str, NDArray[Any]]) -> Decisions | None:
 
 
 def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
-    """Read it again; with a game, it must be of that game."""
+    """Load a model; raises if it is not of `game`, where that is given."""
     arrays, manifest = load_folder(folder, FOLDER)
     try:
         kind, name, facts = str(manifest["kind"]), str(manifest["game"]), dict(manifest["model"])
         model = new_model(kind, name)
         model.restore(arrays, facts)
         habits = np.array(arrays[HABITS], np.float64)
-        model.goes_on(Before(int(manifest["learned"]), habits, _saved_decisions(arrays)))
+        model.resume_from(EarlierTraining(int(manifest["learned"]), habits, _saved_decisions(arrays)))
     except (KeyError, TypeError, ValueError, IndexError):
-        raise FileError(f"{folder} is damaged: its model cannot be read.") from None
-    if game is not None and ground_of(game) is not model.ground:
-        raise FeltError(f"{folder} is a model of a player of {name}, not of {ground_of(game).game.name}.")
+        raise FileError(f"{folder} is damaged: the model cannot be read.") from None
+    if game is not None and model_domain(game) is not model.domain:
+        raise FeltError(f"{folder} is a model of a player of {name}, not of {model_domain(game).game.name}.")
     return model
 
 
-class Saved(NamedTuple):
-    """What a folder holds."""
+class SavedModel(NamedTuple):
+    """A model with what was saved beside it."""
 
     model: OpponentModel
     habits: FrequencyModel
     about: dict[str, Any]  # kind, game, player, learned
 
 
-def open_model(folder: Path) -> Saved:
-    """The model with all that was written beside it."""
+def open_model(folder: Path) -> SavedModel:
+    """Load a model with what was saved beside it."""
     model = load_model(folder)
     arrays, manifest = load_folder(folder, FOLDER)
-    habits = FrequencyModel(model.ground.game)
+    habits = FrequencyModel(model.domain.game)
     try:
         habits.restore({"counts": arrays[HABITS]}, {})
         about = {key: manifest[key] for key in ("kind", "game", "player", "learned")}
     except (KeyError, ValueError):
-        raise FileError(f"{folder} is damaged: its model cannot be read.") from None
-    return Saved(model, habits, about)
+        raise FileError(f"{folder} is damaged: the model cannot be read.") from None
+    return SavedModel(model, habits, about)

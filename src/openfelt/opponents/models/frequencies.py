@@ -1,6 +1,6 @@
-"""How often a player folds, calls and bets, by street and whether he faces a bet, whatever his cards.
+"""How often a player folds, calls and bets, by street and whether it faces a bet, whatever its cards.
 
-The baseline of `score`: a model that reads cards must do better than this one.
+The baseline of `score`: a model that takes cards into account should do better.
 """
 
 from __future__ import annotations
@@ -16,81 +16,81 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs, part
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, STREET_SHIFT
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.grown import draw_class
-from openfelt.opponents.models.model import Before, OpponentModel
+from openfelt.opponents.models.model import EarlierTraining, OpponentModel
+from openfelt.opponents.models.observed import Decisions, ObservedHand, decisions_in
 from openfelt.opponents.models.public_tree import CLASSES
-from openfelt.opponents.models.seen import Decisions, SeenHand, decisions_in
+from openfelt.opponents.models.tree_arrays import draw_class
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
-PRIOR = 1.0  # counts that each action begins with (Laplace)
+PRIOR = 1.0  # initial count of each action (Laplace)
 
 
-class FrequencyAnswers(NamedTuple):
-    """For searches in hold'em."""
+class FrequencySearchModel(NamedTuple):
+    """The model for search in hold'em."""
 
     table: Floats  # [2 * streets, CLASSES]
 
 
 class CountingModel(OpponentModel):
-    """A model that learns by counting: a hand is done with at once, whether the cards were shown or not."""
+    """A model that learns by counting, each hand at once, whether its cards were shown or not."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget all."""
+        """Set all counts to zero."""
 
     @abstractmethod
-    def count(self, hand: SeenHand) -> None:
-        """Add a hand."""
+    def count(self, hand: ObservedHand) -> None:
+        """Count a hand."""
 
-    def fit(self, hands: Sequence[SeenHand], *, seed: int = 0, rounds: int = 1) -> None:
-        """Count all hands anew; there is nothing to draw, and no rounds."""
+    def fit(self, hands: Sequence[ObservedHand], *, seed: int = 0, rounds: int = 1) -> None:
+        """Count all hands, from zero; `seed` and `rounds` have no effect."""
         if not hands:
             raise FeltError("There are no hands to learn from.")
         self.reset()
-        self.hands, self.before = [], Before()
+        self.hands, self.earlier = [], EarlierTraining()
         for hand in hands:
             self.learn(hand)
 
-    def learn(self, hand: SeenHand) -> None:
-        """Count one more."""
+    def learn(self, hand: ObservedHand) -> None:
+        """Count one more hand."""
         self.hands.append(hand)
         self.count(hand)
 
 
 class FrequencyModel(CountingModel):
-    """Actions by street, free or facing a bet."""
+    """Counts of actions by street, with and without a bet to call."""
 
     kind = "frequencies"
-    summary = "how often each action is taken on a street, whatever the cards"
+    summary = "frequencies of actions by street, whatever the cards"
 
     def __init__(self, game: AnyGame) -> None:
         super().__init__(game)
         self.reset()
 
     def reset(self) -> None:
-        self.counts = np.zeros((2 * len(self.ground.streets), len(CLASSES)))
+        self.counts = np.zeros((2 * len(self.domain.streets), len(CLASSES)))
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
-        kinds = self.ground.public.node[nodes, KIND]
+        kinds = self.domain.public.node[nodes, KIND]
         return over_possible(self.counts[spot_of(kinds)] + PRIOR, kinds)
 
     def fit_to(self, decisions: Decisions) -> None:
         self.reset()
-        kinds = self.ground.public.node[decisions.node, KIND]
+        kinds = self.domain.public.node[decisions.node, KIND]
         np.add.at(self.counts, (spot_of(kinds), decisions.action), decisions.weight)
 
-    def count(self, hand: SeenHand) -> None:
-        for node, _, _, action in decisions_in(self.ground.public, hand):
-            self.counts[spot_of(int(self.ground.public.node[node, KIND])), action] += 1.0
+    def count(self, hand: ObservedHand) -> None:
+        for node, _, _, action in decisions_in(self.domain.public, hand):
+            self.counts[spot_of(int(self.domain.public.node[node, KIND])), action] += 1.0
 
-    def bayes(self, hand: SeenHand) -> Floats:
-        """What he does tells nothing of his cards."""
-        return self.ground.possible((*hand.board, *hand.dead))
+    def bayes(self, hand: ObservedHand) -> Floats:
+        """Uniform: actions do not depend on the cards."""
+        return self.domain.possible((*hand.board, *hand.dead))
 
-    def for_search(self) -> FrequencyAnswers:
-        return FrequencyAnswers(self.counts + PRIOR)
+    def for_search(self) -> FrequencySearchModel:
+        return FrequencySearchModel(self.counts + PRIOR)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         return {"counts": self.counts}, {}
@@ -104,7 +104,7 @@ class FrequencyModel(CountingModel):
     def describe(self) -> str:
         lines = [f"{'':<24}{'decisions':>10}" + "".join(f"{name:>8}" for name in CLASSES)]
         for spot, counts in enumerate(self.counts):
-            street, facing = self.ground.streets[spot // 2], spot % 2
+            street, facing = self.domain.streets[spot // 2], spot % 2
             shown = (counts + PRIOR) * (1.0 if facing else np.array([0.0, 1.0, 1.0]))
             shares = "".join(f"{share:>8.2f}" for share in shown / shown.sum())
             where = f"{street}, {'facing a bet' if facing else 'free'}"
@@ -113,12 +113,12 @@ class FrequencyModel(CountingModel):
 
 
 def spot_of(kinds: Any) -> Any:
-    """A street, free or facing a bet: the row of its counts."""
+    """The row of counts of a street, with or without a bet to call."""
     return 2 * (kinds >> STREET_SHIFT & 3) + (kinds >> FACING_SHIFT & 1)
 
 
 def over_possible(weights: Floats, kinds: NDArray[Any]) -> Floats:
-    """[n, CLASSES] weights of actions as chances of those that can be taken."""
+    """[n, CLASSES] weights of actions as probabilities of the legal ones."""
     first = 1 - (kinds >> FACING_SHIFT & 1)
     klass, ways = np.arange(len(CLASSES)), kinds & 3
     can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
@@ -132,12 +132,12 @@ def _spot(kind: int) -> int:
     return 2 * (kind >> STREET_SHIFT & 3) + (kind >> FACING_SHIFT & 1)
 
 
-@implements(is_known, FrequencyAnswers)
-def _known(model: FrequencyAnswers) -> bool:
+@implements(is_known, FrequencySearchModel)
+def _known(model: FrequencySearchModel) -> bool:
     return True
 
 
-@implements(answer, FrequencyAnswers)
-def _answer(model: FrequencyAnswers, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, FrequencySearchModel)
+def _answer(model: FrequencySearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     kind = tree.node[node, KIND]
     return draw_class(model.table, _spot(kind), kind, place)

@@ -1,9 +1,9 @@
-"""How well a model predicts hands that it has not seen.
+"""How well a model predicts held-out hands.
 
-Losses are in nats, and less is better: minus the logarithm of the chance that the model gave to what came.
-Where the player's cards are known, each decision is scored with them, and so is what the model thinks of his
-cards; a hand whose cards are not known is scored as a whole, over all cards that he may have had. Standard
-errors are by hand, as the decisions of a hand go together.
+Losses are in nats, lower is better: minus the log-probability of what happened. Where the player's cards are
+known, each decision is scored with them, and so is the model's posterior of the cards; a hand whose cards are
+not known is scored as a whole, over all possible cards. Standard errors are by hand, since the decisions of a
+hand are dependent.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
+from openfelt.opponents.models.domain import UNKNOWN
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.ground import UNKNOWN
 from openfelt.opponents.models.model import OpponentModel
+from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in
 from openfelt.opponents.models.public_tree import CLASSES
-from openfelt.opponents.models.seen import SeenHand, all_decisions, decisions_in
 
 BINS = 10  # of calibration
-FLOOR = 1e-9  # of a chance: what a model holds for impossible, and comes, costs 21 nats
+FLOOR = 1e-9  # of a probability: an event that a model excludes costs 21 nats
 UNIFORM = "uniform"
 
 
-class Measured(NamedTuple):
+class MeanWithError(NamedTuple):
     """A mean and its standard error."""
 
     mean: float
@@ -39,35 +39,35 @@ class Measured(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """By class of action, and bins of the chance that was given to it."""
+    """Calibration by class of action and bins of the predicted probability."""
 
-    chances: Floats  # [CLASSES, BINS] how many fell there
+    chances: Floats  # [CLASSES, BINS] number of predictions
     predicted: Floats  # [CLASSES, BINS] their mean
-    observed: Floats  # [CLASSES, BINS] how often the action came
+    observed: Floats  # [CLASSES, BINS] frequency of the action
 
     @property
     def error(self) -> float:
-        """The expected calibration error: how far both are apart, in the mean over all chances."""
+        """Expected calibration error: mean distance of predicted and observed, over all predictions."""
         return float(
             (self.chances * abs(self.predicted - self.observed)).sum() / max(1.0, self.chances.sum())
         )
 
 
 @dataclass(frozen=True)
-class Score:
-    """Of one model on some hands; None where no cards are known."""
+class ModelScore:
+    """Scores of one model on some hands; None where no cards are known."""
 
     name: str
     hands: int
     decisions: int  # with known cards
-    action_loss: Measured | None  # a decision, given the cards
-    hand_loss: Measured  # a hand, over all cards where they are not known
-    card_gain: Measured | None  # how much likelier the true cards were than among all that were possible
+    action_loss: MeanWithError | None  # per decision, given the cards
+    hand_loss: MeanWithError  # per hand, over all cards where they are not known
+    card_gain: MeanWithError | None  # log-probability of the true cards above that of the prior
     calibration: Calibration | None
-    gain: Measured | None = None  # of a decision, over the frequencies: what they lose more
+    gain: MeanWithError | None = None  # per decision: loss of the frequencies minus its own
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """For JSON."""
         numbers = {
             name: list(found) if (found := getattr(self, name)) else None
             for name in ("action_loss", "hand_loss", "card_gain", "gain")
@@ -87,12 +87,12 @@ def compare(
     name: str,
     model: OpponentModel,
     habits: FrequencyModel,
-    hands: Sequence[SeenHand],
+    hands: Sequence[ObservedHand],
     progress: Callable[[float], object] = lambda _: None,
-) -> list[Score]:
-    """The model beside the frequencies of the hands that it learned from, and beside all actions alike."""
-    nothing = FrequencyModel(model.ground.game)  # which has seen no hands: Laplace's counts are all alike
-    rivals = [(name, model), (habits.kind, habits), (UNIFORM, nothing)]
+) -> list[ModelScore]:
+    """The model, the frequencies in the hands that it learned from, and uniform actions."""
+    uniform = FrequencyModel(model.domain.game)  # untrained: all counts are equal
+    rivals = [(name, model), (habits.kind, habits), (UNIFORM, uniform)]
     losses = [_losses(each, hands, lambda share: progress(share / 3)) for _, each in rivals]
     scores = [_score(name, each) for (name, _), each in zip(rivals, losses, strict=True)]
     if len(losses[0].shares):
@@ -103,19 +103,21 @@ def compare(
 
 
 class _Losses(NamedTuple):
-    """What came, hand by hand."""
+    """Losses by hand."""
 
-    decisions: Floats  # [hands] with known cards
-    action: Floats  # [hands] the loss in them
+    decisions: Floats  # [hands] number of those with known cards
+    action: Floats  # [hands] sum of their losses
     whole: Floats  # [hands]
-    card: Floats  # [hands of known cards] log chance of the true cards, over that among all possible
-    shares: Floats  # [decisions, CLASSES] the chances that were given, where the cards are known
-    came: Floats  # [decisions, CLASSES] 1 for what he did
+    card: Floats  # [hands with known cards] log-probability of the cards above the prior
+    shares: Floats  # [decisions, CLASSES] predicted probabilities, with known cards
+    came: Floats  # [decisions, CLASSES] 1 for the action taken
 
 
-def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[[float], object]) -> _Losses:
+def _losses(
+    model: OpponentModel, hands: Sequence[ObservedHand], progress: Callable[[float], object]
+) -> _Losses:
     known = [place for place, hand in enumerate(hands) if hand.holding != UNKNOWN]
-    found = all_decisions(model.ground, [hands[place] for place in known])
+    found = all_decisions(model.domain, [hands[place] for place in known])
     shares = model.shares(found.node, found.rank, found.holding)
     taken = -np.log(np.maximum(shares[np.arange(len(shares)), found.action], FLOOR))
     at = np.array(known, np.int64)[found.hand] if known else found.hand
@@ -126,7 +128,7 @@ def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[
         if hand.holding == UNKNOWN:
             whole[place] = -marginal(model, hand)
         else:
-            before = model.ground.possible((*hand.board, *hand.dead))[hand.holding]
+            before = model.domain.possible((*hand.board, *hand.dead))[hand.holding]
             card.append(math.log(max(model.cards(hand)[hand.holding], FLOOR) / before))
         progress(1 / len(hands))
     came = np.zeros(shares.shape)
@@ -134,22 +136,22 @@ def _losses(model: OpponentModel, hands: Sequence[SeenHand], progress: Callable[
     return _Losses(count, action, whole, np.array(card), shares, came)
 
 
-def marginal(model: OpponentModel, hand: SeenHand) -> float:
-    """The log of how likely his actions were, whatever he held."""
-    ground = model.ground
-    likely = ground.possible((*hand.board, *hand.dead))
-    everyone = np.arange(ground.holdings)
-    for node, _, street, action in decisions_in(ground.public, hand):
-        ranks = ground.ranks(hand.board[: ground.board_cards[street]])
-        shares = model.shares(np.full(ground.holdings, node), ranks, everyone)
+def marginal(model: OpponentModel, hand: ObservedHand) -> float:
+    """Log-probability of the player's actions, over all holdings."""
+    domain = model.domain
+    likely = domain.possible((*hand.board, *hand.dead))
+    everyone = np.arange(domain.holdings)
+    for node, _, street, action in decisions_in(domain.public, hand):
+        ranks = domain.ranks(hand.board[: domain.board_cards[street]])
+        shares = model.shares(np.full(domain.holdings, node), ranks, everyone)
         likely = likely * np.maximum(shares[:, action], FLOOR)
     return math.log(likely.sum())
 
 
-def _score(name: str, losses: _Losses) -> Score:
+def _score(name: str, losses: _Losses) -> ModelScore:
     some = bool(len(losses.shares))
     every_hand = np.ones(len(losses.whole))
-    return Score(
+    return ModelScore(
         name=name,
         hands=len(losses.whole),
         decisions=int(losses.decisions.sum()),
@@ -160,11 +162,11 @@ def _score(name: str, losses: _Losses) -> Score:
     )
 
 
-def _by_hand(total: Floats, count: Floats) -> Measured:
-    """The mean of what was counted, with its error as a ratio of two sums over hands."""
+def _by_hand(total: Floats, count: Floats) -> MeanWithError:
+    """A ratio of two sums over hands, with its standard error."""
     mean, hands = total.sum() / count.sum(), len(total)
     spread = ((total - mean * count) ** 2).sum() * hands / max(1, hands - 1)
-    return Measured(float(mean), float(math.sqrt(spread) / count.sum()))
+    return MeanWithError(float(mean), float(math.sqrt(spread) / count.sum()))
 
 
 def _sums(place: Longs, weights: Floats, length: int) -> Floats:
@@ -184,18 +186,18 @@ def _calibration(shares: Floats, came: Floats) -> Calibration:
     return Calibration(count, given / some, took / some)
 
 
-def split(hands: Sequence[SeenHand], held_out: float) -> tuple[list[SeenHand], list[SeenHand]]:
-    """The first hands to learn from, and that share of them at the end to be scored on."""
+def split(hands: Sequence[ObservedHand], held_out: float) -> tuple[list[ObservedHand], list[ObservedHand]]:
+    """The first hands to learn from, and the last `held_out` share of them to score on."""
     if not 0 < held_out < 1:
-        raise FeltError(f"The share of hands that are held out is between 0 and 1, not {held_out:g}.")
+        raise FeltError(f"The held-out share of hands must be between 0 and 1, not {held_out:g}.")
     first = len(hands) - round(held_out * len(hands))
     if not 0 < first < len(hands):
-        raise FeltError(f"{len(hands)} hands are too few to learn from some and score on others.")
+        raise FeltError(f"{len(hands)} hands are too few to be split into training and held-out hands.")
     return list(hands[:first]), list(hands[first:])
 
 
-def table(scores: Sequence[Score]) -> str:
-    """For the screen."""
+def table(scores: Sequence[ModelScore]) -> str:
+    """Scores as a table of text."""
     width = max(len(score.name) for score in scores)
     lines = [f"{'':<{width}}  {'a decision':>17}  {'a hand':>17}  {'cards':>17}  {'calibration':>11}"]
     for score in scores:

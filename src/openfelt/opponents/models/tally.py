@@ -1,16 +1,16 @@
-"""TAU's opponent model (section 3): a tally of what the player did with which cards.
+"""TAU's opponent model (section 3): counts of actions by hand and context.
 
-Actions are counted by the *bucket* of his hand (of its hand rank on the board), by the last action of the
-others before his, and by the pot in four levels; TAU does not say which, here each is as many times the one
-before. Whether there is a bet to call counts too: fold is among the actions then. Read along the actions,
-the counts tell what he does with given cards; read along the buckets, what cards he has when he does it.
+Actions are counted by the *bucket* of the player's hand (of its hand rank on the board), by the last action
+of its opponents, by the pot in four levels (TAU does not give them; ours form a geometric sequence), and by
+whether there is a bet to call, so that fold is legal. Normalised over actions, the counts predict what the
+player does with given cards; over buckets, what cards it has when it does so.
 
-A cell of few hands is filled up from coarser counts: with PRIOR of what he does with that bucket in any
-context, which again has PRIOR of what he does with any cards. With a hundred hands most cells are empty, and
-the coarser counts speak; with a thousand the cells do. In trials with 100 to 5,000 hands of ace1 and of
-poki-like (on whose held-out hands it was chosen), 2 cost at most 0.005 nats a decision more than the best of
-1, 2, 4 and 8; 1 and 4 cost up to 0.022 and 0.024 more. Two counts shared by all actions alike, without
-coarser ones, cost up to 0.05 more than these, and at best 0.002 less.
+Cells are smoothed by coarser counts: each has PRIOR pseudo-counts of the same bucket in any context, which
+again has PRIOR pseudo-counts of any cards. With a hundred hands most cells are empty, and the coarser counts
+decide; with a thousand the cells do. In experiments with 100 to 5,000 hands of ace1 and of poki-like (on
+whose held-out hands it was chosen), 2 cost at most 0.005 nats per decision more than the best of 1, 2, 4 and
+8; 1 and 4 cost up to 0.022 and 0.024 more. Two uniform pseudo-counts, without coarser ones, cost up to 0.05
+more, and at best 0.002 less.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND, PLAYER, STREET_SHIFT
 from openfelt.games.game import AnyGame
+from openfelt.opponents.models.domain import HAND_RANKS, UNKNOWN, HoldemRanks, ModelDomain
 from openfelt.opponents.models.frequencies import CountingModel, over_possible
-from openfelt.opponents.models.ground import HAND_RANKS, UNKNOWN, Ground, HoldemGround, HoldemRanks
-from openfelt.opponents.models.grown import draw_class, hand_rank
 from openfelt.opponents.models.model import guess
-from openfelt.opponents.models.public_tree import CLASSES, all_facts
-from openfelt.opponents.models.seen import Decisions, SeenHand, decisions_in
+from openfelt.opponents.models.observed import Decisions, ObservedHand, decisions_in
+from openfelt.opponents.models.public_tree import CLASSES
+from openfelt.opponents.models.public_walk import all_facts
+from openfelt.opponents.models.tree_arrays import draw_class, hand_rank
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import Deal, HoldemTree
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
 BUCKETS = 10
 LEVELS = 4  # of the pot
-LASTS = ("nothing yet", "check or call", "bet or raise")  # what the others did last
+LASTS = ("nothing yet", "check or call", "bet or raise")  # last action of the opponents
 CONTEXTS = 2 * LEVELS * len(LASTS)
 PRIOR = 2.0
-TALLY, BAYES = "tally", "bayes"  # how cards are read
+TALLY, BAYES = "tally", "bayes"  # how the posterior of cards is computed
 
 
-class TallyAnswers(NamedTuple):
-    """For searches in hold'em."""
+class TallySearchModel(NamedTuple):
+    """The model for search in hold'em."""
 
     context: Bytes  # [nodes]
     table: Floats  # [contexts * buckets, CLASSES]
@@ -55,16 +56,16 @@ class TallyAnswers(NamedTuple):
 
 
 class TallyModel(CountingModel):
-    """Counts of actions by bucket, last action of the others and pot."""
+    """Counts of actions by bucket, last action of the opponents and pot."""
 
     kind = "tally"
-    summary = "counts of actions by bucket of the hand, the others' last action and the pot (TAU)"
+    summary = "counts of actions by bucket of the hand, last action of the opponents and pot (TAU)"
 
     def __init__(self, game: AnyGame, *, buckets: int = BUCKETS, reading: str = BAYES) -> None:
         super().__init__(game)
         if reading not in (TALLY, BAYES):
-            raise FeltError(unknown("way of reading cards", reading, (TALLY, BAYES)))
-        self.buckets, self.reading = buckets_of(self.ground, buckets), reading
+            raise FeltError(unknown("reading of cards", reading, (TALLY, BAYES)))
+        self.buckets, self.reading = bucket_count(self.domain, buckets), reading
         self.reset()
 
     def reset(self) -> None:
@@ -74,10 +75,10 @@ class TallyModel(CountingModel):
     @property
     def context(self) -> Bytes:
         """[nodes] of the public tree."""
-        return public_contexts(self.ground).context
+        return public_contexts(self.domain).context
 
     def table(self) -> Floats:
-        """[contexts, buckets, CLASSES] the weights of actions, those that cannot be taken among them."""
+        """[contexts, buckets, CLASSES] weights of all actions, also of those that are not legal."""
         if self._table is None:
             facing = np.arange(CONTEXTS) % 2
             any_cards, any_context = np.zeros((2, 1, len(CLASSES))), np.zeros((2, self.buckets, len(CLASSES)))
@@ -92,51 +93,49 @@ class TallyModel(CountingModel):
         where = self.context[decisions.node], decisions.rank * self.buckets // HAND_RANKS, decisions.action
         np.add.at(self.counts, where, decisions.weight)
 
-    def count(self, hand: SeenHand) -> None:
-        """Where his cards are not known, each bucket counts by TAU's guess of how likely it is."""
+    def count(self, hand: ObservedHand) -> None:
+        """Where the cards are not known, each bucket counts by its probability under TAU's heuristic."""
         self._table = None
-        ground, likely = self.ground, None
+        domain, likely = self.domain, None
         if hand.holding == UNKNOWN:
-            likely = guess(ground, hand)
-        for node, _, street, action in decisions_in(ground.public, hand):
-            board = hand.board[: ground.board_cards[street]]
+            likely = guess(domain, hand)
+        for node, _, street, action in decisions_in(domain.public, hand):
+            board = hand.board[: domain.board_cards[street]]
             context = self.context[node]
             if likely is None:
-                bucket = ground.rank_of(hand.holding, board) * self.buckets // HAND_RANKS
+                bucket = domain.rank_of(hand.holding, board) * self.buckets // HAND_RANKS
                 self.counts[context, bucket, action] += 1.0
             else:
                 self.counts[context, :, action] += self._by_bucket(likely, board)
 
     def _by_bucket(self, weights: Floats, board: tuple[int, ...]) -> Floats:
-        buckets = self.ground.ranks(board) * self.buckets // HAND_RANKS
+        buckets = self.domain.ranks(board) * self.buckets // HAND_RANKS
         return np.asarray(np.bincount(buckets, weights, minlength=self.buckets), np.float64)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         weights = self.table()[self.context[nodes], np.asarray(ranks) * self.buckets // HAND_RANKS]
-        return over_possible(weights, self.ground.public.node[nodes, KIND])
+        return over_possible(weights, self.domain.public.node[nodes, KIND])
 
-    def cards(self, hand: SeenHand) -> Floats:
-        """By the second tally: the bucket from his last action, and all hands of a bucket alike."""
+    def cards(self, hand: ObservedHand) -> Floats:
+        """By the counts over buckets of the last action, uniform within a bucket; or by Bayes' rule."""
         if self.reading == BAYES:
             return self.bayes(hand)
-        likely = self.ground.possible((*hand.board, *hand.dead))
-        decisions = list(decisions_in(self.ground.public, hand))
+        likely = self.domain.possible((*hand.board, *hand.dead))
+        decisions = list(decisions_in(self.domain.public, hand))
         if not decisions:
             return likely
         last = decisions[-1]
-        board = hand.board[: self.ground.board_cards[last.street]]
-        buckets = self.ground.ranks(board) * self.buckets // HAND_RANKS
+        board = hand.board[: self.domain.board_cards[last.street]]
+        buckets = self.domain.ranks(board) * self.buckets // HAND_RANKS
         before = np.bincount(buckets, likely, minlength=self.buckets)
         counts = self.counts[self.context[last.node], :, last.action]
         after = np.where(before > 0, counts + PRIOR * before, 0.0)
         likely = likely * (after / np.where(before > 0, before, 1.0))[buckets]
         return np.asarray(likely / likely.sum())
 
-    def for_search(self) -> TallyAnswers:
-        if not isinstance(self.ground, HoldemGround):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.ground.game.name}.")
+    def for_search(self) -> TallySearchModel:
         table = self.table().reshape(-1, len(CLASSES))
-        return TallyAnswers(self.context, table, self.buckets, self.ground.tables)
+        return TallySearchModel(self.context, table, self.buckets, self.domain.rank_tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         return {"counts": self.counts}, {"buckets": self.buckets, "reading": self.reading}
@@ -150,61 +149,61 @@ class TallyModel(CountingModel):
         self.counts = counts
 
     def describe(self) -> str:
-        """A line for each bucket of each context that was met."""
+        """A line for each bucket of each context that has counts."""
         lines = [
-            f"{'the others':<16}{'pot':<10}{'bucket':>6}{'seen':>9}"
+            f"{'opponents':<16}{'pot':<10}{'bucket':>6}{'count':>9}"
             + "".join(f"{name:>8}" for name in CLASSES)
         ]
-        levels, table = public_contexts(self.ground).levels, self.table()
+        levels, table = public_contexts(self.domain).levels, self.table()
         for context in np.flatnonzero(self.counts.sum(axis=(1, 2))):
             last, level, facing = int(context) // 8, int(context) // 2 % LEVELS, int(context) % 2
             pot = f"{levels[level]}-{levels[level + 1] - 1}" if level < LEVELS - 1 else f"{levels[level]} on"
             for bucket in np.flatnonzero(self.counts[context].sum(axis=1)):
                 shown = table[context, bucket] * (1.0 if facing else np.array([0.0, 1.0, 1.0]))
                 shares = "".join(f"{share:>8.2f}" for share in shown / shown.sum())
-                seen = self.counts[context, bucket].sum()
-                lines.append(f"{LASTS[last]:<16}{pot:<10}{bucket:>6}{seen:>9.1f}{shares}")
+                count = self.counts[context, bucket].sum()
+                lines.append(f"{LASTS[last]:<16}{pot:<10}{bucket:>6}{count:>9.1f}{shares}")
         return "\n".join(lines)
 
 
 def _shares(counts: Floats, prior: Floats | float) -> Floats:
-    """Counts along the last axis as shares, filled up with PRIOR counts of a coarser share."""
+    """Counts along the last axis as frequencies, with PRIOR pseudo-counts of a coarser frequency."""
     return np.asarray((counts + PRIOR * prior) / (counts.sum(axis=-1, keepdims=True) + PRIOR))
 
 
-class Public(NamedTuple):
-    """What a tally knows of a game's public tree."""
+class PublicContexts(NamedTuple):
+    """The contexts of a game's public states."""
 
-    levels: tuple[int, ...]  # [LEVELS] the least pot of each, in chips
+    levels: tuple[int, ...]  # [LEVELS] lowest pot of each, in chips
     context: Bytes  # [nodes]
 
 
 @cache
-def public_contexts(ground: Ground) -> Public:
-    """A byte for each node; made on first need, as it takes seconds with three players."""
-    pot, last = all_facts(ground.public, ("pot", "last_of_others")).T
+def public_contexts(domain: ModelDomain) -> PublicContexts:
+    """Computed on first use; it takes seconds with three players."""
+    pot, last = all_facts(domain.public, ("pot", "last_of_others")).T
     least, most = int(pot[pot > 0].min()), int(pot.max())
     ratio = (most / least) ** (1 / LEVELS)
     levels = tuple(int(np.ceil(least * ratio**level - 1e-9)) for level in range(LEVELS))
     level = np.searchsorted(np.array(levels[1:], np.uint8), pot, side="right").astype(np.uint8)
-    facing = (ground.public.node[:, KIND] >> FACING_SHIFT & 1).astype(np.uint8)
-    return Public(levels, np.asarray((last * LEVELS + level) * 2 + facing, np.uint8))
+    facing = (domain.public.node[:, KIND] >> FACING_SHIFT & 1).astype(np.uint8)
+    return PublicContexts(levels, np.asarray((last * LEVELS + level) * 2 + facing, np.uint8))
 
 
-def buckets_of(ground: Ground, wanted: int) -> int:
-    """As many as asked for; in a small game at least as many as tell all hands apart."""
+def bucket_count(domain: ModelDomain, wanted: int) -> int:
+    """The number of buckets; in a small game at least enough to separate all hands."""
     if not 1 <= wanted <= HAND_RANKS:
         raise FeltError(f"A model has from 1 to {HAND_RANKS} buckets, not {wanted}.")
-    return wanted if isinstance(ground, HoldemGround) else min(max(wanted, 2 * ground.holdings), HAND_RANKS)
+    return max(wanted, domain.least_buckets)
 
 
-@implements(is_known, TallyAnswers)
-def _known(model: TallyAnswers) -> bool:
+@implements(is_known, TallySearchModel)
+def _known(model: TallySearchModel) -> bool:
     return True
 
 
-@implements(answer, TallyAnswers)
-def _answer(model: TallyAnswers, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, TallySearchModel)
+def _answer(model: TallySearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
     rank = hand_rank(model.ranks, deal, player, kind >> STREET_SHIFT & 3)
     row = model.context[node] * model.buckets + rank * model.buckets // HAND_RANKS

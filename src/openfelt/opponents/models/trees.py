@@ -1,14 +1,14 @@
-"""Decision trees of what a player does, one for each street (PJL11, section 4.3.2).
+"""Decision trees that predict actions, one for each street (PJL11, section 4.3.2).
 
-The paper's J48 learns from five features: the seat relative to the button, the bets and raises of the game,
-of the street and of the player himself, and the bucket of his hand. Here scikit-learn grows the trees by the
-same measure, information gain, and prunes them by what a leaf must save (cost-complexity): at least two nats,
-one for each free chance that it adds (AIC; J48 prunes by bounds on a leaf's errors instead). In trials with
-100 to 5,000 hands of ace1 and of poki-like (on whose held-out hands it was chosen) this predicted better than
-BIC's price in 8 cases of 12 and worse in 2, better than no pruning in 10 and worse in 1. A leaf's chances
-begin with one count for each action (Laplace).
+The paper's J48 learns from five features: the seat relative to the button, the number of bets and raises in
+the game, on the street and by the player, and the bucket of its hand. Here scikit-learn grows the trees by
+the same criterion, information gain, and prunes them by cost-complexity: a leaf must gain at least two nats,
+one for each free probability that it adds (AIC; J48 prunes by bounds on a leaf's errors instead). In
+experiments with 100 to 5,000 hands of ace1 and of poki-like (on whose held-out hands it was chosen) this
+predicted better than the penalty of BIC in 8 cases of 12 and worse in 2, better than no pruning in 10 and
+worse in 1. Leaves start from one count for each action (Laplace).
 
-A grown tree is kept as arrays, so that a model at play, or one that was saved, needs no scikit-learn.
+A grown tree is stored as arrays, so that playing with a model, or loading one, does not need scikit-learn.
 """
 
 from __future__ import annotations
@@ -21,71 +21,80 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.errors import FeltError, MissingError
+from openfelt.core.errors import MissingError
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.game import AnyGame
-from openfelt.opponents.models.ground import HAND_RANKS, HoldemGround
-from openfelt.opponents.models.grown import BIT, KIND_OF, LEAF, NO, RANK, YES, Grown, GrownModel, grown_shares
+from openfelt.opponents.models.domain import HAND_RANKS
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, all_facts, facts_at
-from openfelt.opponents.models.seen import Decisions
-from openfelt.opponents.models.tally import buckets_of
+from openfelt.opponents.models.observed import Decisions
+from openfelt.opponents.models.public_tree import CLASSES, FACTS as ALL_FACTS, PublicTree, facts_at
+from openfelt.opponents.models.public_walk import all_facts
+from openfelt.opponents.models.tally import bucket_count
+from openfelt.opponents.models.tree_arrays import (
+    BIT,
+    KIND_OF,
+    LEAF,
+    NO,
+    RANK,
+    YES,
+    DecisionTreeArrays,
+    TreeSearchModel,
+    tree_probabilities,
+)
 
 BUCKETS = 10
 FACTS = ("seat", "bets_in_game", "bets_in_phase", "bets_of_player")  # and the bucket
 LEAST = 5  # decisions at a leaf
-PRICE = 2.0 / math.log(2.0)  # bits that a leaf more must save in all
+PENALTY = 2.0 / math.log(2.0)  # bits that a further leaf must gain in all
 LAPLACE = 1.0
 
 
 class TreesModel(OpponentModel):
-    """A tree for each street."""
+    """A decision tree for each street."""
 
     kind = "trees"
     summary = "a decision tree for each street, of five features (PJL11)"
 
     def __init__(self, game: AnyGame, *, buckets: int = BUCKETS) -> None:
         super().__init__(game)
-        self.buckets = buckets_of(self.ground, buckets)
+        self.buckets = bucket_count(self.domain, buckets)
         self._set(_Growth())
 
     def _set(self, growth: _Growth) -> None:
         if not growth.root:
-            growth.root = [growth.leaf(np.zeros(len(CLASSES))) for _ in self.ground.streets]
+            growth.root = [growth.leaf(np.zeros(len(CLASSES))) for _ in self.domain.streets]
         self.root, self.step = np.array(growth.root, np.int32), np.array(growth.step, np.int32)
         self.limit, self.leaves = np.array(growth.limit, np.float64), np.array(growth.leaves, np.float64)
-        self.tests = np.array(growth.tests, np.int32).reshape(-1, 2)  # a fact, and what it must exceed
+        self.tests = np.array(growth.tests, np.int32).reshape(-1, 2)  # a fact, and its limit
         self.__dict__.pop("grown", None)
 
     @cached_property
-    def grown(self) -> Grown:
-        """With the tests answered for all of the public tree, on first need."""
-        bits = _answers(self.ground.public, self.tests)
-        return Grown(bits, self.root, self.step, self.limit, self.leaves, self.ground.card_facts)
+    def grown(self) -> DecisionTreeArrays:
+        """With the tests evaluated at all public states, on first use."""
+        bits = _answers(self.domain.public, self.tests)
+        return DecisionTreeArrays(bits, self.root, self.step, self.limit, self.leaves, self.domain.card_facts)
 
     def shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         found = np.zeros((len(nodes), len(CLASSES)))
-        grown_shares(self.ground.public, self.grown, nodes, ranks, holdings, found)
+        tree_probabilities(self.domain.public, self.grown, nodes, ranks, holdings, found)
         return found
 
     def fit_to(self, decisions: Decisions) -> None:
-        table = features(self.ground.public, decisions, self.buckets)
-        streets = facts_at(self.ground.public, decisions.places)[decisions.place, ALL_FACTS.index("phase")]
+        table = features(self.domain.public, decisions, self.buckets)
+        streets = facts_at(self.domain.public, decisions.places)[decisions.place, ALL_FACTS.index("phase")]
         growth = _Growth()
-        for street in range(len(self.ground.streets)):
+        for street in range(len(self.domain.streets)):
             here = streets == street
             action, weight = decisions.action[here], decisions.weight[here]
-            if len(np.unique(action)) < 2:  # nothing to tell apart
+            if len(np.unique(action)) < 2:  # nothing to separate
                 counts = np.bincount(action, weight, minlength=len(CLASSES))
                 growth.root.append(growth.leaf(np.asarray(counts, np.float64)))
             else:
                 growth.add(grow(table[here], action, weight), self.buckets)
         self._set(growth)
 
-    def for_search(self) -> GrownModel:
-        if not isinstance(self.ground, HoldemGround):
-            raise FeltError(f"Searches ask models of hold'em, not of {self.ground.game.name}.")
-        return GrownModel(self.grown, self.ground.tables)
+    def for_search(self) -> TreeSearchModel:
+        return TreeSearchModel(self.grown, self.domain.rank_tables)
 
     def to_save(self) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, Any]]:
         names = ("root", "step", "limit", "leaves", "tests")
@@ -94,19 +103,19 @@ class TreesModel(OpponentModel):
     def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
         root, step, limit = arrays["root"], arrays["step"], arrays["limit"]
         leaves, tests = arrays["leaves"], arrays["tests"]
-        if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.ground.streets):
+        if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.domain.streets):
             raise ValueError("trees")
-        self.buckets = buckets_of(self.ground, int(facts["buckets"]))
+        self.buckets = bucket_count(self.domain, int(facts["buckets"]))
         self.root, self.step, self.limit = (np.array(each) for each in (root, step, limit))
         self.leaves, self.tests = np.array(leaves), np.array(tests)
         self.__dict__.pop("grown", None)
 
     def describe(self) -> str:
-        """The rules, street by street; at each leaf the shares of actions, and how many decisions it saw."""
+        """The rules by street; at each leaf the frequencies of actions and the number of decisions."""
         lines: list[str] = []
-        for street, root in zip(self.ground.streets, self.root, strict=True):
+        for street, root in zip(self.domain.streets, self.root, strict=True):
             lines += [street, *self._rules(int(root), "  ")]
-        lines.append("Where there is no bet to call, the share of folds falls to the others.")
+        lines.append("Without a bet to call, the probability of folding goes to the other actions.")
         return "\n".join(lines)
 
     def _rules(self, here: int, indent: str) -> list[str]:
@@ -125,7 +134,7 @@ class TreesModel(OpponentModel):
 
 
 class _Growth:
-    """Trees as they are put into arrays."""
+    """Trees while they are written to arrays."""
 
     def __init__(self) -> None:
         self.root: list[int] = []
@@ -141,7 +150,7 @@ class _Growth:
         return len(self.step) - 1
 
     def add(self, tree: Any, buckets: int) -> None:
-        """One of scikit-learn."""
+        """Add a tree of scikit-learn."""
         self.root.append(self._below(tree.tree_, tree.classes_, 0, buckets))
 
     def _below(self, tree: Any, classes: NDArray[Any], node: int, buckets: int) -> int:
@@ -167,7 +176,7 @@ class _Growth:
 
 
 def features(tree: PublicTree, decisions: Decisions, buckets: int) -> Longs:
-    """[decisions, 5]."""
+    """[decisions, 5] the features."""
     columns = [ALL_FACTS.index(name) for name in FACTS]
     table = facts_at(tree, decisions.places)[:, columns][decisions.place]
     return np.column_stack([table.astype(np.int64), decisions.rank * buckets // HAND_RANKS])
@@ -178,14 +187,12 @@ def grow(table: Longs, action: NDArray[Any], weight: Floats) -> Any:
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
-        raise MissingError(
-            "Trees are grown by scikit-learn, which is missing: pip install 'openfelt[models]'."
-        ) from None
+        raise MissingError("Decision trees need scikit-learn: pip install 'openfelt[models]'.") from None
     total = float(weight.sum())
     tree = DecisionTreeClassifier(
         criterion="entropy",
         min_weight_fraction_leaf=min(0.5, LEAST / total),
-        ccp_alpha=PRICE / total,
+        ccp_alpha=PENALTY / total,
         random_state=0,
     )
     return tree.fit(table, action, sample_weight=weight)
@@ -205,7 +212,7 @@ def _answers(tree: PublicTree, tests: Ints) -> NDArray[np.uint64]:
 def _is_sound(
     root: NDArray[Any], step: NDArray[Any], limit: NDArray[Any], leaves: NDArray[Any], tests: NDArray[Any]
 ) -> bool:
-    """Whether a search can go down saved trees: each step leads on to a later one, or to a leaf."""
+    """Whether saved trees are valid: each step leads to a later one or to a leaf."""
     count = len(step)
     if step.shape != (count, 3) or limit.shape != (count,) or leaves.shape[1:] != (len(CLASSES),):
         return False
@@ -215,11 +222,11 @@ def _is_sound(
     leaf, bit = kind == LEAF, kind == BIT
     onward = ((step[:, [YES, NO]] > here[:, None]) & (step[:, [YES, NO]] < count)).all(axis=1)
     known = (step[:, YES] >= 0) & (step[:, YES] < len(leaves))
-    asked = (limit >= 0) & (limit < len(tests))
+    has_test = (limit >= 0) & (limit < len(tests))
     return bool(
         np.isin(kind, (LEAF, BIT, RANK)).all()
         and np.where(leaf, known, onward).all()
-        and (~bit | asked).all()
+        and (~bit | has_test).all()
         and ((root >= 0) & (root < count)).all()
         and ((tests[:, 0] >= 0) & (tests[:, 0] < len(FACTS))).all()
         and (leaves > 0).all()

@@ -1,1 +1,1 @@
-"""Counter-strategies: how to win from a known opponent without becoming easy to beat."""
+"""Counter-strategies: win from a modelled opponent, without becoming easy to exploit."""

@@ -1,14 +1,14 @@
-"""A model of a hold'em player as a policy of buckets: what he does in the mean of the hands of a bucket.
+"""A model of a player as a policy of the game; in hold'em, its average over the hands of each bucket.
 
-Over a sample of deals the whole betting tree is walked. At each decision a hand counts with the probability
-that he is there with it, by his own actions before: of hands that he would have folded nothing is to be
-learned. What the other may hold is left out of account.
+The whole betting tree is traversed with a sample of deals. At each decision a hand counts with the player's
+own reach: hands that it would have folded before count nothing. What the opponent may hold is ignored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLAYER, BettingTree
-from openfelt.opponents.models.ground import HoldemGround
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.tree import Tree
+from openfelt.opponents.models.domain import ModelDomain
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.policy.holdem import HoldemPolicy, quantised
+from openfelt.policy.policy import Policy
 
 DEALS = 15_000
-NEVER = 1e-6  # what a hand counts where he never comes with it, so that the others' mean is not empty
+NEVER = 1e-6  # weight of a hand with reach 0, so that every average has some weight
 CARDS = 52
 
 
@@ -34,6 +37,24 @@ class _Deals(NamedTuple):
     bucket: Longs  # [streets, deals]
 
 
+@singledispatch
+def model_policy(
+    tree: Tree,
+    model: OpponentModel,
+    *,
+    deals: int = DEALS,
+    seed: int = 0,
+    progress: Callable[[float], object] = lambda _: None,
+) -> Policy:
+    """What a model predicts, as a policy of the tree; `deals`, `seed` and `progress` are for hold'em."""
+    raise NotImplementedError(type(tree))
+
+
+@model_policy.register
+def _(tree: GameTree, model: OpponentModel, **_: object) -> Policy:
+    return model.policy()
+
+
 def bucketed(
     model: OpponentModel,
     tree: BettingTree,
@@ -42,11 +63,11 @@ def bucketed(
     seed: int = 0,
     progress: Callable[[float], object] = lambda _: None,
 ) -> HoldemPolicy:
-    """The policy; `progress` is told what share of the work was done since it was last told."""
-    ground = model.ground
-    if not isinstance(ground, HoldemGround) or ground.players != tree.players:
-        raise FeltError(f"The model is of a player of {ground.game.name}, not of {tree.game}.")
-    sample = _sample(ground, tree, deals, np.random.default_rng(seed))
+    """A model's policy of hold'em; `progress` gets the share of the work done since its last call."""
+    domain = model.domain
+    if domain.game.is_enumerable or domain.players != tree.players:
+        raise FeltError(f"The model is of a player of {domain.game.name}, not of {tree.game}.")
+    sample = _sample(domain, tree, deals, np.random.default_rng(seed))
     weights = np.zeros(tree.num_slots)
     decisions = sum(tree.decisions())
     open_nodes: list[tuple[int, tuple[Floats, ...]]] = [(0, (np.ones(deals),) * tree.players)]
@@ -59,7 +80,7 @@ def bucketed(
         shares = model.shares(np.full(deals, node), sample.rank[street], sample.holding)
         first = 1 - (kind >> FACING_SHIFT & 1)
         shares = shares[:, first : first + (kind & ACTIONS_MASK)]
-        _note(tree, node, sample.bucket[street], shares * (reach[player] + NEVER)[:, None], weights)
+        _add_shares(tree, node, sample.bucket[street], shares * (reach[player] + NEVER)[:, None], weights)
         for action, share in enumerate(shares.T):
             after = [reach[who] * share if who == player else reach[who] for who in range(tree.players)]
             open_nodes.append((tree.child(node, action), tuple(after)))
@@ -67,8 +88,13 @@ def bucketed(
     return quantised(tree, weights)
 
 
-def _note(tree: BettingTree, node: int, bucket: Longs, shares: Floats, weights: Floats) -> None:
-    """Add up what is done in each bucket; one that was not drawn does as all others together."""
+@model_policy.register
+def _(tree: BettingTree, model: OpponentModel, **sampling: Any) -> Policy:
+    return bucketed(model, tree, **sampling)
+
+
+def _add_shares(tree: BettingTree, node: int, bucket: Longs, shares: Floats, weights: Floats) -> None:
+    """Sum the shares of each bucket; a bucket that was not drawn gets the sum of all."""
     street, player = tree.street(node), int(tree.node[node, PLAYER])
     count, stride = int(tree.layout.buckets[street, player]), int(tree.layout.edges[street, player])
     first = tree.slots(node, 0).start + stride * np.arange(count)
@@ -78,17 +104,19 @@ def _note(tree: BettingTree, node: int, bucket: Longs, shares: Floats, weights: 
         weights[first + action] = np.where(met, summed, share.sum())
 
 
-def _sample(ground: HoldemGround, tree: BettingTree, deals: int, generator: np.random.Generator) -> _Deals:
+def _sample(domain: ModelDomain, tree: BettingTree, deals: int, generator: np.random.Generator) -> _Deals:
     cards = np.argsort(generator.random((deals, CARDS)), axis=1)[:, : 2 + BOARD_CARDS[-1]]
     holding = PAIR[cards[:, 0], cards[:, 1]].astype(np.int64)
     rank, bucket = np.empty((2, len(STREETS), deals), np.int64)
-    for street, (ranks, buckets) in enumerate(zip(ground.tables, tree.abstraction.tables(), strict=True)):
-        number, seen_as = _found(cards[:, 2 : 2 + BOARD_CARDS[street]].tolist(), holding)
-        rank[street], bucket[street] = ranks[number, seen_as], buckets[number, seen_as]
+    for street, (ranks, buckets) in enumerate(
+        zip(domain.rank_tables, tree.abstraction.tables(), strict=True)
+    ):
+        number, pair = _canonical(cards[:, 2 : 2 + BOARD_CARDS[street]].tolist(), holding)
+        rank[street], bucket[street] = ranks[number, pair], buckets[number, pair]
     return _Deals(holding, rank, bucket)
 
 
-def _found(boards: Sequence[Sequence[int]], holding: Longs) -> tuple[Longs, Longs]:
-    """Each board's place in the tables, and the pair as it is seen there."""
+def _canonical(boards: Sequence[Sequence[int]], holding: Longs) -> tuple[Longs, Longs]:
+    """The number of each canonical board, and the pair under its permutation of suits."""
     number, permutation = np.array([find_board(board) for board in boards], np.int64).T
     return number, np.asarray(PERMUTED_PAIR[permutation, holding], np.int64)

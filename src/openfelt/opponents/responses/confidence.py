@@ -1,13 +1,13 @@
-"""How far a model is trusted at each row, by how often the player was seen there (Johanson & Bowling 2009).
+"""Confidence in a model at each infoset, by the number of observations there (Johanson & Bowling 2009).
 
-The data-biased response binds a player to the model with this probability at each of his decisions, so that
-the model counts little where it only guesses.
+In a data-biased response the opponent follows the model with this probability at each decision, so that the
+model counts little where it was learned from few observations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
@@ -15,24 +15,23 @@ from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree
-from openfelt.opponents.models.ground import UNKNOWN, SmallGround, ground_of
-from openfelt.opponents.models.seen import SeenHand, decisions_in
+from openfelt.opponents.models.domain import UNKNOWN, model_domain
+from openfelt.opponents.models.observed import ObservedHand, decisions_in
 
 CONSTANT, LINEAR, S_CURVE = "constant", "0-10-linear", "s-curve"
-FULL = 10  # observations from which the linear one trusts fully
-HALF = 10.0  # observations at which the s-curve trusts half as much as it ever will
+FULL = 10  # observations from which the linear confidence is full
+HALF = 10.0  # observations at which the s-curve is at half of its limit
 
 CONFIDENCES: dict[str, Callable[[Floats, float], Floats]] = {
-    CONSTANT: lambda seen, half: np.ones_like(seen),
-    LINEAR: lambda seen, half: np.minimum(seen, FULL) / FULL,
-    S_CURVE: lambda seen, half: seen / (half + seen),
+    CONSTANT: lambda n, half: np.ones_like(n),
+    LINEAR: lambda n, half: np.minimum(n, FULL) / FULL,
+    S_CURVE: lambda n, half: n / (half + n),
 }
 
 
-def confidence(kind: str, seen: Floats, most: float = 1.0, half: float = HALF) -> Floats:
+def confidence(kind: str, observed: Floats, most: float = 1.0, half: float = HALF) -> Floats:
     """From numbers of observations to probabilities of at most `most`; `half` is the s-curve's constant."""
     if kind not in CONFIDENCES:
         raise FeltError(unknown("confidence", kind, CONFIDENCES))
@@ -40,40 +39,46 @@ def confidence(kind: str, seen: Floats, most: float = 1.0, half: float = HALF) -
         raise FeltError(f"The probability p must be from 0 to 1, not {most}.")
     if not (half > 0 and np.isfinite(half)):
         raise FeltError(f"The constant of the s-curve must be a number above 0, not {half}.")
-    seen = np.asarray(seen, np.float64)
-    if not ((seen >= 0) & np.isfinite(seen)).all():
+    counts = np.asarray(observed, np.float64)
+    if not ((counts >= 0) & np.isfinite(counts)).all():
         raise FeltError("Numbers of observations must be 0 or more.")
-    return most * CONFIDENCES[kind](seen, half)
+    return most * CONFIDENCES[kind](counts, half)
 
 
-def observations(tree: Tree, hands: Sequence[SeenHand]) -> Floats:
-    """[slots] how often the player was seen to decide in each slot's row, in hands whose cards are known."""
+def observations(tree: Tree, hands: Sequence[ObservedHand]) -> Floats:
+    """[slots] how often the player was observed at each slot's infoset, in hands whose cards are known."""
     counts = np.zeros(tree.num_slots)
-    slots_of = _holdem_slots(tree) if isinstance(tree, BettingTree) else _small_slots(compile_game(tree))
-    ground = ground_of(tree.game)
+    slots_of, domain = _slots_of(tree), model_domain(tree.game)
     for hand in hands:
         if hand.holding != UNKNOWN:
-            for node, _, street, _ in decisions_in(ground.public, hand):
-                counts[slots_of(node, hand.holding, hand.board[: ground.board_cards[street]])] += 1.0
+            for node, _, street, _ in decisions_in(domain.public, hand):
+                counts[slots_of(node, hand.holding, hand.board[: domain.board_cards[street]])] += 1.0
     return counts
 
 
 SlotsOf = Callable[[int, int, tuple[int, ...]], slice]  # from a node of the public tree, a holding, a board
 
 
-def _small_slots(tree: GameTree) -> SlotsOf:
-    ground = ground_of(tree.game)
-    assert isinstance(ground, SmallGround)
-    row = {(place.node, place.holding, place.board): place.row for place in ground.rows()}
+@singledispatch
+def _slots_of(tree: Tree) -> SlotsOf:
+    """The function that finds the slots of an infoset."""
+    raise NotImplementedError(type(tree))
+
+
+@_slots_of.register
+def _(tree: GameTree) -> SlotsOf:
+    places = model_domain(tree.game).infosets()
+    row = {(place.node, place.holding, place.board): place.row for place in places}
     return lambda node, holding, board: tree.slots(row[node, holding, board])
 
 
-def _holdem_slots(tree: BettingTree) -> SlotsOf:
+@_slots_of.register
+def _(tree: BettingTree) -> SlotsOf:
     tables = tree.abstraction.tables()
-    found = lru_cache(maxsize=1024)(find_board)
+    canonical = lru_cache(maxsize=1024)(find_board)
 
     def slots(node: int, holding: int, board: tuple[int, ...]) -> slice:
-        number, permutation = found(board)
+        number, permutation = canonical(board)
         return tree.slots(node, int(tables[tree.street(node)][number, PERMUTED_PAIR[permutation, holding]]))
 
     return slots

@@ -1,4 +1,4 @@
-"""The policy of the player whom a counter-strategy is made for, from whatever is known of him."""
+"""The fixed policy that a counter-strategy is computed against, from a model, run, policy or rule."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pathlib import Path
 
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MANIFEST
-from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import AnyGame, Game
-from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.opponents.models.files import FOLDER, load_model
-from openfelt.opponents.responses.bucketed import DEALS, bucketed
+from openfelt.opponents.responses.bucketed import DEALS, model_policy
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.policy import Policy, require_game
 from openfelt.policy.rules import RULES, rule_policy
@@ -55,36 +53,38 @@ def fixed_policy(
     rules = load_game(game)
     require_two_players(rules)
     if isinstance(source, str | Path):
-        return _by_name(str(source), rules, deals, seed, progress)
+        return _load(str(source), rules, deals, seed, progress)
     require_game(source, compile_any(rules))
     return source
 
 
-def _by_name(name: str, rules: Game, deals: int, seed: int, progress: Callable[[float], object]) -> Policy:
+def _load(name: str, rules: Game, deals: int, seed: int, progress: Callable[[float], object]) -> Policy:
     if name in RULES:
         return rule_policy(rules, name)
     folder = Path(name)
     if holds_model(folder):
         model = load_model(folder, rules)
-        tree = compile_any(rules)
-        if isinstance(tree, BettingTree):
-            return bucketed(model, tree, deals=deals, seed=seed, progress=progress)
-        return model.policy()
+        return model_policy(compile_any(rules), model, deals=deals, seed=seed, progress=progress)
     if not folder.exists() and name != DEFAULT:
         raise FileError(f"There is no model, run or policy at {name}.")
     policy = open_policy(name)
-    if isinstance(rules, Holdem) and policy.tree.game != rules.name:  # before a minute of making tables
-        raise FeltError(f"{name} holds a policy of {policy.tree.game}, not of {rules.name}.")
+    if rules.abstraction:  # before a minute of building tables
+        _require_abstraction(name, policy, rules)
     require_game(policy, compile_any(rules))
     return policy
 
 
-def refuse_others(name: str, rules: Game) -> None:
-    """Refuse a folder of another game before the tables of this one are made."""
+def require_same_game(name: str, rules: Game) -> None:
+    """Raise for the folder of another game or abstraction, before the tables of this one are built."""
     if holds_model(Path(name)):
         load_model(Path(name), rules)
-    elif (name == DEFAULT or Path(name).exists()) and open_policy(name).tree.game != rules.name:
-        raise FeltError(f"{name} holds a policy of {open_policy(name).tree.game}, not of {rules.name}.")
+    elif name == DEFAULT or Path(name).exists():
+        _require_abstraction(name, open_policy(name), rules)
+
+
+def _require_abstraction(name: str, policy: Policy, rules: Game) -> None:
+    if policy.game != rules.name:
+        raise FeltError(f"{name} holds a policy of {policy.game}, not of {rules.name}.")
 
 
 def holds_model(folder: Path) -> bool:
@@ -96,6 +96,6 @@ def holds_model(folder: Path) -> bool:
 
 
 def require_two_players(rules: Game) -> None:
-    """Refuse games for more."""
+    """Raise for games with more players."""
     if rules.players != 2:
         raise FeltError(f"Counter-strategies are for two players; {rules.name} has {rules.players}.")

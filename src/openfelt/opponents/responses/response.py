@@ -1,107 +1,155 @@
-"""What a counter-strategy wins from the player it is made for, and what it risks against anybody."""
+"""Counter-strategies to a fixed policy: what they win from it, and what they risk against any opponent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.compiler import compile_game
-from openfelt.games.compile.sequence_form import sequence_form
+from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import AnyGame
 from openfelt.games.registry import load_game
-from openfelt.measure.exploitability import expected_values, exploitability, values_against
+from openfelt.measure.results import Value
+from openfelt.opponents.responses.evaluation import LP, Evaluation, ValueFunction, evaluation
 from openfelt.opponents.responses.fixed import require_two_players
-from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.policy import Policy, join_seats, require_game
-from openfelt.policy.tabular import TabularPolicy, normalised, require_tabular
-from openfelt.solve.cfr import CFRPlus, PCFRPlus
+from openfelt.solve.cfr import CFRPlus
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH, ONCE, Restriction
+from openfelt.solve.run_folder import RunFolder
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
-from openfelt.solve.sequence_lp import plan_program, require_zero_sum, sequences, solve_program
 from openfelt.solve.solver import Progress, Solver
-from openfelt.solve.traverse.sequence import spread_reach
 
-LP = "lp"
-MOST_SLOTS, MOST_LEAVES = 100_000, 3_000_000  # of games that are solved by linear programs
-# The papers' names: the solver, and when the coin is tossed. Any other solver goes by its own name.
+# Names of the papers: solver, and when it is drawn whether the opponent plays the fixed policy. Any other
+# solver goes by its own name.
 METHODS = {
     "rnr": (CFRPlus.name, ONCE),
     "mcrnr": (OutcomeMCCFR.name, ONCE),
     "dbr": (CFRPlus.name, EACH),
     "mcdbr": (OutcomeMCCFR.name, EACH),
 }
-ITERATIONS, NEAR = 1_000, 1e-4  # of the solver of larger ones, and the exploitability that is enough
+Train = Callable[[Solver, RunFolder | None], object]  # runs the solver of one seat
 
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """A counter-strategy for both seats, with what it is worth; all means over the two seats, in `unit`."""
+    """A counter-strategy for both seats, with its value; averages are over the two seats, in `unit`."""
 
-    game: str
-    unit: str
-    how: str  # in words
-    policy: TabularPolicy
-    won: tuple[float, ...]  # by seat, from the player it is made for
-    usual: tuple[float, ...]  # what an equilibrium wins from him
-    exploitability: float  # nash_conv / 2, as everywhere
+    policy: Policy
+    how: str  # solver and parameters, in words
+    evaluation: Evaluation = field(repr=False)
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self.policy.game
+
+    @property
+    def unit(self) -> str:
+        """Unit of all values."""
+        return self.evaluation.unit
+
+    @cached_property
+    def value(self) -> Value:
+        """What it wins from the fixed policy; in hold'em computed or sampled on first use."""
+        return self.evaluation.value(self.policy)
+
+    @property
+    def won(self) -> tuple[float, ...]:
+        """What it wins from the fixed policy, by seat."""
+        return self.value.by_seat
+
+    @property
+    def usual(self) -> tuple[float, ...]:
+        """What an equilibrium wins from the fixed policy, by seat; enumerated games only."""
+        return self.evaluation.usual
 
     @property
     def exploitation(self) -> float:
-        """What it wins more than an equilibrium, in the mean of the seats."""
+        """What it wins more than an equilibrium, on average over the seats; enumerated games only."""
         return float(np.mean(self.won) - np.mean(self.usual))
+
+    @cached_property
+    def exploitability(self) -> float:
+        """nash_conv / 2; in hold'em computed on first use, in about a minute on a GPU."""
+        return self.evaluation.exploitability(self.policy)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        if not self.policy.tree.is_enumerated:
+            value = self.value.as_dict()
+            return {"game": self.game, "how": self.how, **_without(value, "policy", "opponent", "game")}
         names = ("game", "how", "won", "usual", "exploitation", "exploitability", "unit")
         return {name: getattr(self, name) for name in names}
 
 
-class Responses:
-    """Counter-strategies to one fixed policy of a two-player zero-sum game."""
+def _without(facts: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: each for name, each in facts.items() if name not in names}
 
-    def __init__(self, game: AnyGame, fixed: Policy) -> None:
+
+class Responses:
+    """Counter-strategies to one fixed policy of a two-player zero-sum game.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        An enumerated game or hold'em.
+    fixed : Policy
+        What the opponent is believed to play: `felt.fixed_policy` makes one of a model, run or bot.
+    value : callable, optional
+        Hold'em only: measures a response against the fixed policy. By default the value is exact, which takes
+        minutes on a GPU and hours without; `felt.value` samples duplicate deals.
+
+    Examples
+    --------
+    >>> responses = felt.Responses("leduc", felt.fixed_policy("always-raise", "leduc"))
+    >>> careful, best = responses.restricted(0.5), responses.restricted(1.0)
+    >>> careful.won < best.won, careful.exploitability < best.exploitability
+    (True, True)
+    """
+
+    def __init__(self, game: AnyGame, fixed: Policy, *, value: ValueFunction | None = None) -> None:
         self.game = load_game(game)
         require_two_players(self.game)
-        tree = compile_game(self.game)
-        require_zero_sum(tree)
-        self.fixed = require_tabular(fixed)
-        require_game(self.fixed, tree)
-        self.tree, self.form = tree, sequence_form(tree)
-        self.equilibrium = self._solved()
-        self.usual = values_against(self.equilibrium, self.fixed)
+        self.tree = compile_any(self.game)
+        require_game(fixed, self.tree)
+        self.fixed = fixed
+        self.evaluation = evaluation(self.tree, self.game, fixed, value)
 
     @property
     def is_exact(self) -> bool:
         """Whether the game is small enough for linear programs, of seconds or a minute."""
-        return self.tree.num_slots <= MOST_SLOTS and len(self.form.leaf_weight) <= MOST_LEAVES
+        return self.evaluation.is_exact
 
-    def _solved(self) -> Policy:
-        if self.is_exact:
-            return solver_type(LP)(self.game).run().policy
-        return PCFRPlus(self.game).run(ITERATIONS, until=NEAR).policy
+    @property
+    def equilibrium(self) -> Policy:
+        """An equilibrium of the game, or close to one; enumerated games only."""
+        return self.evaluation.equilibrium
 
-    @cached_property
+    @property
+    def usual(self) -> tuple[float, ...]:
+        """What the equilibrium wins from the fixed policy, by seat."""
+        return self.evaluation.usual
+
+    @property
     def values(self) -> tuple[float, ...]:
-        """What the game is worth to each player."""
-        return expected_values(self.equilibrium)
+        """The value of the game for each player."""
+        return self.evaluation.values
 
-    @cached_property
+    @property
     def most(self) -> tuple[float, ...]:
         """What a best response wins from the fixed policy, by seat."""
-        return exploitability(self.fixed).best_responses
+        return self.evaluation.most
 
     def measured(self, policy: Policy, how: str) -> Response:
-        """What a policy for both seats is worth."""
-        policy = require_tabular(policy)
-        won, risk = values_against(policy, self.fixed), exploitability(policy).exploitability
-        return Response(self.tree.game, self.tree.unit, how, policy, won, self.usual, risk)
+        """A policy for both seats as a response."""
+        require_game(policy, self.tree)
+        return Response(policy, how, self.evaluation)
 
     def restricted(
         self,
@@ -113,71 +161,76 @@ class Responses:
         seconds: float | None = None,
         until: float | None = None,
         progress: Progress | None = None,
+        train: Train | None = None,
+        folder: Path | None = None,
+        resume: bool = False,
         **settings: Any,
     ) -> Response:
-        """The restricted Nash response (PJL11), or with `toss` EACH the data-biased one: one run a seat.
+        """The restricted Nash response (PJL11), or the data-biased response: one solver for each seat.
 
-        The budget is that of each run.
+        Parameters
+        ----------
+        p : float or array
+            Probability that the opponent plays the fixed policy; with `toss` "each" also one for each slot.
+        toss : {"once", "each"}
+            When that is drawn: once a game (restricted Nash), or at each decision (data-biased).
+        solver : str
+            "lp" or a solver of `felt train`; hold'em needs a sampling solver.
+        iterations, seconds, until, progress
+            Budget of each seat's solver, as in `Solver.run`.
+        train : callable, optional
+            Runs a solver, with its run folder, in place of `Solver.run` and that budget.
+        folder : Path, optional
+            Keep the solvers there, as runs `seat-0` and `seat-1`.
+        resume : bool
+            Continue the runs in `folder`.
+        **settings
+            Of the solver: its parameters, seed and threads.
+
+        Returns
+        -------
+        Response
         """
-        profile = []
-        for free in range(2):
-            made = restricted_solver(self.game, self.fixed, p, free, toss, solver, **settings)
-            made.run(iterations, seconds=seconds, until=until, progress=progress)
-            profile.append(made.policy)
+
+        def run(solver: Solver, _: RunFolder | None) -> None:
+            solver.run(iterations, seconds=seconds, until=until, progress=progress)
+
+        seats = []
+        for seat in range(2):
+            kept = RunFolder(folder / f"seat-{seat}") if folder else None
+            if kept is not None and resume and kept.exists:
+                restriction = Restriction(1 - seat, self.fixed, p, toss)
+                learner = _resumed(kept, self.game.name, solver, restriction, settings)
+            else:
+                learner = restricted_solver(self.game, self.fixed, p, seat, toss, solver, **settings)
+            (train or run)(learner, kept)
+            seats.append(learner.policy)
         shown = f"{p:g}" if isinstance(p, float | int) else "by observations"
-        return self.measured(join_seats(profile), f"{solver}, p {shown}")
+        drawn = "" if self.tree.is_enumerated else f", {toss}"
+        return self.measured(join_seats(seats), f"{solver}, p {shown}{drawn}")
 
     def safe(self, epsilon: float) -> Response:
-        """The most that can be won from the fixed policy while giving up at most `epsilon` of the value.
+        """The response that wins most while giving up at most `epsilon` of the game's value.
 
-        In each seat, by a linear program: maximise the payoff against it, where the worst case stays at the
-        value of the game less epsilon.
+        In each seat a linear program maximises the payoff against the fixed policy, where the worst case is
+        at least the value of the game less epsilon.
         """
-        if not epsilon >= 0:
-            raise FeltError(f"What may be given up must be 0 or more, not {epsilon}.")
-        plan = np.zeros(self.tree.num_slots)
-        for free in range(2):
-            program = plan_program(self.form, free)
-            own = sequences(self.form, free)
-            objective = np.zeros(program.a_ub.shape[1])
-            objective[: program.num_plan] = -self._gains(free)[own] / program.scale
-            least = (self.values[free] - epsilon) / program.scale
-            solution = solve_program(program, self.tree.game, objective, at_least=least - SLACK)
-            plan[own[:-1]] = np.maximum(solution.x[: program.num_plan - 1], 0.0)
-        return self.measured(
-            TabularPolicy(self.tree, normalised(self.tree, plan)), f"safe within {epsilon:g}"
-        )
-
-    def _gains(self, player: int) -> Floats:
-        """[slots + players] what each of a player's sequences gets at its leaves against the fixed policy."""
-        reach = np.zeros(self.form.num_slots + 2)
-        spread_reach(self.form, 1 - player, self.fixed.probabilities, reach)
-        leaves = np.repeat(np.arange(len(reach)), np.diff(self.form.first_leaf))
-        gains = np.zeros(len(reach))
-        np.add.at(gains, leaves, self.form.leaf_weight * reach[self.form.leaf_others[:, 0]])
-        return gains
+        return self.measured(self.evaluation.safe_policy(epsilon), f"safe within {epsilon:g}")
 
 
-SLACK = 1e-9  # so that rounding does not make the program infeasible
+def _resumed(
+    kept: RunFolder, game: str, solver: str, restriction: Restriction, settings: dict[str, Any]
+) -> Solver:
+    """The solver of a run; its seed is the one that it began with."""
+    work = {"threads": settings.get("threads", 1), "restriction": restriction}
+    return kept.resume(game, solver, work, _without(settings, "threads", "seed"))
 
 
 def restricted_solver(
     game: AnyGame, fixed: Policy, p: float | Floats, free: int, toss: str, solver: str, **settings: Any
 ) -> Solver:
-    """Learns what to do in the seat `free`, against one who is bound with probability p."""
+    """Learns for the seat `free`, against an opponent that plays the fixed policy with probability p."""
     return solver_type(solver)(game, restriction=Restriction(1 - free, fixed, p, toss), **settings)
-
-
-def joined(seats: Sequence[HoldemPolicy]) -> HoldemPolicy:
-    """In hold'em: the policy that plays each seat as the one of that seat."""
-    tree = seats[0].tree
-    weights = np.empty_like(seats[0].weights)
-    for place in np.ndindex(*tree.layout.edges.shape):
-        first = int(tree.layout.slot_base[place])
-        own = slice(first, first + int(tree.layout.edges[place] * tree.layout.buckets[place]))
-        require_game(seats[place[1]], tree)
-        weights[own] = seats[place[1]].weights[own]
-    return HoldemPolicy(tree, weights)
 
 
 def frontier(game: AnyGame, fixed: Policy, ps: Sequence[float], **how: Any) -> list[Response]:

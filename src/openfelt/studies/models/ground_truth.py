@@ -11,9 +11,9 @@ from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.leduc import Leduc
-from openfelt.opponents.models.ground import UNKNOWN, SmallGround
+from openfelt.opponents.models.domain import UNKNOWN, LeducDomain
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import KNOWN, SeenHand, ending
+from openfelt.opponents.models.observed import KNOWN, ObservedHand, ending
 from openfelt.policy.tabular import TabularPolicy, random_policy, require_tabular
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 
@@ -44,8 +44,8 @@ class TerminalHistory(NamedTuple):
 @cache
 def terminal_histories(player: str) -> list[TerminalHistory]:
     """All histories of positive probability when the policy plays against itself."""
-    policy, ground = true_policy(player), _ground()
-    nodes, game, found = compile_game(GAME).nodes, ground.game, list[TerminalHistory]()
+    policy, domain = true_policy(player), _domain()
+    nodes, game, found = compile_game(GAME).nodes, domain.game, list[TerminalHistory]()
     todo: list[tuple[int, Any, TerminalHistory]] = [(0, game.start(), TerminalHistory(1.0, (), (), ()))]
     while todo:
         node, state, history = todo.pop()
@@ -58,7 +58,7 @@ def terminal_histories(player: str) -> list[TerminalHistory]:
         for action, (name, probability) in enumerate(zip(game.actions(state), probabilities, strict=True)):
             after = history._replace(probability=history.probability * float(probability))
             if is_chance:
-                after = after._replace(dealt=(*history.dealt, ground.deck.index(name)))
+                after = after._replace(dealt=(*history.dealt, domain.deck.index(name)))
             else:
                 line, infosets = (*history.line, action), (*history.infosets, infoset)
                 after = after._replace(line=line, infosets=infosets)
@@ -68,11 +68,11 @@ def terminal_histories(player: str) -> list[TerminalHistory]:
 
 
 @cache
-def _ground() -> SmallGround:
-    return SmallGround(Leduc())
+def _domain() -> LeducDomain:
+    return LeducDomain(Leduc())
 
 
-def sample_hands(player: str, cards: str, count: int, generator: np.random.Generator) -> list[SeenHand]:
+def sample_hands(player: str, cards: str, count: int, generator: np.random.Generator) -> list[ObservedHand]:
     """Hands of the player in self-play, observed in both seats by turns."""
     histories = terminal_histories(player)
     weights = np.array([history.probability for history in histories])
@@ -80,21 +80,21 @@ def sample_hands(player: str, cards: str, count: int, generator: np.random.Gener
     hands = []
     for number, place in enumerate(drawn):
         history, seat = histories[place], number % 2
-        is_visible = cards == KNOWN or ending(_ground().public, history.line, seat).showdown
+        is_visible = cards == KNOWN or ending(_domain().public, history.line, seat).showdown
         holding = history.dealt[seat] if is_visible else UNKNOWN
         board, opponent_card = history.dealt[2:], history.dealt[1 - seat]
-        hands.append(SeenHand(seat, history.line, board, holding, (opponent_card,)))
+        hands.append(ObservedHand(seat, history.line, board, holding, (opponent_card,)))
     return hands
 
 
 @cache
-def card_posteriors(player: str) -> list[tuple[SeenHand, float, Floats]]:
+def card_posteriors(player: str) -> list[tuple[ObservedHand, float, Floats]]:
     """Each observable hand, its probability, and the distribution of the player's card."""
-    weights: dict[SeenHand, Floats] = {}
+    weights: dict[ObservedHand, Floats] = {}
     for history in terminal_histories(player):
         for seat in (0, 1):
-            hand = SeenHand(seat, history.line, history.dealt[2:], UNKNOWN, (history.dealt[1 - seat],))
-            cards = weights.setdefault(hand, np.zeros(_ground().holdings))
+            hand = ObservedHand(seat, history.line, history.dealt[2:], UNKNOWN, (history.dealt[1 - seat],))
+            cards = weights.setdefault(hand, np.zeros(_domain().holdings))
             cards[history.dealt[seat]] += history.probability
     total = sum(float(cards.sum()) for cards in weights.values())
     return [(hand, float(cards.sum()) / total, cards / cards.sum()) for hand, cards in weights.items()]

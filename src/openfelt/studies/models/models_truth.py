@@ -12,7 +12,7 @@ import numpy as np
 from openfelt.core.jit import Floats
 from openfelt.opponents.models.files import KINDS, new_model
 from openfelt.opponents.models.frequencies import FrequencyModel
-from openfelt.opponents.models.seen import KNOWN, SHOWN
+from openfelt.opponents.models.observed import KNOWN, SHOWN
 from openfelt.opponents.models.tally import TallyModel
 from openfelt.plots.axes import above_zero
 from openfelt.plots.curves import CurvePanel, plot_runs

@@ -16,11 +16,12 @@ from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY
 from openfelt.cards.deck import FLOP, RIVER, STREETS
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
 from openfelt.hands.store import HandStore
-from openfelt.opponents.models.public_tree import CALL, FOLD, IN_GAME, RAISE, THE_PLAYER, holds_at
+from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in, observed_hands
+from openfelt.opponents.models.public_queries import IN_GAME, THE_PLAYER, holds_at
+from openfelt.opponents.models.public_tree import CALL, FOLD, RAISE
 from openfelt.opponents.models.relational.language import Query, query_array
 from openfelt.opponents.models.relational.model import CARD_TREES, RelationalModel
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Split, Tree
-from openfelt.opponents.models.seen import SeenHand, all_decisions, decisions_in, seen_hands
+from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, RelationalTree, TreeSplit
 from openfelt.plots.relational_tree import draw_trees, tree_drawing
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
@@ -83,7 +84,7 @@ class TreeStudy(Experiment):
                 progress=progress,
             )
             with HandStore(history) as store:
-                hands = seen_hands(store.hands(), PLAYER, GAME)
+                hands = observed_hands(store.hands(), PLAYER, GAME)
         return fit_and_test(hands, len(hands) * TRAINING_GAMES // self.budget, seed)
 
     def csv(self, results: TreeResults) -> str:
@@ -134,7 +135,7 @@ def _code(text: str) -> list[str]:
     return ["```", *text.splitlines(), "```"]
 
 
-def fit_and_test(hands: Sequence[SeenHand], games: int, seed: int) -> TreeResults:
+def fit_and_test(hands: Sequence[ObservedHand], games: int, seed: int) -> TreeResults:
     """Fit the model to the first games and test it on the rest."""
     model, with_actions = RelationalModel(GAME), RelationalModel(GAME)
     training, testing = hands[:games], hands[games:]
@@ -145,37 +146,37 @@ def fit_and_test(hands: Sequence[SeenHand], games: int, seed: int) -> TreeResult
     return TreeResults(model, games, _paper_rule(model, training), scores, len(testing))
 
 
-def _paper_rule(model: RelationalModel, hands: Sequence[SeenHand]) -> dict[int, float]:
+def _paper_rule(model: RelationalModel, hands: Sequence[ObservedHand]) -> dict[int, float]:
     """The player's share of river examples with high cards, after a call that follows a bet.
 
     The prior's examples are those expected of all possible cards.
     """
-    decisions = all_decisions(model.ground, hands)
-    street = model.ground.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
-    holds = holds_at(model.ground.public, decisions.places, query_array(CALLED_AFTER_BET))
+    decisions = all_decisions(model.domain, hands)
+    street = model.domain.public.node[decisions.node, KIND] >> STREET_SHIFT & 3
+    holds = holds_at(model.domain.public, decisions.places, query_array(CALLED_AFTER_BET))
     chosen = np.flatnonzero((street == RIVER) & (holds[decisions.place] == 1))
-    possible = np.zeros(model.ground.holdings)
+    possible = np.zeros(model.domain.holdings)
     for hand in decisions.hand[chosen].tolist():
-        possible += model.ground.possible((*hands[hand].board, *hands[hand].dead))
+        possible += model.domain.possible((*hands[hand].board, *hands[hand].dead))
     shares = {}
     for limit in RULE_LIMITS:
-        high = model.ground.card_facts[0] > limit
+        high = model.domain.card_facts[0] > limit
         player, prior = float(high[decisions.holding[chosen]].sum()), float(possible[high].sum())
         shares[limit] = player / max(player + prior, 1e-9)
     return shares
 
 
 def _test(
-    model: RelationalModel, with_actions: RelationalModel, hands: Sequence[SeenHand]
+    model: RelationalModel, with_actions: RelationalModel, hands: Sequence[ObservedHand]
 ) -> PredictionScores:
-    decisions = all_decisions(model.ground, hands)
+    decisions = all_decisions(model.domain, hands)
     shares = model.shares(decisions.node, decisions.rank, decisions.holding)
     taken = shares[np.arange(len(shares)), decisions.action]
     cards = []
     for hand in hands:
-        if any(True for _ in decisions_in(model.ground.public, hand)):
+        if any(True for _ in decisions_in(model.domain.public, hand)):
             distributions = (
-                model.ground.possible((*hand.board, *hand.dead)),
+                model.domain.possible((*hand.board, *hand.dead)),
                 model.cards_by_tree(hand),
                 with_actions.cards_by_tree(hand),
                 model.bayes(hand),
@@ -186,28 +187,28 @@ def _test(
     return PredictionScores(float(np.log(np.maximum(taken, 1e-12)).mean()), accuracy, means)
 
 
-def first_limit(tree: Tree, action: int) -> str:
+def first_limit(tree: RelationalTree, action: int) -> str:
     """The first threshold of the sum that an action tree tests for one action; empty if there is none."""
-    while isinstance(tree, Split) and isinstance(tree.test, Acts):
+    while isinstance(tree, TreeSplit) and isinstance(tree.test, Acts):
         tree = tree.yes if tree.test.action == action else tree.no
     return next((f"{limit:g}" for limit in _limits(tree)), "")
 
 
-def sum_limits(tree: Tree) -> list[float]:
+def sum_limits(tree: RelationalTree) -> list[float]:
     """All thresholds of the sum that a tree tests."""
     return sorted(set(_limits(tree)))
 
 
-def _limits(tree: Tree) -> Iterator[float]:
-    if isinstance(tree, Split):
+def _limits(tree: RelationalTree) -> Iterator[float]:
+    if isinstance(tree, TreeSplit):
         if isinstance(tree.test, Exceeds) and tree.test.fact == SUM:
             yield tree.test.limit
         yield from _limits(tree.yes)
         yield from _limits(tree.no)
 
 
-def _has_history(tree: Tree) -> bool:
-    if not isinstance(tree, Split):
+def _has_history(tree: RelationalTree) -> bool:
+    if not isinstance(tree, TreeSplit):
         return False
     return isinstance(tree.test, Did) or _has_history(tree.yes) or _has_history(tree.no)
 
@@ -230,7 +231,7 @@ def _judge(results: TreeResults) -> list[Finding]:
         share = results.rule[limit]
         found.append(Finding(claim, f"{100 * share:.0f}% of the examples are the player's", share > 0.5))
     limits_text = ", ".join(f"{limit:g}" for limit in sum_limits(cards))
-    root = isinstance(cards, Split) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
+    root = isinstance(cards, TreeSplit) and isinstance(cards.test, Exceeds) and cards.test.fact == SUM
     found.append(Finding("the card tree tests the sum first", f"it tests for {limits_text}", root))
     found.append(
         Finding(

@@ -15,7 +15,7 @@ from openfelt.core.files import MANIFEST
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model, save_model
-from openfelt.opponents.models.seen import KNOWN, SHOWN, seen_hands
+from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
@@ -175,7 +175,7 @@ class ModelMatches(Experiment):
             if search.kind and not (folder / MANIFEST).exists():
                 model = new_model(search.kind, Holdem.key)
                 with HandStore(history) as store:
-                    model.fit(seen_hands(store.hands(opponent), opponent, Holdem.key, search.cards))
+                    model.fit(observed_hands(store.hands(opponent), opponent, Holdem.key, search.cards))
                 save_model(model, folder, player=opponent)
 
     def csv(self, results: SearchResults) -> str:

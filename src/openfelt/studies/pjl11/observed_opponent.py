@@ -23,7 +23,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.seen import SeenHand, seen_hands
+from openfelt.opponents.models.observed import ObservedHand, observed_hands
 from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
 from openfelt.opponents.responses.response import restricted_solver
@@ -97,9 +97,9 @@ class ObservedOpponent:
         )
 
     @cached_property
-    def hands(self) -> list[SeenHand]:
+    def hands(self) -> list[ObservedHand]:
         with HandStore(self.history) as store:
-            return seen_hands(store.hands(self.opponent), self.opponent, Holdem.key)
+            return observed_hands(store.hands(self.opponent), self.opponent, Holdem.key)
 
     def model(self, kind: str) -> OpponentModel:
         """The model of that kind, fitted unless it is stored."""

@@ -12,17 +12,17 @@ from openfelt.arena.contest import FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import Progress
 from openfelt.bots.registry import load_bot
-from openfelt.core.disk_cache import Made, keep
+from openfelt.core.disk_cache import FolderContents, load_or_build
 from openfelt.core.errors import FeltError
 from openfelt.games.holdem import Holdem
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     AVAILABLE,
     MAX_NODE,
     STREET,
     Examples,
     Features,
-    columns_of,
+    feature_columns,
     hand_examples,
 )
 from openfelt.studies.tau.network_search import ExpansionBot
@@ -76,14 +76,14 @@ def collect_all(
     for place, opponent in enumerate(OPPONENTS):
         wanted = (count + len(OPPONENTS) - 1 - place) // len(OPPONENTS)
 
-        def make(opponent: str = opponent, wanted: int = wanted) -> Made:
+        def make(opponent: str = opponent, wanted: int = wanted) -> FolderContents:
             return collect(opponent, features, wanted, seed=seed, progress=progress)._asdict(), {}
 
         def restore(arrays: dict[str, Any], _: object) -> Examples:
             return Examples(np.array(arrays["features"]), np.array(arrays["action"]))
 
         where = folder / f"examples-{opponent}-{wanted}-{seed}"
-        found.append(keep(where, "examples", "The set of examples", make, restore))
+        found.append(load_or_build(where, "examples", "The set of examples", make, restore))
     return found
 
 
@@ -107,7 +107,7 @@ def concatenate(blocks: Sequence[Examples], some: slice = slice(None)) -> Exampl
 
 def public_accuracy(training: Examples, testing: Examples) -> float:
     """Accuracy of the most frequent training action given the public features of figures 5 to 7."""
-    columns = columns_of(PUBLIC)
+    columns = feature_columns(PUBLIC)
     keys, place = np.unique(training.features[:, columns], axis=0, return_inverse=True)
     counts = np.zeros((len(keys), len(ACTIONS)), np.int64)
     np.add.at(counts, (place.ravel(), training.action), 1)

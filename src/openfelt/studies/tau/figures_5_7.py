@@ -10,7 +10,8 @@ import numpy as np
 
 from openfelt.arena.match import Progress
 from openfelt.core.jit import Floats
-from openfelt.opponents.models.network import (
+from openfelt.opponents.models.network import classifier, train, weights_of
+from openfelt.opponents.models.network_features import (
     ACTIONS,
     CHEN,
     MAX_NODE,
@@ -18,10 +19,7 @@ from openfelt.opponents.models.network import (
     POT,
     POTENTIAL,
     Examples,
-    classifier,
-    columns_of,
-    train,
-    weights_of,
+    feature_columns,
 )
 from openfelt.plots.network_accuracy import plot_network_accuracy
 from openfelt.studies.experiment import Experiment
@@ -100,7 +98,7 @@ class NetworkStudy(Experiment):
         testing = concatenate(by_opponent)
         accuracy, model = {}, None
         for label, names in FEATURE_SETS.items():
-            inputs, scores = testing.features[:, columns_of(names)], []
+            inputs, scores = testing.features[:, feature_columns(names)], []
             for model in train(training, names, epochs=EPOCHS, seed=seed):
                 scores.append(model.score(inputs, testing.action))
             accuracy[label] = np.array(scores)
@@ -199,8 +197,8 @@ class NetworkStudy(Experiment):
 
 def _accuracy_by_node(model: Any, examples: Examples) -> list[float]:
     """Accuracy at max and at min nodes."""
-    right = model.predict(examples.features[:, columns_of(FEATURE_SETS[LARGEST])]) == examples.action
-    own = examples.features[:, columns_of([MAX_NODE])[0]] == 1.0
+    right = model.predict(examples.features[:, feature_columns(FEATURE_SETS[LARGEST])]) == examples.action
+    own = examples.features[:, feature_columns([MAX_NODE])[0]] == 1.0
     return [float(right[own].mean()), float(right[~own].mean())]
 
 

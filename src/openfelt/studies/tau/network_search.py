@@ -18,7 +18,8 @@ from openfelt.core.workers import in_processes
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
-from openfelt.opponents.models.network import Features, Network, Weights, features_of, new_network
+from openfelt.opponents.models.network import Network, Weights, new_network
+from openfelt.opponents.models.network_features import Features, features_of
 from openfelt.studies.match_table import Winnings
 
 ITERATIONS, TIME = "iterations", "time"  # what is equal for both searches

@@ -1,15 +1,14 @@
-"""Relational probability trees, grown from the top down in the manner of TILDE (Blockeel & De Raedt 1998).
+"""Relational probability trees, grown top-down like those of TILDE (Blockeel & De Raedt 1998).
 
-Examples have a weight as the player's and one as the prior's; a leaf tells the player from the prior by the
-weights there. At a leaf all tests of the language bias are tried, with those literals about earlier actions
-that the path can be extended by; the best is the one that makes the labels likeliest. It is taken if that is
-significant, all that were tried counted (chi-square with Bonferroni's correction), the best of all leaves
-first, until there are as many leaves as allowed. Literals are added to the path's query where they hold;
-where they do not, their variables are not seen.
+Examples have two weights, as the player's and as the prior's; a leaf separates the two by its sums of
+weights. At a leaf all tests of the language bias are tried, and all literals about earlier actions that can
+extend the path's query; the best test gives the labels the highest likelihood. A leaf is split if the gain is
+significant (chi-square, with Bonferroni's correction for the number of tests), the best of all leaves first,
+up to a maximal number of leaves. In the branch where literals hold, they extend the path's query.
 
-What cards and what is public tell may be nothing alone and much together: a player who bets good cards and
-calls bad ones after one history, and does the opposite after another. So where no test is significant, public
-tests are tried with a test of the cards below each of their answers (TILDE's lookahead).
+Cards and public facts may be informative only together: a player may bet good cards and call with bad ones
+after one history, and do the opposite after another. So where no test is significant, public tests are tried
+with a test of the cards in each of their branches (TILDE's lookahead).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +24,26 @@ from scipy.stats import chi2
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
-from openfelt.opponents.models.public_tree import Places, PublicTree, holds_at
-from openfelt.opponents.models.relational.language import LanguageBias, Query, query_array
-from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Leaf, Split, Test, Tree
-
-MOST_LIMITS = 128  # of a fact; if it has more values, quantiles
+from openfelt.opponents.models.relational.examples import QueryCache, TreeExamples, fact_columns
+from openfelt.opponents.models.relational.language import Query
+from openfelt.opponents.models.relational.tree import (
+    Acts,
+    Did,
+    Exceeds,
+    RelationalTree,
+    Test,
+    TreeLeaf,
+    TreeSplit,
+)
 
 
 @dataclass(frozen=True)
 class Growth:
-    """When to stop."""
+    """When to stop growing."""
 
-    leaves: int = 24  # at most
-    smallest: float = 4.0  # weight of examples of both labels on a leaf, at least
-    significance: float = 0.3  # of a split, all tests together; found by trial, as m
+    leaves: int = 24  # maximum
+    smallest: float = 4.0  # minimal weight of a leaf, of both labels together
+    significance: float = 0.3  # of a split, over all tests; chosen by experiment, like m
     m: float = 2.0  # of the m-estimate at the leaves
 
     def __post_init__(self) -> None:
@@ -55,124 +60,58 @@ class Growth:
                 )
 
 
-class Examples(NamedTuple):
-    """What a tree is grown from."""
-
-    place: Longs  # [examples] which of the places
-    action: Longs  # [examples]
-    player: Floats  # [examples] weight among the player's
-    prior: Floats  # [examples] and among the prior's
-    facts: dict[str, Floats]  # [examples] each
-
-
-class Column(NamedTuple):
-    """A fact of all examples, by the number of limits that it exceeds."""
-
-    name: str
-    code: Longs  # [examples]
-    limits: Floats  # rising
-
-
-class Histories:
-    """Which queries hold at some places; each is answered once."""
-
-    def __init__(self, tree: PublicTree, places: Places, bias: LanguageBias) -> None:
-        self.tree, self.places, self.bias = tree, places, bias
-        self._holds: dict[Query, NDArray[np.bool_]] = {}
-        self._tried: dict[Query, tuple[list[Query], Floats]] = {}
-
-    def holds(self, query: Query) -> NDArray[np.bool_]:
-        """[places]."""
-        if query not in self._holds:
-            self._holds[query] = holds_at(self.tree, self.places, query_array(query)).astype(bool)
-        return self._holds[query]
-
-    def extensions(self, query: Query) -> tuple[list[Query], Floats]:
-        """What a path's query can be extended by, [tests, places] 1 where it then holds; no two alike."""
-        if query not in self._tried:
-            others = len(self.tree.opening) - 1
-            base, seen = self.holds(query), set[bytes]()
-            found, rows = list[Query](), []
-            for more in self.bias.extensions(query, others=others):
-                row = self.holds(query + more)
-                key = row.tobytes()
-                if key not in seen and row.any() and (row != base).any():
-                    seen.add(key)
-                    found.append(more)
-                    rows.append(row)
-            table = np.array(rows, np.float64).reshape(len(rows), len(self.places.node))
-            self._tried[query] = found, table
-        return self._tried[query]
-
-
-def columns_of(facts: dict[str, Floats]) -> list[Column]:
-    """Limits between all values, or quantiles if these are many."""
-    found = []
-    for name, numbers in facts.items():
-        values = np.unique(numbers)
-        if len(values) < 2:
-            continue
-        limits = (values[1:] + values[:-1]) / 2
-        if len(limits) > MOST_LIMITS:
-            limits = np.unique(np.quantile(numbers, np.linspace(0, 1, MOST_LIMITS + 2)[1:-1]))
-        if (values == np.rint(values)).all():
-            limits = np.unique(np.floor(limits))
-        found.append(Column(name, np.searchsorted(limits, numbers), limits))
-    return found
-
-
 class _Node:
     """A leaf that may still be split."""
 
-    def __init__(self, rows: Longs, query: Query, examples: Examples) -> None:
+    def __init__(self, rows: Longs, query: Query, examples: TreeExamples) -> None:
         self.rows, self.query = rows, query
         self.player = float(examples.player[rows].sum())
         self.prior = float(examples.prior[rows].sum())
         self.test: Test | None = None
         self.below: tuple[_Node, _Node] | None = None
 
-    def frozen(self, m: float, above: float = 0.5) -> Tree:
-        leaf = Leaf(self.player, self.prior, above)
+    def frozen(self, m: float, above: float = 0.5) -> RelationalTree:
+        leaf = TreeLeaf(self.player, self.prior, above)
         if self.below is None or self.test is None:
             return leaf
         yes, no = (part.frozen(m, leaf.chance(m)) for part in self.below)
-        return Split(self.test, yes, no)
+        return TreeSplit(self.test, yes, no)
 
 
 class Grower:
     """Grows trees of one set of examples."""
 
     def __init__(
-        self, examples: Examples, histories: Histories, growth: Growth, *, noise: float = 0.0
+        self, examples: TreeExamples, queries: QueryCache, growth: Growth, *, noise: float = 0.0
     ) -> None:
-        """`noise`: the variance of the prior's sums, as a share of that of the player's.
+        """`noise`: variance of the prior's sums, relative to that of the player's.
 
-        Were it 1, twice the gain would be a chi-square. The prior's examples are many with small weights,
-        down to 0 where they are not drawn at all, so it is more.
+        With 1, twice the gain follows a chi-square distribution. The prior's examples are many with small
+        weights (0: not sampled at all), so the factor is larger.
         """
-        self.examples, self.histories, self.growth = examples, histories, growth
+        self.examples, self.queries, self.growth = examples, queries, growth
         self.scale = 4.0 / (1.0 + noise)
-        self.columns = columns_of(examples.facts)
-        self.public = {fact.name for fact in histories.bias.public}
+        self.columns = fact_columns(examples.facts)
+        self.public = {fact.name for fact in queries.bias.public}
 
-    def grow_by_action(self) -> Tree:
-        """A tree that asks for the action first.
+    def grow_by_action(self) -> RelationalTree:
+        """A tree that tests the action first.
 
-        The prior's examples are the player's with other actions, or other cards. So often nothing tells
-        them apart but an action and something beside it: one test at a time would find neither.
+        The prior's examples are the player's with other actions or other cards. So often only an action
+        together with another fact separates them; testing one at a time would find neither.
         """
         rows = np.arange(len(self.examples.place))
         here = self.examples.action
         actions = np.unique(here).tolist()
         gains = {action: self._gain_of(here == action) for action in actions}
         actions.sort(key=lambda action: gains[action])
-        tree: Tree = self.grow(rows[here == actions[0]]) if actions else Leaf(0.0, 0.0)
+        tree: RelationalTree = self.grow(rows[here == actions[0]]) if actions else TreeLeaf(0.0, 0.0)
         for action in actions[1:]:
-            tree = Split(Acts(action), self.grow(rows[here == action]), tree)
+            tree = TreeSplit(Acts(action), self.grow(rows[here == action]), tree)
         return tree
 
-    def grow(self, rows: Longs | None = None) -> Tree:
-        """A tree of some examples, or all; it does not ask for their actions."""
+    def grow(self, rows: Longs | None = None) -> RelationalTree:
+        """A tree of some examples, or all; it does not test the action."""
         if rows is None:
             rows = np.arange(len(self.examples.place))
         root = _Node(rows, (), self.examples)
@@ -196,11 +135,11 @@ class Grower:
         return root.frozen(self.growth.m)
 
     def _best(self, node: _Node) -> tuple[float, Test] | None:
-        """The significant test that gains most, with its gain."""
+        """The significant test with the highest gain, and the gain."""
         if node.player + node.prior < 2 * self.growth.smallest:
             return None
         best_gain, best, tried = 0.0, None, 0
-        for tests, player, prior in self._tried(node):
+        for tests, player, prior in self._candidates(node):
             other_player = np.maximum(node.player - player, 0.0)  # but for rounding
             other_prior = np.maximum(node.prior - prior, 0.0)
             size, other_size = player + prior, other_player + other_prior
@@ -216,9 +155,9 @@ class Grower:
         return best_gain, best
 
     def _best_ahead(self, node: _Node) -> tuple[float, Test] | None:
-        """The public test that gains most with a test of the cards below each of its answers."""
+        """The public test with the highest gain when each branch is split by a test of the cards."""
         bar = chi2.isf(self.growth.significance, 3) / self.scale
-        if -float(_likely(node.player, node.prior)) < bar:  # not even if all labels were told apart
+        if -float(_likely(node.player, node.prior)) < bar:  # not significant even if it separated all labels
             return None
         here, place = np.unique(self.examples.place[node.rows], return_inverse=True)
         weights = self.examples.player[node.rows], self.examples.prior[node.rows]
@@ -245,7 +184,7 @@ class Grower:
         return best_gain, best
 
     def _best_limit(self, player: Floats, prior: Floats) -> Floats:
-        """[tests] how likely labels are if the examples, [tests, codes], are split at the best limit."""
+        """[tests] log-likelihood of the labels if examples [tests, codes] are split at the best limit."""
         totals = player.sum(axis=1, keepdims=True), prior.sum(axis=1, keepdims=True)
         above = [part[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:] for part in (player, prior)]
         rest = [np.maximum(total - part, 0.0) for total, part in zip(totals, above, strict=True)]
@@ -256,8 +195,8 @@ class Grower:
         return np.asarray(np.maximum(split, alone))
 
     def _public_tests(self, query: Query, here: Longs, weight: Floats) -> tuple[list[Test], Floats]:
-        """Tests of what is public that part places with weights, [tests, places] 1 where they hold."""
-        extensions, holds = self.histories.extensions(query)
+        """Public tests that separate places, with weights; and [tests, places] 1 where they hold."""
+        extensions, holds = self.queries.extensions(query)
         tests: list[Test] = [Did(more) for more in extensions]
         rows = [holds]
         for column in self.columns:
@@ -268,23 +207,23 @@ class Grower:
                 tests += [Exceeds(column.name, float(limit)) for limit in column.limits]
         table = np.concatenate(rows)[:, here]
         size = table @ weight
-        kept, seen = list[int](), set[bytes]()
+        kept, patterns = list[int](), set[bytes]()
         for row in np.flatnonzero(np.minimum(size, weight.sum() - size) >= self.growth.smallest).tolist():
             key = table[row].tobytes()
-            if key not in seen:
-                seen.add(key)
+            if key not in patterns:
+                patterns.add(key)
                 kept.append(row)
         return [tests[row] for row in kept], table[kept]
 
-    def _tried(self, node: _Node) -> Iterator[tuple[Sequence[Test], Floats, Floats]]:
-        """Tests, with the weights of the examples for which they hold."""
+    def _candidates(self, node: _Node) -> Iterator[tuple[Sequence[Test], Floats, Floats]]:
+        """Tests, with the sums of weights of the examples for which they hold."""
         rows, examples = node.rows, self.examples
         player, prior = examples.player[rows], examples.prior[rows]
         for column in self.columns:
             code, count = column.code[rows], len(column.limits) + 1
             above = [np.bincount(code, weight, count)[::-1].cumsum()[::-1][1:] for weight in (player, prior)]
             yield [Exceeds(column.name, float(limit)) for limit in column.limits], above[0], above[1]
-        extensions, holds = self.histories.extensions(node.query)
+        extensions, holds = self.queries.extensions(node.query)
         if extensions:
             place, count = examples.place[rows], holds.shape[1]
             held = [holds @ np.bincount(place, weight, count) for weight in (player, prior)]
@@ -298,7 +237,7 @@ class Grower:
         else:
             assert isinstance(test, Did)
             query = query + test.literals
-            yes = self.histories.holds(query)[self.examples.place[rows]]
+            yes = self.queries.holds(query)[self.examples.place[rows]]
         return _Node(rows[yes], query, self.examples), _Node(rows[~yes], node.query, self.examples)
 
     def _gain_of(self, yes: NDArray[np.bool_]) -> float:
@@ -308,7 +247,7 @@ class Grower:
 
 
 def _likely(player: Any, prior: Any) -> Any:
-    """The logarithm of how likely the labels are, at their own shares."""
+    """Log-likelihood of the labels at their own frequencies."""
     return _times_log(player) + _times_log(prior) - _times_log(player + prior)
 
 

@@ -1,8 +1,7 @@
-"""What relational trees may ask: the language bias of PGC10, which a user can extend.
+"""The language bias of relational trees (PGC10), which users can extend.
 
-A *fact* is a number, of the decision (from what is public) or of the cards; trees ask whether it exceeds a
-limit. A *literal* asks for an earlier action (`public_tree`); literals on one path of a tree share their
-variables.
+A *fact* is a number, of the public state or of the cards; trees test whether it exceeds a limit. A *literal*
+tests for an earlier action (`public_queries.py`); literals on one path of a tree share variables.
 """
 
 from __future__ import annotations
@@ -16,20 +15,12 @@ import numpy as np
 from openfelt.cards.deck import Bytes
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints
-from openfelt.opponents.models.ground import CARD_FACTS, Ground
-from openfelt.opponents.models.public_tree import (
-    ANOTHER,
-    CALL,
-    FACTS,
-    FOLD,
-    IN_GAME,
-    IN_PHASE,
-    RAISE,
-    THE_PLAYER,
-)
+from openfelt.opponents.models.domain import CARD_FACTS, ModelDomain
+from openfelt.opponents.models.public_queries import ANOTHER, IN_GAME, IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_tree import CALL, FACTS, FOLD, RAISE
 
 Columns = Mapping[str, Floats]  # by name in FACTS: the numbers of some decisions
-Literal = tuple[int, int, int, int]  # parent, who, what, where; see public_tree
+Literal = tuple[int, int, int, int]  # parent, who, what, where; see public_queries.py
 Query = tuple[Literal, ...]
 
 HAND_RANK = "hand_rank"
@@ -37,14 +28,14 @@ MOST_LOOKAHEAD = 2
 _ACTORS = ((THE_PLAYER, CALL), (THE_PLAYER, RAISE), (ANOTHER, CALL), (ANOTHER, RAISE), (ANOTHER, FOLD))
 
 
-def columns_of(facts: Bytes) -> Columns:
-    """From [decisions, FACTS]."""
+def columns_by_fact(facts: Bytes) -> Columns:
+    """Columns by name, from [decisions, FACTS]."""
     return {name: facts[:, place].astype(np.float64) for place, name in enumerate(FACTS)}
 
 
 @dataclass(frozen=True)
 class PublicFact:
-    """A number of a decision, from the columns of FACTS."""
+    """A number of a public state, from the columns of FACTS."""
 
     name: str
     function: Callable[[Columns], Floats]
@@ -52,10 +43,10 @@ class PublicFact:
 
 @dataclass(frozen=True)
 class CardFact:
-    """A number of a holding, [holdings] for the game's ground; a `flag` is 1 or 0."""
+    """A number of each holding, [holdings] for a domain; a `flag` is 1 or 0."""
 
     name: str
-    function: Callable[[Ground], Floats]
+    function: Callable[[ModelDomain], Floats]
     flag: bool = False
 
 
@@ -68,7 +59,7 @@ def _ratio(name: str, column: str) -> PublicFact:
 
 
 def _card(name: str, *, flag: bool) -> CardFact:
-    return CardFact(name, lambda ground: ground.card_facts[CARD_FACTS.index(name)], flag)
+    return CardFact(name, lambda domain: domain.card_facts[CARD_FACTS.index(name)], flag)
 
 
 PUBLIC = (
@@ -88,38 +79,38 @@ class LanguageBias:
 
     public: tuple[PublicFact, ...] = PUBLIC
     cards: tuple[CardFact, ...] = CARDS
-    hand_rank: bool = True  # whether the rank of the hand on the board may be asked
-    lookahead: int = MOST_LOOKAHEAD  # literals about earlier actions that a test may add at a time; 0: none
-    most_literals: int = 4  # of them on a path
+    hand_rank: bool = True  # whether the hand rank may be tested
+    lookahead: int = MOST_LOOKAHEAD  # most literals that one test may add
+    most_literals: int = 4  # on a path
 
     def __post_init__(self) -> None:
         names = [*(fact.name for fact in self.public), *(fact.name for fact in self.cards)]
         for name in names:
             if not name.isidentifier():
-                raise FeltError(f"A fact's name is letters, digits and underscores, not '{name}'.")
+                raise FeltError(f"A fact's name has letters, digits and underscores only, unlike '{name}'.")
         if len({HAND_RANK, "action", *(name.lower() for name in names)}) < len(names) + 2:
-            raise FeltError(f"Facts must differ in their names, also from {HAND_RANK} and action: {names}.")
+            raise FeltError(f"Names of facts must be distinct, and not {HAND_RANK} or action: {names}.")
         if not 0 <= self.lookahead <= MOST_LOOKAHEAD:
             raise FeltError(f"A test adds 0 to {MOST_LOOKAHEAD} literals at a time, not {self.lookahead}.")
         if not 0 <= self.most_literals <= 8:
             raise FeltError(f"A path has 0 to 8 literals, not {self.most_literals}.")
 
     def public_numbers(self, name: str, columns: Columns) -> Floats:
-        """[decisions] a public fact."""
+        """[decisions] the numbers of a public fact."""
         fact = next(each for each in self.public if each.name == name)
         return _numbers(name, fact.function(columns), len(columns[FACTS[0]]))
 
-    def card_numbers(self, ground: Ground) -> Floats:
-        """[card facts, holdings]."""
-        rows = [_numbers(fact.name, fact.function(ground), ground.holdings) for fact in self.cards]
-        return np.array(rows).reshape(-1, ground.holdings)
+    def card_numbers(self, domain: ModelDomain) -> Floats:
+        """[card facts, holdings] the numbers of all card facts."""
+        rows = [_numbers(fact.name, fact.function(domain), domain.holdings) for fact in self.cards]
+        return np.array(rows).reshape(-1, domain.holdings)
 
     def is_flag(self, name: str) -> bool:
         """Whether a fact is 1 or 0."""
         return any(fact.name == name and fact.flag for fact in self.cards)
 
     def extensions(self, query: Query, *, others: int) -> Iterator[Query]:
-        """Literals that a test may add to those of the path above, the short ones first."""
+        """Literals that a test may add to the path's query, the short ones first."""
         room = min(self.lookahead, self.most_literals - len(query))
         for first in _literals(range(len(query) + 1), others) if room >= 1 else ():
             yield (first,)
@@ -128,7 +119,7 @@ class LanguageBias:
                 yield (first, second)
 
     def to_save(self) -> dict[str, Any]:
-        """What is kept of it in a file: of facts their names."""
+        """What is saved: of facts only the names."""
         return {
             "public": [fact.name for fact in self.public],
             "cards": [fact.name for fact in self.cards],
@@ -138,14 +129,14 @@ class LanguageBias:
         }
 
     def restored(self, saved: Mapping[str, Any]) -> LanguageBias:
-        """The bias that was saved; this one has the functions of its facts."""
+        """The saved bias, with the functions of this one's facts."""
         public = {fact.name: fact for fact in (*PUBLIC, *self.public)}
         cards = {fact.name: fact for fact in (*CARDS, *self.cards)}
         missing = {*saved["public"]} - {*public} | {*saved["cards"]} - {*cards}
         if missing:
             raise FeltError(
-                f"The model asks for facts of your own ({', '.join(sorted(missing))}): load it with "
-                "load_relational(folder, bias), where the bias has them."
+                f"The model uses facts of your own ({', '.join(sorted(missing))}): load it with "
+                "load_relational(folder, bias), where the bias defines them."
             )
         return LanguageBias(
             tuple(public[name] for name in saved["public"]),
@@ -166,11 +157,11 @@ def _numbers(name: str, given: Any, count: int) -> Floats:
 def _literals(parents: Any, others: int) -> Iterator[Literal]:
     for parent in parents:
         for who, what in _ACTORS:
-            if what != FOLD or others > 1:  # when the one other folds, the hand is over
+            if what != FOLD or others > 1:  # when the only opponent folds, the hand is over
                 for where in (IN_GAME, IN_PHASE):
                     yield (parent, who, what, where)
 
 
 def query_array(query: Query) -> Ints:
-    """For the kernels of `public_tree`."""
+    """A query for kernels."""
     return np.array(query, np.int32).reshape(-1, 4)

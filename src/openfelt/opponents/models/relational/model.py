@@ -1,20 +1,20 @@
 """The Bayes-relational model of Ponsen, Gerritsen & Chaslot 2010 (PGC10), after Ponsen et al. 2008.
 
-It begins with a prior of what players do, and learns a *differentiating function* P(D_p | x): how likely an
-example x is one of this player's and not one of the prior's, which stand in equal numbers. It is a relational
-probability tree (`growing`), one for each phase. Then (equation 7)
+It starts from a prior over actions, and learns a *differentiating function* P(D_p | x): the probability that
+an example x is one of this player's and not one of the prior's, of which there are equally many. It is a
+relational probability tree (`induction.py`), one for each phase. Then (equation 7)
 
     P(x | D_p) is proportional to P(x | D_*) P(D_p | x) / (1 - P(D_p | x)).
 
-For actions x is a decision with cards and action. PGC10 draws the action of a prior's example; here it stands
-there once for each action, weighted with the prior, which is the same without the noise. For cards x is a
-decision, what he did there, and cards; the prior's cards are drawn among those that are possible. Where
-PGC10 leaves the settings of TILDE open, see `Growth`.
+For actions, x is a decision with cards and action. PGC10 samples the action of a prior's example; here every
+action is an example, weighted by the prior, which is the same without sampling noise. For cards, x is a
+decision, the action taken there, and cards; the prior's cards are drawn from those that are possible. PGC10
+does not give the settings of TILDE; ours are in `Growth`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,23 +26,35 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import load_folder
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, STREET_SHIFT
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND
 from openfelt.games.game import AnyGame
+from openfelt.opponents.models.domain import UNKNOWN
 from openfelt.opponents.models.files import FOLDER, new_model
-from openfelt.opponents.models.ground import UNKNOWN, HoldemGround
-from openfelt.opponents.models.grown import GrownModel
 from openfelt.opponents.models.model import ROUNDS, OpponentModel
-from openfelt.opponents.models.public_tree import CLASSES, Places, facts_at
-from openfelt.opponents.models.relational.compiled import Answers, compile_trees, product
-from openfelt.opponents.models.relational.induction import Examples, Grower, Growth, Histories
-from openfelt.opponents.models.relational.language import HAND_RANK, LanguageBias, columns_of
-from openfelt.opponents.models.relational.tree import Leaf, Tree, indented, rules, tree_from, tree_to_save
-from openfelt.opponents.models.seen import Decisions, SeenHand, all_decisions, decisions_in
+from openfelt.opponents.models.observed import Decisions, ObservedHand, all_decisions, decisions_in
+from openfelt.opponents.models.public_tree import CLASSES
+from openfelt.opponents.models.relational.compiled import TreeEvaluator, compile_trees, product
+from openfelt.opponents.models.relational.fitting import (
+    FEW_HOLDINGS,
+    PRIOR_DRAWS,
+    TreeFitter,
+    WeightedDecisions,
+    prior_cards,
+)
+from openfelt.opponents.models.relational.induction import Growth
+from openfelt.opponents.models.relational.language import LanguageBias
+from openfelt.opponents.models.relational.tree import (
+    RelationalTree,
+    TreeLeaf,
+    indented,
+    rules,
+    tree_from,
+    tree_to_save,
+)
+from openfelt.opponents.models.tree_arrays import TreeSearchModel
 
-BAYES, TREE = "bayes", "tree"  # where the chances of cards come from: action trees, or trees of their own
+BAYES, TREE = "bayes", "tree"  # probabilities of cards: from the action trees, or from card trees
 ACTION_TREES, CARD_TREES = "actions", "cards"
-FEW_HOLDINGS = 16  # all stand among the prior's, each with its chance
-PRIOR_DRAWS = 4  # else so many of them
 
 
 @dataclass(frozen=True)
@@ -56,11 +68,11 @@ class RelationalSettings:
 
     def __post_init__(self) -> None:
         if self.cards not in (BAYES, TREE):
-            raise FeltError(f"The chances of cards come from '{BAYES}' or '{TREE}', not '{self.cards}'.")
+            raise FeltError(f"Probabilities of cards come from '{BAYES}' or '{TREE}', not '{self.cards}'.")
 
 
 class RelationalModel(OpponentModel):
-    """Relational probability trees that correct a prior; uniform, or another model that was fitted."""
+    """Relational probability trees that correct a prior: uniform, or a fitted model."""
 
     kind = "relational"
     summary = "relational trees that correct a prior (PGC10)"
@@ -73,24 +85,24 @@ class RelationalModel(OpponentModel):
         prior: OpponentModel | None = None,
     ) -> None:
         super().__init__(game)
-        if prior is not None and prior.ground is not self.ground:
+        if prior is not None and prior.domain is not self.domain:
             raise FeltError(
-                f"The prior is a model of {prior.ground.game.name}, not of {self.ground.game.name}."
+                f"The prior is a model of {prior.domain.game.name}, not of {self.domain.game.name}."
             )
         self.settings, self.prior = settings or RelationalSettings(), prior
-        streets = len(self.ground.streets)
-        self.action_trees: list[Tree] = [Leaf(0.0, 0.0)] * streets
-        self.card_trees: list[Tree] = [Leaf(0.0, 0.0)] * streets
+        streets = len(self.domain.streets)
+        self.action_trees: list[RelationalTree] = [TreeLeaf(0.0, 0.0)] * streets
+        self.card_trees: list[RelationalTree] = [TreeLeaf(0.0, 0.0)] * streets
         self._changed()
 
     # Learning
 
-    def fit(self, hands: Sequence[SeenHand], *, seed: int = 0, rounds: int = ROUNDS) -> None:
+    def fit(self, hands: Sequence[ObservedHand], *, seed: int = 0, rounds: int = ROUNDS) -> None:
         super().fit(hands, seed=seed, rounds=rounds)
         if self.settings.cards == TREE:
             self.fit_cards(hands, seed=seed)
 
-    def learn(self, hand: SeenHand) -> None:
+    def learn(self, hand: ObservedHand) -> None:
         fitted = self._latest
         super().learn(hand)
         if self.settings.cards == TREE and self._latest is not fitted:
@@ -99,11 +111,11 @@ class RelationalModel(OpponentModel):
     def fit_to(self, decisions: Decisions) -> None:
         prior = self._prior_shares(decisions.node, decisions.rank, decisions.holding)
         row, action = np.nonzero(prior > 0)
-        # What the prior holds for impossible, but he did, is among his examples all the same.
+        # Actions that the prior excludes, but that the player took, are among the player's examples.
         odd = np.flatnonzero(prior[np.arange(len(prior)), decisions.action] <= 0)
         row, action = np.concatenate([row, odd]), np.concatenate([action, decisions.action[odd]])
         weight = decisions.weight[row]
-        self.action_trees = self._grow(
+        data = WeightedDecisions(
             decisions.places,
             decisions.place[row],
             action,
@@ -112,72 +124,40 @@ class RelationalModel(OpponentModel):
             decisions.rank[row],
             decisions.holding[row],
         )
+        self.action_trees = self._fitter.fit(data)
         self._changed()
 
-    def fit_cards(self, hands: Sequence[SeenHand], *, seed: int = 0, ask_action: bool = True) -> None:
-        """Learn the trees of cards from hands; where cards were not shown, he had those that are likely.
+    def fit_cards(self, hands: Sequence[ObservedHand], *, seed: int = 0, ask_action: bool = True) -> None:
+        """Learn the trees of cards from hands; cards that were not shown are drawn by the model itself.
 
-        PGC10's examples do not have what he then did; without `ask_action`, nor have these.
+        PGC10's examples do not include the action that followed; without `ask_action`, neither do these.
         """
         generator = np.random.default_rng(seed)
         known = [hand if hand.holding != UNKNOWN else self._drawn(hand, generator) for hand in hands]
-        decisions = all_decisions(self.ground, known)
-        prior = list(self._prior_cards(known, generator))
-        row = np.array([each[0] for each in prior], np.int64)
+        decisions = all_decisions(self.domain, known)
+        prior = prior_cards(self.domain, known, generator)
         place, action = decisions.place, decisions.action.astype(np.int64)
-        self.card_trees = self._grow(
+        data = WeightedDecisions(
             decisions.places,
-            np.concatenate([place, place[row]]),
-            np.concatenate([action, action[row]]),
-            np.concatenate([np.ones(len(place)), np.zeros(len(row))]),
-            np.concatenate([np.zeros(len(place)), [each[3] for each in prior]]),
-            np.concatenate([decisions.rank, np.array([each[2] for each in prior], np.int64)]),
-            np.concatenate([decisions.holding, np.array([each[1] for each in prior], np.int64)]),
-            noise=0.0 if self.ground.holdings <= FEW_HOLDINGS else 1.0 / PRIOR_DRAWS,
-            ask_action=ask_action,
+            np.concatenate([place, place[prior.decision]]),
+            np.concatenate([action, action[prior.decision]]),
+            np.concatenate([np.ones(len(place)), np.zeros(len(prior.decision))]),
+            np.concatenate([np.zeros(len(place)), prior.weight]),
+            np.concatenate([decisions.rank, prior.rank]),
+            np.concatenate([decisions.holding, prior.holding]),
         )
-
+        noise = 0.0 if self.domain.holdings <= FEW_HOLDINGS else 1.0 / PRIOR_DRAWS
+        self.card_trees = self._fitter.fit(data, noise=noise, ask_action=ask_action)
         self._changed()
 
-    def _drawn(self, hand: SeenHand, generator: np.random.Generator) -> SeenHand:
+    def _drawn(self, hand: ObservedHand, generator: np.random.Generator) -> ObservedHand:
         likely = self.bayes(hand)
         return hand._replace(holding=int(generator.choice(len(likely), p=likely)))
 
-    def _grow(
-        self,
-        places: Places,
-        place: Longs,
-        action: Longs,
-        player: Floats,
-        prior: Floats,
-        rank: Longs,
-        holding: Longs,
-        *,
-        noise: float = 0.0,
-        ask_action: bool = True,
-    ) -> list[Tree]:
-        """A tree for each street."""
-        bias, streets = self.settings.bias, len(self.ground.streets)
-        facts = columns_of(facts_at(self.ground.public, places))
-        public = {fact.name: bias.public_numbers(fact.name, facts) for fact in bias.public}
-        cards = dict(zip((fact.name for fact in bias.cards), self._card_numbers, strict=True))
-        street = self.ground.public.node[places.node, KIND] >> STREET_SHIFT & 3
-        trees: list[Tree] = []
-        for phase in range(streets if self.settings.per_phase else 1):
-            inside = np.flatnonzero(street == phase) if self.settings.per_phase else np.arange(len(street))
-            renumbered = np.full(len(street), -1)
-            renumbered[inside] = np.arange(len(inside))
-            rows = np.flatnonzero(renumbered[place] >= 0)
-            columns = {name: numbers[place[rows]] for name, numbers in public.items()}
-            columns |= {name: numbers[holding[rows]] for name, numbers in cards.items()}
-            if bias.hand_rank:
-                columns[HAND_RANK] = rank[rows].astype(np.float64)
-            examples = Examples(renumbered[place[rows]], action[rows], player[rows], prior[rows], columns)
-            here = Places(places.node[inside], places.line[inside], places.length[inside])
-            histories = Histories(self.ground.public, here, bias)
-            grower = Grower(examples, histories, self.settings.growth, noise=noise)
-            trees.append(grower.grow_by_action() if ask_action else grower.grow())
-        return trees if self.settings.per_phase else trees * streets
+    @property
+    def _fitter(self) -> TreeFitter:
+        settings = self.settings
+        return TreeFitter(self.domain, settings.bias, settings.growth, settings.per_phase, self._card_numbers)
 
     # Answers
 
@@ -189,29 +169,26 @@ class RelationalModel(OpponentModel):
         total = both.sum(axis=1, keepdims=True)
         return np.where(total > 0, both / np.maximum(total, 1e-300), own)
 
-    def cards(self, hand: SeenHand) -> Floats:
+    def cards(self, hand: ObservedHand) -> Floats:
         return self.bayes(hand) if self.settings.cards == BAYES else self.cards_by_tree(hand)
 
-    def cards_by_tree(self, hand: SeenHand) -> Floats:
-        """[holdings] P(cards | what was seen) by the trees of cards, at his last decision (equation 7)."""
-        likely = self.ground.possible((*hand.board, *hand.dead))
-        for node, _, street, action in list(decisions_in(self.ground.public, hand))[-1:]:
-            ranks, count = self.ground.ranks(hand.board[: self.ground.board_cards[street]]), len(likely)
+    def cards_by_tree(self, hand: ObservedHand) -> Floats:
+        """[holdings] P(cards | observations) by the card trees, at the last decision (equation 7)."""
+        likely = self.domain.possible((*hand.board, *hand.dead))
+        for node, _, street, action in list(decisions_in(self.domain.public, hand))[-1:]:
+            ranks, count = self.domain.ranks(hand.board[: self.domain.board_cards[street]]), len(likely)
             likely = likely * self._cards.weights(np.full(count, node), ranks, np.arange(count))[:, action]
         return np.asarray(likely / likely.sum())
 
-    def for_search(self) -> GrownModel:
-        if not isinstance(self.ground, HoldemGround):
-            raise FeltError(f"Searches in {self.ground.game.name} ask a model for its policy().")
+    def for_search(self) -> TreeSearchModel:
+        ranks = self.domain.rank_tables
         grown = self._actions.everywhere()
         if self.prior is not None:
             theirs = self.prior.for_search()
-            if not isinstance(theirs, GrownModel):
-                raise FeltError(
-                    f"A search asks a relational model by trees, which its prior ({self.prior.kind}) has not."
-                )
+            if not isinstance(theirs, TreeSearchModel):
+                raise FeltError(f"Search needs a prior with trees; {self.prior.kind} has none.")
             grown = product(grown, theirs.grown)
-        return GrownModel(grown, self.ground.tables)
+        return TreeSearchModel(grown, ranks)
 
     # Words
 
@@ -224,23 +201,23 @@ class RelationalModel(OpponentModel):
         return indented(self.tree(phase, what), self.settings.bias, self.settings.growth.m)
 
     def describe(self) -> str:
-        """All trees of actions, and those of cards if they are used."""
+        """All action trees, and card trees if they are used."""
         parts = [f"{name}, {what}:\n{self.text(phase, what)}" for phase, name, what in self.all_trees()]
         return "\n\n".join(parts)
 
     def all_trees(self) -> list[tuple[int, str, str]]:
-        """The phase of each, its name, and what it is a tree of."""
+        """Of each tree: its phase, the name of the phase, and its kind."""
         kinds = (ACTION_TREES, CARD_TREES) if self.settings.cards == TREE else (ACTION_TREES,)
-        phases = enumerate(self.ground.streets if self.settings.per_phase else ("all phases",))
+        phases = enumerate(self.domain.streets if self.settings.per_phase else ("all phases",))
         return [(phase, name, what) for phase, name in phases for what in kinds]
 
-    def tree(self, phase: int, what: str = ACTION_TREES) -> Tree:
-        """A phase's."""
+    def tree(self, phase: int, what: str = ACTION_TREES) -> RelationalTree:
+        """The tree of a phase."""
         if what not in (ACTION_TREES, CARD_TREES):
-            raise FeltError(f"There are trees of {ACTION_TREES} and {CARD_TREES}, not of '{what}'.")
+            raise FeltError(f"There are trees of {ACTION_TREES} and of {CARD_TREES}, not of '{what}'.")
         trees = self.action_trees if what == ACTION_TREES else self.card_trees
         if not 0 <= phase < len(trees):
-            raise FeltError(f"{self.ground.game.name} has the phases 0 to {len(trees) - 1}, not {phase}.")
+            raise FeltError(f"{self.domain.game.name} has the phases 0 to {len(trees) - 1}, not {phase}.")
         return trees[phase]
 
     # Files
@@ -272,73 +249,55 @@ class RelationalModel(OpponentModel):
         )
         for name in ("action_trees", "card_trees"):
             trees = [tree_from(saved) for saved in facts[name]]
-            if len(trees) != (len(self.ground.streets) if per_phase else 1):
-                raise ValueError("a tree for each phase is wanted")
-            setattr(self, name, trees if per_phase else trees * len(self.ground.streets))
+            if len(trees) != (len(self.domain.streets) if per_phase else 1):
+                raise ValueError("number of trees")
+            setattr(self, name, trees if per_phase else trees * len(self.domain.streets))
         if "prior" in facts:
             theirs = {name.removeprefix("prior_"): array for name, array in arrays.items()}
-            self.prior = new_model(str(facts["prior"]["kind"]), self.ground.game)
+            self.prior = new_model(str(facts["prior"]["kind"]), self.domain.game)
             self.prior.restore(theirs, facts["prior"]["model"])
         self._changed()
 
-    def _once(self, trees: Sequence[Tree]) -> Sequence[Tree]:
+    def _once(self, trees: Sequence[RelationalTree]) -> Sequence[RelationalTree]:
         return trees if self.settings.per_phase else trees[:1]
 
     # Parts
 
     def _changed(self) -> None:
-        """Forget what was made from other trees."""
+        """Drop what was compiled from earlier trees."""
         for made in ("_actions", "_cards"):
             self.__dict__.pop(made, None)
 
     @cached_property
     def _card_numbers(self) -> Floats:
-        return self.settings.bias.card_numbers(self.ground)
+        return self.settings.bias.card_numbers(self.domain)
 
     @cached_property
-    def _actions(self) -> Answers:
+    def _actions(self) -> TreeEvaluator:
         return self._answers(self.action_trees)
 
     @cached_property
-    def _cards(self) -> Answers:
+    def _cards(self) -> TreeEvaluator:
         return self._answers(self.card_trees)
 
-    def _answers(self, trees: Sequence[Tree]) -> Answers:
+    def _answers(self, trees: Sequence[RelationalTree]) -> TreeEvaluator:
         bias = self.settings.bias
         compiled = compile_trees(trees, bias, self._card_numbers, self.settings.growth.m)
-        return Answers(self.ground, bias, compiled)
+        return TreeEvaluator(self.domain, bias, compiled)
 
     def _prior_shares(self, nodes: Longs, ranks: Longs, holdings: Longs) -> Floats:
         """[decisions, CLASSES]."""
         if self.prior is not None:
             return self.prior.shares(nodes, ranks, holdings)
-        kind = self.ground.public.node[nodes, KIND]
+        kind = self.domain.public.node[nodes, KIND]
         ways, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
         klass = np.arange(len(CLASSES))
         can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
         return np.asarray(can / ways[:, None])
 
-    def _prior_cards(
-        self, hands: Sequence[SeenHand], generator: np.random.Generator
-    ) -> Iterator[tuple[int, int, int, float]]:
-        """Cards that the prior would have in the player's decisions: decision, holding, rank, weight."""
-        number = 0
-        for hand in hands:
-            likely = self.ground.possible((*hand.board, *hand.dead))
-            if len(likely) <= FEW_HOLDINGS:
-                drawn, weight = np.arange(len(likely)), likely
-            else:
-                drawn = generator.choice(len(likely), PRIOR_DRAWS, p=likely)
-                weight = np.full(PRIOR_DRAWS, 1.0 / PRIOR_DRAWS)
-            for _, _, street, _ in decisions_in(self.ground.public, hand):
-                board = hand.board[: self.ground.board_cards[street]]
-                for holding, share in zip(drawn.tolist(), weight.tolist(), strict=True):
-                    yield number, holding, self.ground.rank_of(holding, board), share
-                number += 1
-
 
 def load_relational(folder: Path, bias: LanguageBias) -> RelationalModel:
-    """A saved model that asks for facts of your own, which the bias has."""
+    """Load a model that uses facts of your own, which `bias` defines."""
     arrays, manifest = load_folder(folder, FOLDER)
     try:
         if manifest["kind"] != RelationalModel.kind:

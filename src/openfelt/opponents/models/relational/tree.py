@@ -1,7 +1,7 @@
-"""Relational trees: their tests, how they read and how they are saved.
+"""Relational trees: their tests, text and files.
 
 Tests print as in PGC10's Figure 2: E is the example, P the player; other letters are new variables. OTHER is
-another player than P, not always the same one.
+any player but P, not always the same one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from openfelt.opponents.models.public_tree import CLASSES, IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_queries import IN_PHASE, THE_PLAYER
+from openfelt.opponents.models.public_tree import CLASSES
 from openfelt.opponents.models.relational.language import LanguageBias, Query
 
 _LETTERS = "FGHIJKLMNQRSTUVWXYZ"  # E is the example, P the player, O looks like zero
@@ -17,7 +18,7 @@ _LETTERS = "FGHIJKLMNQRSTUVWXYZ"  # E is the example, P the player, O looks like
 
 @dataclass(frozen=True)
 class Exceeds:
-    """A fact is more than a limit."""
+    """A fact exceeds a limit."""
 
     fact: str
     limit: float
@@ -25,14 +26,14 @@ class Exceeds:
 
 @dataclass(frozen=True)
 class Acts:
-    """The action of the example is this one."""
+    """The example has this action."""
 
     action: int
 
 
 @dataclass(frozen=True)
 class Did:
-    """There are earlier actions for all literals of the path and these."""
+    """Earlier actions satisfy all literals of the path and these."""
 
     literals: Query
 
@@ -41,15 +42,15 @@ Test = Exceeds | Acts | Did
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """Where a tree ends, or a tree of nothing else."""
+class TreeLeaf:
+    """A leaf, or a tree of one leaf."""
 
-    player: float  # weight of examples of the player
-    prior: float  # and of the prior
-    above: float = 0.5  # P(D_p | x) of the leaf that was split
+    player: float  # weight of the player's examples
+    prior: float  # weight of the prior's examples
+    above: float = 0.5  # P(D_p | x) of the parent
 
     def chance(self, m: float) -> float:
-        """P(D_p | x): the m-estimate, as if m examples more were here, with the shares of the leaf above."""
+        """P(D_p | x): the m-estimate, with m pseudo-examples in the proportions of the parent."""
         return (self.player + m * self.above) / (self.player + self.prior + m)
 
     def odds(self, m: float) -> float:
@@ -58,64 +59,64 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Split:
-    """A test, and a tree for each answer."""
+class TreeSplit:
+    """A test, and a tree for each result."""
 
     test: Test
-    yes: Tree
-    no: Tree
+    yes: RelationalTree
+    no: RelationalTree
 
 
-Tree = Leaf | Split
+RelationalTree = TreeLeaf | TreeSplit
 
 
-def rules(tree: Tree, bias: LanguageBias, m: float) -> list[str]:
-    """A tree as a Prolog decision list (PGC10): the first rule whose conditions hold is the one."""
+def rules(tree: RelationalTree, bias: LanguageBias, m: float) -> list[str]:
+    """A tree as a Prolog decision list (PGC10): the first rule whose conditions hold applies."""
     found = list[str]()
 
-    def tell(tree: Tree, words: tuple[str, ...], speaker: Speaker) -> None:
-        if isinstance(tree, Leaf):
+    def add(tree: RelationalTree, words: tuple[str, ...], formatter: PathFormatter) -> None:
+        if isinstance(tree, TreeLeaf):
             found.append(f"{', '.join((*words, '!.'))} -> {leaf_words(tree, m)}")
             return
-        said, below = speaker.say(tree.test)
-        tell(tree.yes, (*words, said), below)
-        tell(tree.no, words, speaker)
+        text, below = formatter.format(tree.test)
+        add(tree.yes, (*words, text), below)
+        add(tree.no, words, formatter)
 
-    tell(tree, (), Speaker(bias))
+    add(tree, (), PathFormatter(bias))
     return found
 
 
-def leaf_words(leaf: Leaf, m: float) -> str:
-    """In percent."""
+def leaf_words(leaf: TreeLeaf, m: float) -> str:
+    """Probabilities in percent, and the number of examples."""
     chance = 100 * leaf.chance(m)
     return f"player {chance:.0f}%, prior {100 - chance:.0f}% ({leaf.player + leaf.prior:,.0f} examples)"
 
 
-def indented(tree: Tree, bias: LanguageBias, m: float) -> str:
-    """A tree as lines of text, the branches below their tests."""
+def indented(tree: RelationalTree, bias: LanguageBias, m: float) -> str:
+    """A tree as indented text, branches below their tests."""
     lines = list[str]()
 
-    def tell(tree: Tree, before: str, indent: str, speaker: Speaker) -> None:
-        if isinstance(tree, Leaf):
+    def add(tree: RelationalTree, before: str, indent: str, formatter: PathFormatter) -> None:
+        if isinstance(tree, TreeLeaf):
             lines.append(f"{before}{leaf_words(tree, m)}")
             return
-        said, below = speaker.say(tree.test)
-        lines.append(f"{before}{said} ?")
-        tell(tree.yes, f"{indent}  yes: ", f"{indent}  ", below)
-        tell(tree.no, f"{indent}  no:  ", f"{indent}  ", speaker)
+        text, below = formatter.format(tree.test)
+        lines.append(f"{before}{text} ?")
+        add(tree.yes, f"{indent}  yes: ", f"{indent}  ", below)
+        add(tree.no, f"{indent}  no:  ", f"{indent}  ", formatter)
 
-    tell(tree, "", "", Speaker(bias))
+    add(tree, "", "", PathFormatter(bias))
     return "\n".join(lines)
 
 
-class Speaker:
-    """Puts the tests of one path into words; letters go on where those of the path above ended."""
+class PathFormatter:
+    """Formats the tests of one path; letters continue after those of the path above."""
 
     def __init__(self, bias: LanguageBias, letters: int = 0, times: tuple[str, ...] = ("E",)) -> None:
-        self.bias, self.letters, self.times = bias, letters, times  # times: the letters of actions so far
+        self.bias, self.letters, self.times = bias, letters, times  # times: letters of the actions so far
 
-    def say(self, test: Test) -> tuple[str, Speaker]:
-        """The words, and who speaks below, where it holds."""
+    def format(self, test: Test) -> tuple[str, PathFormatter]:
+        """The text, and the formatter of the branch where the test holds."""
         if isinstance(test, Acts):
             return f"ACTION(E,{CLASSES[test.action].upper()})", self
         if isinstance(test, Exceeds):
@@ -124,10 +125,10 @@ class Speaker:
                 return f"{name}(E)", self
             letter = _letter(self.letters)
             words = f"{name}(E,{letter}), {letter}>{test.limit:.4g}"
-            return words, Speaker(self.bias, self.letters + 1, self.times)
-        return self._say_did(test)
+            return words, PathFormatter(self.bias, self.letters + 1, self.times)
+        return self._format_did(test)
 
-    def _say_did(self, test: Did) -> tuple[str, Speaker]:
+    def _format_did(self, test: Did) -> tuple[str, PathFormatter]:
         words, letters, times = [], self.letters, list(self.times)
         for parent, who, what, where in test.literals:
             times.append(_letter(letters))
@@ -135,7 +136,7 @@ class Speaker:
             name = "ACTION_IN_PHASE" if where == IN_PHASE else "ACTION_IN_GAME"
             whose = "P" if who == THE_PLAYER else "OTHER"
             words.append(f"{name}({times[parent]},{whose},{times[-1]},{CLASSES[what].upper()})")
-        return ", ".join(words), Speaker(self.bias, letters, tuple(times))
+        return ", ".join(words), PathFormatter(self.bias, letters, tuple(times))
 
 
 def _letter(number: int) -> str:
@@ -143,24 +144,24 @@ def _letter(number: int) -> str:
     return _LETTERS[place] + (str(rounds) if rounds else "")
 
 
-def tree_to_save(tree: Tree) -> list[Any]:
-    """For a JSON file."""
-    if isinstance(tree, Leaf):
+def tree_to_save(tree: RelationalTree) -> list[Any]:
+    """For JSON."""
+    if isinstance(tree, TreeLeaf):
         return [tree.player, tree.prior, tree.above]
     test = tree.test
     if isinstance(test, Exceeds):
-        said: list[Any] = ["exceeds", test.fact, test.limit]
+        saved: list[Any] = ["exceeds", test.fact, test.limit]
     elif isinstance(test, Acts):
-        said = ["acts", test.action]
+        saved = ["acts", test.action]
     else:
-        said = ["did", [list(literal) for literal in test.literals]]
-    return [said, tree_to_save(tree.yes), tree_to_save(tree.no)]
+        saved = ["did", [list(literal) for literal in test.literals]]
+    return [saved, tree_to_save(tree.yes), tree_to_save(tree.no)]
 
 
-def tree_from(saved: Any) -> Tree:
-    """What `tree_to_save` made."""
+def tree_from(saved: Any) -> RelationalTree:
+    """A tree of `tree_to_save`."""
     if isinstance(saved[0], float):
-        return Leaf(*map(float, saved))
+        return TreeLeaf(*map(float, saved))
     (word, *rest), yes, no = saved
     test: Test
     if word == "exceeds":
@@ -169,4 +170,4 @@ def tree_from(saved: Any) -> Tree:
         test = Acts(int(rest[0]))
     else:
         test = Did(tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in rest[0]))
-    return Split(test, tree_from(yes), tree_from(no))
+    return TreeSplit(test, tree_from(yes), tree_from(no))

@@ -1,4 +1,4 @@
-"""Hands as somebody saw them, and the decisions in them of the player who is modelled."""
+"""Observed hands, and the decisions of the modelled player in them."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import FACING_SHIFT, PLAYER, STREET_SHIFT
 from openfelt.games.registry import load_game
 from openfelt.hands.record import HandRecord
-from openfelt.opponents.models.ground import UNKNOWN, Ground, ground_of
+from openfelt.opponents.models.domain import UNKNOWN, ModelDomain, model_domain
 from openfelt.opponents.models.public_tree import FOLD, Places, PublicTree, find_places
 
-KNOWN, SHOWN = "known", "shown"  # cards: all that the history tells, or only those of showdowns
+KNOWN, SHOWN = "known", "shown"  # cards: all in the history, or only those of showdowns
 
 
-class SeenHand(NamedTuple):
-    """A hand of the player."""
+class ObservedHand(NamedTuple):
+    """A hand of the modelled player."""
 
-    seat: int  # his
-    line: tuple[int, ...]  # what everybody did, as places among the actions of the rules
+    seat: int  # the player's
+    line: tuple[int, ...]  # all actions, each by its position among the legal ones
     board: tuple[int, ...]
     holding: int = UNKNOWN
-    dead: tuple[int, ...] = ()  # cards that he cannot hold, since others have them
+    dead: tuple[int, ...] = ()  # cards held by others
 
 
 class Ending(NamedTuple):
-    """How a hand of the player ended."""
+    """How a hand ended for the player."""
 
     showdown: bool
-    folded: bool  # he did
+    folded: bool  # the player folded
 
 
 class Decisions(NamedTuple):
-    """Of the player, in hands that were seen; what models learn from."""
+    """The player's decisions in observed hands, from which models learn."""
 
-    hand: Longs  # [decisions] which of the hands
-    place: Longs  # [decisions] which of the places
+    hand: Longs  # [decisions] number of the hand
+    place: Longs  # [decisions] number of the place
     action: Bytes  # [decisions] FOLD, CALL or RAISE
     holding: Longs  # [decisions] or UNKNOWN
     rank: Longs  # [decisions] of the hand, 0 to 99, or UNKNOWN
-    weight: Floats  # [decisions] 1, or less where one of several holdings that he may have had
+    weight: Floats  # [decisions] 1, or less for one of several drawn holdings
     places: Places  # each node once
 
     @property
@@ -54,44 +54,46 @@ class Decisions(NamedTuple):
         return np.asarray(self.places.node[self.place])
 
 
-def seen_hand(ground: Ground, record: HandRecord, seat: int, cards: str = KNOWN) -> SeenHand:
-    """A hand of a history, as it tells of the one in that seat."""
-    held, hole, board = ground.read(record.dealt)
-    line = ground.line(record.actions)
-    others = [other for other in range(ground.players) if other != seat]
-    ends = [ending(ground.public, line, each) for each in range(ground.players)]
-    seen = [cards == KNOWN or (end.showdown and not end.folded) for end in ends]
-    if ground.players == 2:  # the other has seen his own
-        seen[others[0]] = True
-    dead = tuple(card for other in others if seen[other] for card in hole[other])
-    return SeenHand(seat, line, board, held[seat] if seen[seat] else UNKNOWN, dead)
+def observed_hand(domain: ModelDomain, record: HandRecord, seat: int, cards: str = KNOWN) -> ObservedHand:
+    """A hand of a history, as observed of the player in a seat."""
+    held, hole, board = domain.read(record.dealt)
+    line = domain.line(record.actions)
+    others = [other for other in range(domain.players) if other != seat]
+    ends = [ending(domain.public, line, each) for each in range(domain.players)]
+    visible = [cards == KNOWN or (end.showdown and not end.folded) for end in ends]
+    if domain.players == 2:  # the opponent knows its own cards
+        visible[others[0]] = True
+    dead = tuple(card for other in others if visible[other] for card in hole[other])
+    return ObservedHand(seat, line, board, held[seat] if visible[seat] else UNKNOWN, dead)
 
 
-def seen_hands(records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN) -> list[SeenHand]:
-    """All hands of a player in a history; of the same rules, whatever abstraction their names give."""
+def observed_hands(
+    records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN
+) -> list[ObservedHand]:
+    """All hands of a player in a history, of the same rules, whatever the abstraction in their names."""
     if cards not in (KNOWN, SHOWN):
         raise FeltError(f"Cards are {KNOWN} or {SHOWN}, not '{cards}'.")
-    ground = ground_of(game)
-    found: list[SeenHand] = []
+    domain = model_domain(game)
+    found: list[ObservedHand] = []
     others = set[str]()
     for record in records:
         if len(record.names) < 2:
-            raise FeltError(f"Hand {record.number} has one player; a model needs somebody to play against.")
+            raise FeltError(f"Hand {record.number} has only one player; a model needs hands of two or more.")
         if player in record.names:
-            if not _same_game(record.game, ground):
+            if not _same_game(record.game, domain):
                 others.add(record.game)
                 continue
             seats = [seat for seat, name in enumerate(record.names) if name == player]
-            found.extend(seen_hand(ground, record, seat, cards) for seat in seats)
+            found.extend(observed_hand(domain, record, seat, cards) for seat in seats)
     if not found:
         instead = f", only of {', '.join(sorted(others))}" if others else ""
-        raise FeltError(f"There are no hands of {player} in {ground.game.name}{instead}.")
+        raise FeltError(f"There are no hands of {player} in {domain.game.name}{instead}.")
     return found
 
 
 @lru_cache(maxsize=64)
-def _same_game(name: str, ground: Ground) -> bool:
-    return ground_of(load_game(name)) is ground
+def _same_game(name: str, domain: ModelDomain) -> bool:
+    return model_domain(load_game(name)) is domain
 
 
 def ending(tree: PublicTree, line: Sequence[int], seat: int) -> Ending:
@@ -104,20 +106,20 @@ def ending(tree: PublicTree, line: Sequence[int], seat: int) -> Ending:
             folded = folded or player == seat
         node = child + way
     over = int(tree.node[node, PLAYER]) < 0
-    return Ending(over and folds < len(tree.opening) - 1, folded)
+    return Ending(over and folds < tree.paid.shape[1] - 1, folded)
 
 
 class Decision(NamedTuple):
-    """One of them."""
+    """A decision of the player."""
 
     node: int
-    length: int  # of the line before it
+    length: int  # number of actions before it
     street: int
     action: int  # FOLD, CALL or RAISE
 
 
-def decisions_in(tree: PublicTree, hand: SeenHand) -> Iterator[Decision]:
-    """The player's, in the order in which they came."""
+def decisions_in(tree: PublicTree, hand: ObservedHand) -> Iterator[Decision]:
+    """The player's decisions in a hand, in order."""
     node = 0
     for length, way in enumerate(hand.line):
         player, kind, child, _ = tree.node[node].tolist()
@@ -126,8 +128,8 @@ def decisions_in(tree: PublicTree, hand: SeenHand) -> Iterator[Decision]:
         node = child + way
 
 
-def together(parts: Sequence[Decisions]) -> Decisions:
-    """Several as one."""
+def concatenate(parts: Sequence[Decisions]) -> Decisions:
+    """Join several sets of decisions."""
     if len(parts) == 1:
         return parts[0]
     hands = np.cumsum([0, *(int(part.hand.max(initial=-1)) + 1 for part in parts)])
@@ -142,18 +144,18 @@ def together(parts: Sequence[Decisions]) -> Decisions:
     return Decisions(**joined, places=Places(*where))
 
 
-def all_decisions(ground: Ground, hands: Sequence[SeenHand]) -> Decisions:
-    """Of all hands; unknown cards stay unknown."""
+def all_decisions(domain: ModelDomain, hands: Sequence[ObservedHand]) -> Decisions:
+    """The decisions in all hands; unknown cards stay unknown."""
     rows: list[tuple[int, int, int, int, int]] = []
     lines: dict[int, tuple[int, ...]] = {}  # by node
     places: dict[int, int] = {}
     for number, hand in enumerate(hands):
-        for node, length, street, action in decisions_in(ground.public, hand):
+        for node, length, street, action in decisions_in(domain.public, hand):
             place = places.setdefault(node, len(places))
             lines.setdefault(node, hand.line[:length])
             rank = UNKNOWN
             if hand.holding != UNKNOWN:
-                rank = ground.rank_of(hand.holding, hand.board[: ground.board_cards[street]])
+                rank = domain.rank_of(hand.holding, hand.board[: domain.board_cards[street]])
             rows.append((number, place, action, hand.holding, rank))
     table = np.array(rows, np.int64).reshape(-1, 5)
     return Decisions(
@@ -163,5 +165,5 @@ def all_decisions(ground: Ground, hands: Sequence[SeenHand]) -> Decisions:
         holding=table[:, 3],
         rank=table[:, 4],
         weight=np.ones(len(table)),
-        places=find_places(ground.public, list(lines.values())),
+        places=find_places(domain.public, list(lines.values())),
     )

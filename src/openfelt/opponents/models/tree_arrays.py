@@ -1,7 +1,7 @@
-"""Decision trees in arrays, whatever learner grew them: from a decision and a hand to chances of actions.
+"""Decision trees as arrays: from a decision and a hand to probabilities of actions.
 
-Tests at the nodes of the public tree are answered ahead, a bit each, so that in a search the tree costs a few
-steps down: a bit of the node, or a number of the hand against a threshold.
+Tests of public states are evaluated in advance, one bit for each test and node, so that a search only reads
+bits and compares numbers of the hand with thresholds on its way to a leaf.
 """
 
 from __future__ import annotations
@@ -13,38 +13,39 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import PAIR
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
+from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import KIND, PLAYER, STREET_SHIFT
-from openfelt.opponents.models.ground import HoldemRanks
+from openfelt.opponents.models.domain import HoldemRanks
 from openfelt.opponents.models.public_tree import PublicTree, classes
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.holdem import BOARD, PERMUTATION, Deal, HoldemTree, pair_on
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
 
-LEAF, BIT, RANK, CARD = -1, 0, 1, 2  # kinds of nodes; CARD + k asks for the card fact k
-KIND_OF, YES, NO = range(3)  # columns of Grown.step
+LEAF, BIT, RANK, CARD = -1, 0, 1, 2  # kinds of steps; CARD + k tests the card fact k
+KIND_OF, YES, NO = range(3)  # columns of DecisionTreeArrays.step
 
 
-class Grown(NamedTuple):
+class DecisionTreeArrays(NamedTuple):
     """A tree for each street."""
 
-    bits: NDArray[np.uint64]  # [public nodes, words] answers of the tests there
-    root: Ints  # [streets] where to begin
-    step: Ints  # [steps, 3] kind, where to go on if so, and if not; of a leaf its place in `leaves`
-    limit: Floats  # [steps] what must be exceeded; of a BIT its number
+    bits: NDArray[np.uint64]  # [public nodes, words] results of the public tests
+    root: Ints  # [streets] first step
+    step: Ints  # [steps, 3] kind, next step if the test holds, and if not; of a leaf its row in `leaves`
+    limit: Floats  # [steps] threshold to exceed; of a BIT its number
     leaves: Floats  # [leaves, CLASSES]
     card_facts: Floats  # [facts, holdings]
 
 
-class GrownModel(NamedTuple):
-    """For searches in hold'em."""
+class TreeSearchModel(NamedTuple):
+    """The model for search in hold'em."""
 
-    grown: Grown
+    grown: DecisionTreeArrays
     ranks: HoldemRanks
 
 
 @part
-def leaf_of(grown: Grown, node: int, street: int, rank: int, holding: int) -> int:
-    """Down the tree."""
+def leaf_of(grown: DecisionTreeArrays, node: int, street: int, rank: int, holding: int) -> int:
+    """The leaf of a decision with a hand."""
     here = grown.root[street]
     while grown.step[here, KIND_OF] != LEAF:
         kind = grown.step[here, KIND_OF]
@@ -60,10 +61,10 @@ def leaf_of(grown: Grown, node: int, street: int, rank: int, holding: int) -> in
 
 
 @kernel
-def grown_shares(
-    tree: PublicTree, grown: Grown, nodes: Longs, ranks: Longs, holdings: Longs, shares: Floats
+def tree_probabilities(
+    tree: PublicTree, grown: DecisionTreeArrays, nodes: Longs, ranks: Longs, holdings: Longs, shares: Floats
 ) -> None:
-    """Fill [n, CLASSES] with the chance of each class of action, over those that can be taken."""
+    """Fill [n, CLASSES] with the probabilities of the legal actions."""
     for row in range(len(nodes)):
         kind = tree.node[nodes[row], KIND]
         leaf = leaf_of(grown, nodes[row], kind >> STREET_SHIFT & 3, ranks[row], holdings[row])
@@ -78,7 +79,7 @@ def grown_shares(
 
 @part
 def hand_rank(ranks: HoldemRanks, deal: Deal, player: int, street: int) -> int:
-    """Of what a player holds in a deal."""
+    """The hand rank of a player in a deal."""
     permutation, board = deal.at[PERMUTATION], deal.at[BOARD]
     pair = pair_on(deal, player, permutation)
     if street == 0:
@@ -92,27 +93,23 @@ def hand_rank(ranks: HoldemRanks, deal: Deal, player: int, street: int) -> int:
 
 @part
 def draw_class(shares: Floats, row: int, kind: int, place: float) -> int:
-    """One of a decision's actions by the weights of its classes in a row, and a number from 0 to 1."""
+    """Draw an action by the weights of its class in a row, with a number from 0 to 1."""
     first, ways = classes(kind)
     total = 0.0
     for klass in range(first, first + ways):
         total += shares[row, klass]
     if not total > 0.0:
         return int(place * ways)
-    place, chosen = place * total, 0
-    for klass in range(first, first + ways - 1):
-        place -= shares[row, klass]
-        chosen += place >= 0.0
-    return chosen
+    return categorical(shares[row], first, ways, place * total)
 
 
-@implements(is_known, GrownModel)
-def _known(model: GrownModel) -> bool:
+@implements(is_known, TreeSearchModel)
+def _known(model: TreeSearchModel) -> bool:
     return True
 
 
-@implements(answer, GrownModel)
-def _answer(model: GrownModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
+@implements(answer, TreeSearchModel)
+def _answer(model: TreeSearchModel, tree: HoldemTree, deal: Deal, node: int, place: float) -> int:
     player, kind = tree.node[node, PLAYER], tree.node[node, KIND]
     street = kind >> STREET_SHIFT & 3
     holding = PAIR[deal.cards[2 * player], deal.cards[2 * player + 1]]
