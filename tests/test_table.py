@@ -552,7 +552,7 @@ def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypat
             ):
                 decks.append(deck)
                 session.deal(hand, f"{number:032x}")
-            while pair[0].on:
+            while pair[0].hand_is_on:
                 told = [shown(session) for session in pair]
                 assert told[0] == told[1]
                 compared += hand > seat
