@@ -29,7 +29,7 @@ from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import episode_kernel, part
 from openfelt.solve.registry import solver_type
 from openfelt.solve.sampling import gpu as gpu_module
-from openfelt.solve.sampling.gpu import Crowd, Gpu
+from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
 from openfelt.solve.sampling.uct import PAYOFFS
 
@@ -112,7 +112,7 @@ CASES |= {title(*run): partial(same_tables, *run) for run in RUNS}
 def in_flight(name, game="kuhn", patience=1, **settings):
     """A learner of whose iterations as many are in flight as can be, or as the simulator plays."""
     solver = solver_type(name)(game, device="cuda", in_flight=4 if is_simulated() else None, **settings)
-    solver.crowd = Crowd(patience, 16.0)
+    solver.limits = InFlightLimits(patience, 16.0)
     return solver
 
 
@@ -215,12 +215,12 @@ def the_crowd_grows_with_what_was_learned(folder):
 def the_crowd_keeps_to_its_limits(folder):
     for limit in (1, 3):
         solver = felt.UCT("kuhn", device="cuda", in_flight=limit)
-        solver.crowd = Crowd(1, 16.0)
+        solver.limits = InFlightLimits(1, 16.0)
         assert most_at_once(solver, 100) == limit
     solver = felt.UCT("kuhn", device="cuda")
     assert most_at_once(solver, 100) == 1  # too early for more
     for per_row, most in ((0.0, 1), (0.25, 3), (math.inf, 4)):  # kuhn has 12 rows
-        solver.crowd = Crowd(1, per_row)
+        solver.limits = InFlightLimits(1, per_row)
         assert min(most_at_once(solver, 100), 4) == most
 
 

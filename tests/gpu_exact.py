@@ -10,18 +10,18 @@ from openfelt.cards.deck import FLOP, PAIRS, parse_cards
 from openfelt.core.cuda import is_simulated, to_gpu
 from openfelt.measure.holdem import flop as cpu
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
-from openfelt.measure.holdem.gpu.engine import GpuSolver, _Desk
+from openfelt.measure.holdem.gpu.engine import GpuSolver, _FlopWorkspace
 from openfelt.measure.holdem.gpu.plan import OF_TURN
 from openfelt.measure.holdem.gpu.river import solve_river
 from openfelt.measure.holdem.gpu.squares import FOUR, PLAIN, THREE, order_river
-from openfelt.measure.holdem.gpu.streets import come_up, gather, go_down, put_together, tell
+from openfelt.measure.holdem.gpu.streets import add_images, add_leaks, come_up, go_down, sum_parts
 from openfelt.measure.holdem.player import mixed
 from openfelt.measure.holdem.public_cards import Deck, Flop, find_orbits, plan_flop
 
 TEN = Deck(5, 2)  # flushes and straights
-BLOCKS = 1  # entries of the river that are played
-TOTALS = 3  # entries in which the parts of a mixture are put together
-FLOP_ENTRIES = 7
+BLOCKS = 1  # roots of the river that are solved
+TOTALS = 3  # roots at which the parts of a mixture are summed
+FLOP_ROOTS = 7
 
 
 def players(deck, bets):
@@ -33,39 +33,30 @@ def one_flop(cards):
 
 
 def first_turn(solver, flop, rivers):
-    """[stages, 1326, entries] what the CPU finds for the first turn of a flop, over its first rivers."""
-    table, task = solver._table, solver._task
-    desk = cpu.new_desk(table, np.float64, task.leaks, len(task.other.parts))
-    plan, cards = plan_flop(solver._deck, flop), desk.cards
+    """[stages, 1326, roots] the CPU's values of the first turn of a flop, over its first rivers."""
+    task, work = solver._kernel_task, solver._new_workspace()
+    plan, cards = plan_flop(solver._deck, flop), work.cards
     cards[:3], cards[3] = flop.cards, plan.turn[0]
-    board = [step(table.boards.to_1, 0, 0, cards[0])]
-    for to, card in zip(table.boards[1:4], cards[1:4], strict=True):
+    board = [step(task.boards.to_1, 0, 0, cards[0])]
+    for to, card in zip(task.boards[1:4], cards[1:4], strict=True):
         board.append(step(to, *board[-1], card))
-    other, ours, live = solver._other, solver._ours, table.live
-    cpu._deal(live, cards, 3, *board[2], other.flop_bucket, ours.flop_bucket, desk.flop)
-    cpu._down(
-        desk.flop, desk.flop.theirs, table.flop, other.flop.share, solver._reach, desk.room, desk.turn_reach
-    )
-    cpu._deal(live, cards, 4, *board[3], other.turn_bucket, ours.turn_bucket, desk.turn)
-    cpu._down(
-        desk.turn,
-        desk.turn.theirs,
-        table.turn,
-        other.turn.share,
-        desk.turn_reach,
-        desk.room,
-        desk.river_reach,
-    )
-    nobody = np.zeros(1, np.int32)  # the permutation that changes nothing: rivers one by one
-    find_orbits(live, cards, 4, nobody, 1, desk.rivers)
+    deal(task, task.flop, cards[:3], board[2], work.flop)
+    cpu.go_down(task.flop, work.flop, work.turn, work.street)
+    deal(task, task.turn, cards[:4], board[3], work.turn)
+    cpu.go_down(task.turn, work.turn, work.river, work.street)
+    identity = np.zeros(1, np.int32)  # the permutation that changes nothing: rivers one by one
+    find_orbits(task.live, cards, 4, identity, 1, work.rivers)
     for river in range(rivers):
-        cards[4] = desk.rivers.card[river]
-        seen = step(table.boards.to_5, *board[3], cards[4])
-        cpu._deal(live, cards, 5, *seen, other.river_bucket, ours.river_bucket, desk.river)
-        cpu._sort(cards, desk.river, desk.strength)
-        cpu._river(table.river, other.river.share, ours.river, task.seat, task.best, desk)
-        cpu._gather(desk.river, desk.board_values, nobody, table.chances[3], desk.turn_values)
-    return desk.turn_values
+        cards[4] = work.rivers.card[river]
+        deal(task, task.river, cards, step(task.boards.to_5, *board[3], cards[4]), work.river)
+        cpu.sort_hands(cards, work.river.hands, work.strength)
+        cpu.solve_river(task, work)
+        cpu.add_images(work.river.hands, work.values, identity, task.chances[3], work.turn.below)
+    return work.turn.below
+
+
+def deal(task, street, cards, board, state):
+    cpu.deal_hands(task.live, cards, board, street.theirs.buckets, street.ours.buckets, state.hands)
 
 
 def name_of(kernel):
@@ -83,15 +74,15 @@ def rivers_are_worth_what_the_cpu_finds(folder):
         (four_suits, "AcKdQh", Task(both, 1), 1),
     ):
         flop = one_flop(cards)
-        desk, whole = GpuSolver(task, deck)._desks[0], _Desk._run
+        work, whole = GpuSolver(task, deck)._workspaces[0], _FlopWorkspace._run
         few = {
             solve_river: BLOCKS,
             order_river: rivers,
-            go_down: FLOP_ENTRIES,
-            put_together: TOTALS,
+            go_down: FLOP_ROOTS,
+            sum_parts: TOTALS,
             come_up: 0,
-            tell: 0,
-            gather: 0,
+            add_leaks: 0,
+            add_images: 0,
         }
         most = {kernel.__name__: blocks for kernel, blocks in few.items() if is_simulated()}
 
@@ -104,20 +95,20 @@ def rivers_are_worth_what_the_cpu_finds(folder):
             if blocks:
                 whole(self, kernel, blocks, *arguments, **how)
 
-        _Desk._run = run
+        _FlopWorkspace._run = run
         try:
-            desk.begin(flop)
+            work.begin(flop)
         finally:
-            _Desk._run = whole
+            _FlopWorkspace._run = whole
         expected = first_turn(FlopSolver(task, deck), flop, rivers)
-        boards |= {int(fact) >> 2 & 3 for fact in desk._facts.copy_to_host()[:rivers]}
-        for stage, values in enumerate(desk._river_values):
+        boards |= {int(fact) >> 2 & 3 for fact in work._facts.copy_to_host()[:rivers]}
+        for stage, values in enumerate(work._river_values):
             found = values.copy_to_host()[0, :BLOCKS]
             wanted = expected[stage, :, :BLOCKS].T
             assert abs(wanted).max() > 0.1
             np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6 * abs(wanted).max())
         if len(task.other.parts) > 1:
-            for reach, total in zip(desk._reach, desk._total, strict=True):
+            for reach, total in zip(work._reach, work._total, strict=True):
                 by_part = reach.copy_to_host().reshape(len(task.other.parts), -1, *reach.shape[1:])
                 found, wanted = (table[0, :TOTALS] for table in (total.copy_to_host(), by_part.sum(axis=0)))
                 assert wanted.any()
@@ -132,34 +123,28 @@ def streets_are_worth_what_the_cpu_finds(folder):
     for seat in range(2):
         task, flop = Task(other, seat, ours, True), one_flop("AcAdKc")
         gpu, solver = GpuSolver(task, TEN), FlopSolver(task, TEN)
-        desk, table = gpu._desks[0], solver._table
+        work, kernel_task = gpu._workspaces[0], solver._kernel_task
         plan = plan_flop(TEN, flop)
-        here = cpu.new_desk(table, np.float64, True)
+        here = solver._new_workspace()
         here.cards[:3] = flop.cards
-        cpu._deal(
-            table.live, here.cards, 3, plan.number[0], plan.through[0],
-            solver._other.flop_bucket, solver._ours.flop_bucket, here.flop,
-        )  # fmt: skip
-        count = here.flop.size[0]
-        for bucket, known in zip(
-            (desk._theirs[0], desk._ours), (here.flop.theirs, here.flop.ours), strict=True
-        ):
+        board = plan.number[0], plan.through[0]
+        deal(kernel_task, kernel_task.flop, here.cards[:3], board, here.flop)
+        hands = here.flop.hands
+        count = hands.size[0]
+        for bucket, known in zip((work._theirs[0], work._ours), (hands.theirs, hands.ours), strict=True):
             host = np.full(bucket.shape, -1, np.int32)
-            host[0, here.flop.pair[:count]] = known[0, :count]
+            host[0, hands.pair[:count]] = known[0, :count]
             bucket.copy_to_device(host)
-        entries = table.turn.entries
-        here.flop_values[:, :, :entries] = draw.normal(size=(3, PAIRS, entries))
-        below = [to_gpu(stage[:, :entries].T[None].astype(np.float32)) for stage in here.flop_values]
-        game, bucket, into = gpu._game, desk._theirs[0], desk._by_part[0][0]
+        roots = kernel_task.turn.lines.roots
+        here.flop.below[:, :, :roots] = draw.normal(size=(3, PAIRS, roots))
+        below = [to_gpu(stage[:, :roots].T[None].astype(np.float32)) for stage in here.flop.below]
+        game, bucket, into = gpu._game, work._theirs[0], work._by_part[0][0]
         share, reach = game.streets[0].share, game.reach[0]
-        desk._run(game.go_down, FLOP_ENTRIES, bucket, 0, share, FLOP_ENTRIES, reach, into)
-        desk._up(FLOP, 1, below, desk._flop_values)
+        work._run(game.go_down, FLOP_ROOTS, bucket, 0, share, FLOP_ROOTS, reach, into)
+        work._up(FLOP, 1, below, work._flop_values)
         wanted = np.zeros((4, *solver._reach.shape[1:]))
-        cpu._up(
-            here.flop, table.flop, solver._other.flop.share, solver._ours.flop, seat, True, solver._reach,
-            here.room, here.flop_values, wanted,
-        )  # fmt: skip
-        for found, expected in zip(desk.values(), wanted, strict=True):
+        cpu.come_up(kernel_task, kernel_task.flop, here.flop, here.street, wanted)
+        for found, expected in zip(work.values(), wanted, strict=True):
             np.testing.assert_allclose(found[0], expected[:, :7].T, rtol=0, atol=1e-5 * abs(expected).max())
 
 

@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from slow_twin import SlowGame
 
+from openfelt.core.sampling import alias_table
 from openfelt.games.game import CHANCE, TERMINAL, Game
-from openfelt.solve.traverse.enumerated import alias
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -60,7 +60,7 @@ class SlowLearner:
     def settle(self, history):
         """Chance moves while it is its turn."""
         while self.slow.mover(history) == CHANCE:
-            share, other = alias(self.slow.chance(history))
+            share, other = alias_table(self.slow.chance(history))
             column = self.random.uniform() * len(share)
             place = int(column)
             if column - place >= share[place]:

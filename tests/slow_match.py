@@ -1,8 +1,8 @@
 """A slow twin of a match, from the definitions: rules, `Hand`, and the numbers of the generator by place.
 
 A deal has 64 numbers for chance and 64 for decisions; the n-th decision of a hand draws the n-th of these,
-whoever decides. Deal n is played in the seating of number n, and once more in each that follows it if every
-deal is played in all seatings.
+whichever bot decides. Deal n is played in seating number n, and in each following one if every deal is played
+in all seatings.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from slow_holdem import draw_cards
 from slow_learners import GOLDEN, MASK, SplitMix64
 
 from openfelt.cards.deck import card_text
+from openfelt.core.sampling import alias_table
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem
-from openfelt.solve.traverse.enumerated import alias
 
 DRAWS = 64  # numbers set apart for a deal, of each kind
 PARTS = 255  # of which a probability of hold'em is a whole number
@@ -84,7 +84,7 @@ class SlowHand:
     seating: tuple[int, ...]  # the participant in each seat
 
     def style(self, participant: int) -> Counter:
-        """How often he took each action, before the flop and later."""
+        """How often a bot took each action, before the flop and later."""
         found: Counter = Counter()
         board = -2 * self.hand.game.players
         for step in self.hand.steps:
@@ -137,7 +137,7 @@ class SlowMatch:
 
     def _chance(self, hand: Hand, numbers: SplitMix64) -> int:
         """Walker's alias method, as the learners draw."""
-        share, other = alias(self.game.chance(hand.state))
+        share, other = alias_table(self.game.chance(hand.state))
         column = numbers.uniform() * len(share)
         place = int(column)
         return place if column - place < share[place] else int(other[place])

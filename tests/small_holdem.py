@@ -253,7 +253,7 @@ class SlowFlop:
         value = [0 if {*hand} & {*board} else _value(tuple(hand), tuple(sorted(board))) for hand in hands]
         return np.sign(np.subtract.outer(value, value)) * self.meets
 
-    def entries(self, other: Player, seat: int) -> dict[int, Any]:
+    def flop_roots(self, other: Player, seat: int) -> dict[int, Any]:
         """By node with which the flop begins: [1, hands] the other's reach there."""
         bucket = other.buckets[0][0, self.pairs]
         found: dict[int, Any] = {}
@@ -280,9 +280,9 @@ class SlowFlop:
         self._best = best or (lambda node: ours is None)
         self._seat, self._players = seat, [ours, other] if seat == 0 else [other, ours]
         self._buckets = [player and self._seen(player) for player in self._players]
-        entries = self.entries(other, seat)
+        flop_roots = self.flop_roots(other, seat)
         return {
-            node: self._worth(node, FLOP, reach)[0] * self.free[FLOP][0] for node, reach in entries.items()
+            node: self._worth(node, FLOP, reach)[0] * self.free[FLOP][0] for node, reach in flop_roots.items()
         }
 
     def _seen(self, player: Player) -> dict[int, Any]:

@@ -76,6 +76,7 @@ def test_a_model_needs_hands_of_its_player(leduc_hands):
         felt.fit_model(leduc_hands, "random", game="kuhn")
 
 
+@pytest.mark.slow  # builds the bucket tables of all hands
 def test_search_in_holdem_finds_the_nuts():
     """With a royal flush on the river, facing a bet: folding loses what was paid, raising wins more."""
     infoset = "AhKh call check QhJhTh check check 2c check check 3d bet"

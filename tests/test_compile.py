@@ -159,7 +159,7 @@ def package(tmp_path, monkeypatch):
     texts = {
         "errors.py": "",
         "walk.py": "from openfelt.errors import (\n    One,\n    Two,\n)\n",
-        "solver.py": "from openfelt.walk import step\n@question\ndef pick(): ...\n",
+        "solver.py": "from openfelt.walk import step\n@dispatched\ndef pick(): ...\n",
         "kind.py": "from openfelt.solver import pick\n@implements(pick, Kind)\ndef _pick(): ...\n",
         "plain.py": "from openfelt import walk\n",
         "page.py": "def page():\n    from openfelt.walk import step\n",

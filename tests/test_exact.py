@@ -17,11 +17,11 @@ from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import exploitability, values_against
-from openfelt.measure.holdem.flop import _deal, _sort
+from openfelt.measure.holdem.flop import deal_hands, sort_hands
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
 from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
-from openfelt.measure.holdem.street import meet, new_hands, new_room, show_down
+from openfelt.measure.holdem.street import meet, new_hands, new_street_workspace, show_down
 from openfelt.measure.mixture import mixture
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
@@ -100,16 +100,16 @@ def test_mixtures_of_little():
     assert mixed([one, two], [0, 5]) is two
     assert mixed([one, one], [1, 2]).name == f"0.3333 {one.name} + 0.6667 {one.name}"
     for weights in ([1], [1, -1], [0, 0], [1, np.nan], [1, np.inf]):
-        with pytest.raises(FeltError, match="as many weights"):
+        with pytest.raises(FeltError, match="one non-negative weight per player"):
             mixed([one, two], weights)
     with pytest.raises(FeltError, match="same number of bets"):
         mixed([one, random_player(NINE, 3, seed=2)], [1, 1])
 
 
 def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
-    """[entries, 1326] what the engine finds before it puts hands of a kind together."""
+    """[roots, 1326] what the engine finds before it puts hands of a kind together."""
     values, _ = FlopSolver(task, deck).by_hand(Flop(flop, np.zeros(1, np.int64)))
-    return values[0, :, : len(task.other.betting.entries)].T
+    return values[0, :, : len(task.other.betting.flop_roots)].T
 
 
 FLOPS = [
@@ -137,8 +137,8 @@ def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
         for task in (Task(other, seat), Task(other, seat, ours)):
             values = flop_values(task, deck, flop)
             expected = slow.values(task.other, task.seat, task.ours)
-            assert sorted(expected) == sorted(other.betting.entries.tolist())
-            wanted = np.array([expected[node] for node in other.betting.entries.tolist()])
+            assert sorted(expected) == sorted(other.betting.flop_roots.tolist())
+            wanted = np.array([expected[node] for node in other.betting.flop_roots.tolist()])
             np.testing.assert_allclose(values[:, pairs], wanted, rtol=0, atol=1e-9)
             assert abs(wanted).max() > 1
             assert not values[:, rest].any()
@@ -284,9 +284,9 @@ def canonical_cards(size):
 def river(cards: str):
     """The hands of a river in the engine's order, and phevaluator's rank of each (the best is the least)."""
     board, hands = np.array(parse_cards(cards), np.int32), new_hands(1)
-    bucket = np.zeros((1, 1, PAIRS), ALIKE)
-    _deal(Deck().live, board, 5, 0, 0, bucket, bucket, hands)
-    _sort(board, hands, np.zeros(PAIRS, np.int64))
+    one_bucket = np.zeros((1, 1, PAIRS), ALIKE)
+    deal_hands(Deck().live, board, (0, 0), one_bucket, one_bucket, hands)
+    sort_hands(board, hands, np.zeros(PAIRS, np.int64))
     count = int(hands.size[0])
     pairs = PAIR_CARDS[hands.pair[:count]]
     names = [card_text(card) for card in board]
@@ -302,28 +302,28 @@ def test_a_river_is_shown_down_as_phevaluator_judges(cards):
     assert (np.diff(rank) <= 0).all()
     ends = [int(np.flatnonzero(rank == each)[-1]) + 1 for each in rank]
     assert hands.end[:count].tolist() == ends
-    room = new_room(np.float64)
+    work = new_street_workspace(np.float64)
     draw = np.random.default_rng(1)
-    room.reach[:count] = draw.random((count, room.reach.shape[1])) * (draw.random((count, 1)) < 0.7)
-    room.pot[:] = draw.integers(2, 48, len(room.pot))
-    meet(hands, room)
-    show_down(hands, room)
+    work.reach[:count] = draw.random((count, work.reach.shape[1])) * (draw.random((count, 1)) < 0.7)
+    work.pot[:] = draw.integers(2, 48, len(work.pot))
+    meet(hands, work)
+    show_down(hands, work)
     low, high = pairs.T
     apart = (low[:, None] != low) & (low[:, None] != high) & (high[:, None] != low) & (high[:, None] != high)
     beats = np.sign(rank - rank[:, None]) * apart
-    np.testing.assert_allclose(room.met[:count], apart @ room.reach[:count], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(room.call[:count], room.pot * (beats @ room.reach[:count]), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(work.met[:count], apart @ work.reach[:count], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(work.call[:count], work.pot * (beats @ work.reach[:count]), rtol=0, atol=1e-8)
 
 
 def test_if_the_board_plays_nobody_wins():
     hands, pairs, rank = river("TsJsQsKsAs")
     assert set(rank.tolist()) == {1}
-    room = new_room(np.float64)
-    room.reach[: len(pairs)] = np.random.default_rng(2).random((len(pairs), room.reach.shape[1]))
-    room.pot[:] = 10
-    meet(hands, room)
-    show_down(hands, room)
-    assert abs(room.call).max() < 1e-8
+    work = new_street_workspace(np.float64)
+    work.reach[: len(pairs)] = np.random.default_rng(2).random((len(pairs), work.reach.shape[1]))
+    work.pot[:] = 10
+    meet(hands, work)
+    show_down(hands, work)
+    assert abs(work.call).max() < 1e-8
 
 
 # What is refused.

@@ -39,13 +39,13 @@ FLOPS = [(NINE, "AcKdQh", 3), (TEN, "AcKcTc", 2)]
 @pytest.mark.parametrize(("deck", "cards", "bets"), FLOPS)
 def test_stages_answer_best_from_a_later_street_on(deck, cards, bets, seat):
     values, _, slow, other, ours = one_flop(deck, cards, bets, seat)
-    entries = other.betting.entries.tolist()
+    roots = other.betting.flop_roots.tolist()
     for stage in range(4):
         expected = slow.values(
             other, seat, ours, lambda node, first=FLOP + stage: street_of(slow.node, node) >= first
         )
-        wanted = np.array([expected[node] for node in entries])
-        found = values[stage, :, : len(entries)].T[:, live_pairs(deck)]
+        wanted = np.array([expected[node] for node in roots])
+        found = values[stage, :, : len(roots)].T[:, live_pairs(deck)]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
@@ -74,7 +74,7 @@ def test_a_line_leaks_what_the_best_answer_gains_there_alone(deck, cards, bets, 
     def worth(best):
         values = slow.values(other, seat, ours, best)
         return sum(
-            (own[:, place] * values[node]).sum() for place, node in enumerate(betting.entries.tolist())
+            (own[:, place] * values[node]).sum() for place, node in enumerate(betting.flop_roots.tolist())
         )
 
     later = worth(lambda node: street_of(slow.node, node) > street)

@@ -16,6 +16,7 @@ from speed import fast_only, slow
 import openfelt as felt
 from openfelt.core.jit import episode_kernel
 from openfelt.core.random import ITERATION_DRAWS, go_to, starts, uniform
+from openfelt.core.sampling import alias_table
 from openfelt.measure.exploitability import values_against
 from openfelt.solve.registry import SOLVERS, solver_type
 from openfelt.solve.sampling import sampling_solver as learner_module
@@ -28,13 +29,12 @@ from openfelt.solve.sampling.outcome_mccfr import (
     learn_history,
     sample_history,
 )
-from openfelt.solve.sampling.sampling_solver import Learner
-from openfelt.solve.traverse.enumerated import alias
+from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.traverse.exchange import exchanges, no_exchange, trade
 from openfelt.solve.traverse.regret_matching import match_regrets
 from openfelt.solve.traverse.worker import Span, new_worker
 
-LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, Learner)]
+LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, SamplingSolver)]
 SMALL = [
     "kuhn",
     "kuhn(pot=8)",
@@ -185,7 +185,7 @@ def test_an_iteration_draws_by_its_number_alone():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda weights: sum(weights) > 0.01))
 def test_alias_tables_give_the_distribution(weights):
     chance = np.array(weights) / sum(weights)
-    share, other = alias(chance)
+    share, other = alias_table(chance)
     found = np.zeros(len(chance))
     for place in range(len(chance)):
         found[place] += share[place] / len(chance)
@@ -321,7 +321,7 @@ def test_the_worked_example_of_outcome_sampling(epsilon):
     """PJL11 3.2.3: the history K|Q, bet, pass is sampled first; all numbers are the paper's."""
     solver = felt.OutcomeMCCFR("kuhn")
     tree, own = solver.tree, new_worker(solver._worker_size())
-    whole, real = own.notes.whole[:2], own.notes.real[:2]
+    whole, real = own.trace.whole[:2], own.trace.real[:2]
     rows = [tree.find_row(0, "K"), tree.find_row(1, "Q bet")]
     tables = OutcomeTables(**{name: table[0] for name, table in solver.learned.items()})
     for start in starts(1, 1000):  # until the dice fall as in the example
@@ -555,7 +555,7 @@ def test_a_resumed_run_meets_the_same_opponent(tmp_path):
         (felt.UCT, "bluff(1,1,2)", {"rollout": "call"}, "checks or calls, and bluff(1,1,2) has none"),
         (felt.UCT, "leduc", {"rollout": "deep"}, "rollout must be uniform or call or on-policy, not deep"),
         (felt.UCT, "leduc", {"opponent": "nowhere"}, "nowhere."),
-        (felt.UCT, "leduc", {"opponent": felt.uniform_policy("kuhn")}, "made for kuhn, not for leduc"),
+        (felt.UCT, "leduc", {"opponent": felt.uniform_policy("kuhn")}, "is for kuhn, not for leduc"),
         (felt.UCT, "leduc", {"gamma": 0.5}, "uct has no parameter 'gamma'"),
         (felt.SmoothUCT, "leduc", {"gamma": 1.5}, "gamma must be a number from 0 to 1"),
         (felt.SmoothUCT, "leduc", {"eta0": -0.5}, "eta0 must be a number from 0 to 1"),

@@ -9,11 +9,11 @@ from speed import slow
 import openfelt as felt
 from openfelt.policy.tabular import normalised
 from openfelt.solve.registry import SOLVERS, solver_type
-from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.traverse import threads
 
 ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
-FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], Learner)]
+FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], SamplingSolver)]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_stop_save_resume_is_the_same_to_the_bit(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "dcfr", "pcfr+"])
 def test_threads_give_the_same_tables(name, monkeypatch):
-    monkeypatch.setattr(threads, "WORTH", 1_000)
+    monkeypatch.setattr(threads, "FEWEST_LEAVES", 1_000)
     alone = solver_type(name)("goofspiel(5)").run(2)
     shared = solver_type(name)("goofspiel(5)", threads=2).run(2)
     assert shared._summer is not None
@@ -154,9 +154,9 @@ def test_bad_settings_are_refused():
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     felt.DCFR("kuhn").run(3).save(tmp_path)
     for other, says in (
-        (felt.DCFR("leduc"), "made for kuhn"),
-        (felt.DCFR("kuhn(pot=8)"), "made for kuhn"),
-        (felt.CFR("kuhn"), "made by dcfr"),
+        (felt.DCFR("leduc"), "is a checkpoint of kuhn"),
+        (felt.DCFR("kuhn(pot=8)"), "is a checkpoint of kuhn"),
+        (felt.CFR("kuhn"), "is a checkpoint of dcfr"),
         (felt.DCFR("kuhn", alpha=2.0), "other parameters"),
     ):
         with pytest.raises(felt.FeltError, match=says):

@@ -197,7 +197,7 @@ def test_intervals_cover_the_exact_value(game, hands):
 
 @pytest.mark.parametrize("bots", [("always-call", "probe"), ("random", "random")])
 def test_intervals_of_holdem_with_luck_taken_out_cover_the_truth(bots):
-    """Who never folds and never looks wins as much as he loses, as do two of a kind."""
+    """A bot that never folds and ignores its cards breaks even, and so do two copies of one bot."""
     contest = Contest(Setup(TWO, bots, 1, FRESH))
     controls = contest.columns["controls"]
     blocks = [contest.play(200 * number, 200).moments for number in range(MATCHES)]

@@ -78,7 +78,7 @@ def test_winnings_are_those_of_exact_evaluation(cup):
 
 
 def test_always_fold_loses_its_blinds_exactly():
-    """A chip as dealer, two without the button: 750 mbb/h against whoever always raises."""
+    """A chip as dealer, two without the button: 750 mbb/h against always-raise."""
     result = match("always-fold", "always-raise", hands=400, compiled=False)
     assert [score.won.mean for score in result.scores] == [-1.5, 1.5]
     assert result.amount(result.scores[0].won).mean == -750

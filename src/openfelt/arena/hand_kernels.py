@@ -16,6 +16,7 @@ from openfelt.cards.deck import STREETS, Bytes
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.core.memory import scratch
 from openfelt.core.random import Stream, go_to, starts, uniform
+from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import (
     ACTIONS_MASK,
     CHILD,
@@ -28,7 +29,7 @@ from openfelt.games.compile.betting_tree import (
     Leaves,
 )
 from openfelt.policy.holdem import choose
-from openfelt.solve.traverse.enumerated import CHILD as TREE_CHILD, WAYS, EpisodeTree, settle
+from openfelt.solve.traverse.enumerated import ACTIONS, CHILD as TREE_CHILD, EpisodeTree, settle
 from openfelt.solve.traverse.episode import payoff
 from openfelt.solve.traverse.holdem import (
     BOARD,
@@ -250,11 +251,8 @@ def _play_tree(
             here = settle(tree, 0, cards)
             while tree.node[here, PLAYER] >= 0:
                 bot = seatings[seating, tree.node[here, PLAYER]]
-                slot, action = tree.node[here, PLACE], 0
-                place = uniform(actions)
-                for way in range(tree.node[here, WAYS] - 1):
-                    place -= tables[bot][slot + way]
-                    action += place >= 0.0
+                slot, count = tree.node[here, PLACE], tree.node[here, ACTIONS]
+                action = categorical(tables[bot], slot, count, uniform(actions))
                 here = settle(tree, tree.node[here, TREE_CHILD] + action, cards)
             outcomes.leaf[number, time] = here
             for player in range(seatings.shape[1]):

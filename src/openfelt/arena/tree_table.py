@@ -19,6 +19,7 @@ from openfelt.bots.bot import Bot
 from openfelt.bots.view import TreeView, view_of
 from openfelt.core.jit import Floats
 from openfelt.core.random import Dice, Numbers
+from openfelt.core.sampling import draw_alias
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, Game
 from openfelt.games.hand import Hand
@@ -94,11 +95,7 @@ class TreeTable(Table):
 
     def _draw(self, first: int, outcomes: int, cards: Numbers) -> int:
         """An outcome of chance, by the alias method, as `settle` in solve/traverse/enumerated.py draws it."""
-        column = cards.uniform() * outcomes
-        outcome = int(column)
-        if column - outcome >= self._episodes.share[first + outcome]:
-            outcome = int(self._episodes.other[first + outcome])
-        return outcome
+        return draw_alias(self._episodes.share, self._episodes.other, first, outcomes, cards.uniform())
 
 
 @lru_cache(maxsize=4)

@@ -1,7 +1,7 @@
-"""Changes to tables that many write to at once.
+"""Updates of tables that many threads write.
 
-On the CPU these are plain: threads have tables of their own, or such large ones that they hardly ever meet.
-On a GPU they are atomic (`cuda.py`).
+On the CPU they are plain: threads have tables of their own, or such large ones that two rarely write to one
+place. On a GPU they are atomic (`cuda_build.py`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from openfelt.core.jit import Floats, Longs, part
 
 @part
 def add(table: Floats, row: int, column: int, amount: float) -> None:
-    """Add to an entry."""
+    """Add an amount to an entry."""
     table[row, column] += amount
 
 
 @part
 def raise_to(table: Longs, row: int, value: int) -> int:
-    """Let an entry be at least `value`; returns what it was."""
+    """Raise an entry to `value` if it is lower; returns what it was."""
     before = table[row]
     table[row] = max(before, value)
     return int(before)

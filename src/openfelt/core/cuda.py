@@ -18,7 +18,7 @@ from numba.core import config
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError
 
-BLOCK, WARP = 128, 32  # threads that start together, and that run in step
+BLOCK, WARP = 128, 32  # threads of a launch's blocks; threads that run in step
 
 FAULTS = (
     "CudaAPIError",
@@ -32,21 +32,21 @@ FAULTS = (
 
 @cache
 def numba_cuda() -> Any:
-    """The module numba.cuda, which takes a while to import."""
-    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it by name; NumPy 2.5 has it no more
+    """The module numba.cuda, imported on first use because that takes a while."""
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 uses it; NumPy 2.5 removed it
         setattr(np, "row_stack", np.vstack)  # noqa: B010 - the name is gone from NumPy's type hints too
     from numba import cuda as module
 
     if not is_simulated():
         from numba.cuda.core import config as settings
 
-        settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # that few threads use only a part of the GPU is known
+        settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few threads are intended
     return module
 
 
 @cache
 def why_no_gpu() -> str:
-    """One sentence on what is missing; empty if a GPU can be used."""
+    """Why no GPU can be used, in one sentence; empty if one can."""
     if find_spec("numba_cuda") is None:
         return "a GPU needs numba-cuda, which is not installed: pip install 'openfelt[cuda]'."
     try:
@@ -63,7 +63,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def gpu_faults() -> Iterator[None]:
-    """Say in one sentence what the driver or the compiler for the GPU has to say."""
+    """Turn errors of the GPU's driver or compiler into a FeltError of one sentence."""
     try:
         yield
     except Exception as error:
@@ -76,7 +76,7 @@ def gpu_faults() -> Iterator[None]:
 
 
 def choose_device(wanted: str) -> str:
-    """`cpu` or `cuda`; asking for a GPU that is not there is refused, unless it was left open."""
+    """`cpu` or `cuda`. Without a GPU, `auto` means the CPU, and `cuda` raises FeltError."""
     if wanted not in DEVICES:
         raise FeltError(f"device must be {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {wanted}.")
     if wanted == CPU or (wanted == AUTO and why_no_gpu()):
@@ -87,12 +87,12 @@ def choose_device(wanted: str) -> str:
 
 
 def is_simulated() -> bool:
-    """Whether numba-cuda only plays a GPU."""
+    """Whether numba-cuda simulates a GPU."""
     return bool(config.ENABLE_CUDASIM)
 
 
 def gpu_name() -> str:
-    """What the GPU is called."""
+    """The name of the GPU."""
     if is_simulated():
         return "simulated GPU"
     name = numba_cuda().get_current_device().name
@@ -100,17 +100,17 @@ def gpu_name() -> str:
 
 
 def free_memory() -> float:
-    """Bytes that can still be taken on the GPU."""
+    """Bytes of free memory on the GPU."""
     if is_simulated():
         return np.inf
     context = numba_cuda().current_context()
     if pending := getattr(context.memory_manager, "deallocations", None):
-        pending.clear()  # what is no longer used may still wait to be given back
+        pending.clear()  # unused memory may not be freed yet
     return float(context.get_memory_info().free)
 
 
 def room_for_threads() -> int:
-    """For how many threads the GPU sets memory apart, whatever they do."""
+    """For how many threads the GPU reserves local memory."""
     if is_simulated():
         return 4
     device = numba_cuda().get_current_device()
@@ -118,7 +118,7 @@ def room_for_threads() -> int:
 
 
 def most_threads(kernel: Any) -> int:
-    """How many threads of a kernel that was launched before can run at once."""
+    """How many threads of a kernel can run at once; it must have been launched before."""
     if is_simulated():
         return 4
     blocks = [compiled.max_cooperative_grid_blocks(BLOCK) for compiled in kernel.overloads.values()]
@@ -128,14 +128,14 @@ def most_threads(kernel: Any) -> int:
 def to_gpu(values: Any) -> Any:
     """Arrays copied to the GPU; in a NamedTuple each of them."""
     if isinstance(values, np.ndarray):
-        # In one row and back: numba-cuda takes a step of 0, as `values[None]` has, for a repeated table, and
-        # would go through its places one by one.
+        # Flattened and reshaped: numba-cuda takes a stride of 0, as in `values[None]`, for a broadcast table,
+        # and would copy its elements one by one.
         return numba_cuda().to_device(values.ravel().reshape(values.shape))
     return type(values)(*map(to_gpu, values)) if isinstance(values, tuple) else values
 
 
 def zeros_on_gpu(shape: tuple[int, ...], kind: type[np.generic]) -> Any:
-    """A table of zeros that is made there, with no copy here."""
+    """A table of zeros, allocated on the GPU."""
     table = numba_cuda().device_array(shape, kind)
     if is_simulated():
         table[...] = 0
@@ -145,18 +145,18 @@ def zeros_on_gpu(shape: tuple[int, ...], kind: type[np.generic]) -> Any:
 
 
 def bytes_of(values: Any) -> int:
-    """What all arrays in a value take."""
+    """The bytes of all arrays in a value."""
     if isinstance(values, tuple):
         return sum(map(bytes_of, values))
     return int(values.nbytes) if isinstance(values, np.ndarray) else 0
 
 
 def new_queue() -> Any:
-    """Where launches wait for one another; those of different queues may run side by side."""
+    """A stream: its launches run in order; those of different streams may run at once."""
     return numba_cuda().stream()
 
 
 def launch(kernel: Any, queue: Any, threads: int, *arguments: Any) -> None:
-    """Start a kernel with that many threads, at least."""
+    """Start a kernel with at least so many threads."""
     block = 1 if is_simulated() else BLOCK
     kernel[-(-threads // block), block, queue](*arguments)

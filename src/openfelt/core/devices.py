@@ -1,4 +1,4 @@
-"""The names of what a learner can run on."""
+"""The names of the devices that solvers run on."""
 
 CPU, CUDA, AUTO = "cpu", "cuda", "auto"
 DEVICES = (CPU, CUDA, AUTO)

@@ -1,4 +1,4 @@
-"""Memory: arrays that threads do not share a cache line of, and how much there is."""
+"""Memory: arrays that share no cache line with another, and the size of the machine's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CACHE_LINE = 128  # bytes, with the neighbour that processors fetch along
+CACHE_LINE = 128  # bytes, with the neighbouring line that processors prefetch
 
 
 def scratch(length: int, kind: type[np.generic] = np.float64) -> NDArray[Any]:
@@ -19,7 +19,7 @@ def scratch(length: int, kind: type[np.generic] = np.float64) -> NDArray[Any]:
 
 
 def machine_memory() -> float:
-    """Bytes of memory that the machine has, where the system tells."""
+    """Bytes of memory of the machine; infinite if the system does not say."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):

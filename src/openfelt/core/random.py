@@ -1,8 +1,8 @@
-"""The generator that kernels draw from: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit word of state.
+"""The random number generator of kernels: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit word of state.
 
 Its states are those of a counter, so a stream can start at any place of the period of 2^64. Every iteration
-of a learner has a place of its own, by its number: what it draws depends on the seed and that number, not on
-what was drawn before, on which thread or on which kind of processor it runs. So there is nothing to be saved.
+of a solver has its own place, by its number: what it draws depends on the seed and that number, not on
+earlier draws, on the thread or on the device. So a checkpoint stores no generator state.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ Stream = NDArray[np.uint64]  # [1] or more; the first word is the state
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
-ITERATION_DRAWS = 1 << 20  # set apart for an iteration, so there is room for 2^44 of them
+ITERATION_DRAWS = 1 << 20  # reserved for an iteration, so 2^44 of them fit
 
 
 def starts(seed: int, count: int) -> NDArray[np.uint64]:
-    """Places [count] in the period to count from; the first ones do not depend on how many there are."""
+    """Starting places [count] in the period; the first ones do not depend on `count`."""
     children = np.random.SeedSequence(seed).spawn(count)
     return np.array([child.generate_state(1, np.uint64)[0] for child in children], np.uint64)
 
 
 @part
 def go_to(stream: Stream, start: np.uint64, draws: int) -> None:
-    """Let the next draw be that of this number, counted from the start."""
+    """Move to draw number `draws`, counted from the start."""
     stream[0] = np.uint64(start) + np.uint64(draws) * GOLDEN
 
 
@@ -44,7 +44,7 @@ def uniform(stream: Stream) -> float:
 
 
 class Numbers:
-    """The same numbers outside kernels, from a place in the period on."""
+    """The same numbers outside kernels, from a given place in the period."""
 
     __slots__ = ("_state",)
 
@@ -64,10 +64,10 @@ class Numbers:
 
 
 class Dice(Numbers):
-    """What a bot draws from, made for one decision at its own place in the period.
+    """The random numbers of a bot for one decision, which has its own place in the period.
 
-    The first number is that of the place. The next places are those of the next decisions, of others maybe;
-    so whoever draws more gets it from elsewhere, and learns nothing of what others will draw.
+    The first number is that of the place. The next places belong to the next decisions, perhaps of opponents;
+    so further numbers come from elsewhere, and reveal nothing of what opponents will draw.
     """
 
     __slots__ = ()
@@ -79,7 +79,7 @@ class Dice(Numbers):
         return (bits >> 11) * 2.0**-53
 
     def generator(self) -> np.random.Generator:
-        """For a bot that needs many numbers, or of other kinds; depends on nothing but the place."""
+        """For a bot that needs many numbers, or other distributions; depends on the place alone."""
         return np.random.default_rng(self._state)
 
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
 IMPORT = re.compile(r"^from (openfelt[\w.]*) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
-DISPATCHES = (
-    "@question"  # in a module whose kernels call a function that is chosen by the type of an argument
-)
+# In a module whose kernels call a function that is chosen by the type of an argument.
+DISPATCHES = "@dispatched"
 IMPLEMENTS = "@implements("  # in a module that provides such a function
 
 

@@ -21,6 +21,7 @@ from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes, parse_cards
 from openfelt.core.errors import FeltError, FileError, GameError
 from openfelt.core.jit import Floats, Longs, kernel, part
+from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import PLAYER, BettingTree, betting_tree
 from openfelt.games.holdem import Holdem
 from openfelt.policy.policy import Policy
@@ -162,11 +163,7 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
 @part
 def choose(weights: Bytes, first: int, actions: int, uniform: float) -> int:
     """The action that a uniform number from 0 to 1 draws from weights in 255ths."""
-    rest, action = int(uniform * WHOLE), 0
-    for slot in range(first, first + actions - 1):
-        rest -= weights[slot]
-        action += rest >= 0
-    return action
+    return categorical(weights, first, actions, int(uniform * WHOLE))
 
 
 def in_every_bucket(tree: BettingTree, single: Bytes) -> Bytes:

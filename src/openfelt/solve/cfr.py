@@ -20,7 +20,7 @@ from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.solve.restriction import Binding, binding
 from openfelt.solve.solver import Settings, Solver, setting
 from openfelt.solve.traverse.sequence import spread_reach, sum_leaves
-from openfelt.solve.traverse.threads import LeafSummer, worth_threads
+from openfelt.solve.traverse.threads import LeafSummer, threads_help
 
 
 class UpdateRule(NamedTuple):
@@ -77,7 +77,7 @@ class CFR(Solver):
             *(np.zeros(slots) for _ in range(4)), *(np.zeros(slots + players) for _ in range(2))
         )
         self._update_rule, self._binding = self._rule(), binding(self.form, self.restriction)
-        self._summer = LeafSummer(self.form, self.threads) if worth_threads(self.form, self.threads) else None
+        self._summer = LeafSummer(self.form, self.threads) if threads_help(self.form, self.threads) else None
         self._resumed()
 
     def _resumed(self) -> None:

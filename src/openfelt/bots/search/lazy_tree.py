@@ -1,9 +1,9 @@
-"""Hold'em's tree as a search walks it: with as little waiting for memory as can be.
+"""Hold'em's tree for a search: it hides the latency of memory.
 
-The boards and buckets of later streets are in tables of many megabytes, and most of the time of a play went
-by waiting for them. So the whole board is drawn at the start, and the processor told to fetch what stands
-there of the hands; and buckets are looked up late, when somebody asks for a row, which whoever has left the
-tree does not. Rows are those of `solve/traverse/holdem.py`.
+The boards and buckets of later streets lie in tables of many megabytes; a simulation would spend most of its
+time waiting for them. So the whole board is drawn at the start, and the buckets on it are prefetched. They
+are looked up lazily, when an infoset is needed, which it is not for a player that has left the tree. Infosets
+are those of `solve/traverse/holdem.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from openfelt.core.memory import scratch
 from openfelt.core.random import Stream
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, Layout, Leaves
 from openfelt.solve.traverse import episode
-from openfelt.solve.traverse.episode import ANSWERS, implements
+from openfelt.solve.traverse.episode import IMPLEMENTATIONS, implements
 from openfelt.solve.traverse.holdem import (
     BOARD,
     PERMUTATION,
@@ -43,7 +43,7 @@ LAZY_PLACES = PLACED + 1
 
 
 class LazyTree(NamedTuple):
-    """As HoldemTree."""
+    """The fields of HoldemTree, traversed lazily."""
 
     node: Ints
     leaves: Leaves
@@ -56,7 +56,7 @@ class LazyTree(NamedTuple):
 
 
 def lazy_holdem_tree(tree: HoldemTree) -> LazyTree:
-    """The same tree, walked in the other way."""
+    """The same tree, traversed lazily."""
     return LazyTree(*tree)
 
 
@@ -65,13 +65,13 @@ def lazy_deal(players: int) -> Deal:
     return new_deal(players)._replace(at=scratch(LAZY_PLACES, np.int64))
 
 
-for _alike in (episode.num_actions, episode.payoff, episode.num_players, episode.passive):
-    implements(_alike, LazyTree)(ANSWERS[_alike, HoldemTree])
+for _same in (episode.num_actions, episode.payoff, episode.num_players, episode.passive):
+    implements(_same, LazyTree)(IMPLEMENTATIONS[_same, HoldemTree])
 
 
 @part
 def place_boards(tree: LazyTree, deal: Deal, board: int, permutation: int) -> None:
-    """Once all cards are drawn: find the boards to come from the one that is out, and fetch the buckets."""
+    """Once all cards are drawn: find the boards of the later streets, and prefetch their buckets."""
     first, street = 2 * len(deal.value), deal.at[STREET]
     _place_board(tree.preflop, deal, street, board, permutation)
     if street < 1:

@@ -152,7 +152,9 @@ class Mcts:
             np.zeros(1, np.int8) if passive is None else passive,
         )
         trace = scratch(2 * depth, np.int64).reshape(depth, 2)
-        self._desk = SimulationWorkspace(lazy_deal(players), trace, scratch(players), scratch(1, np.uint64))
+        self._workspace = SimulationWorkspace(
+            lazy_deal(players), trace, scratch(players), scratch(1, np.uint64)
+        )
         self.seed(0)
 
     def seed(self, seed: int) -> None:
@@ -183,7 +185,7 @@ class Mcts:
             self.forget()
         pace = Pace(self.now, seconds, iterations, self._history, begun)
         guides = SimulationHooks(NoModel() if model is None else model, self._policy, self._expander)
-        how, memory, workspace = self._how, self._memory, self._desk
+        how, memory, workspace = self._how, self._memory, self._workspace
         while count := pace.grant():
             search_on(how, guides, position, memory, workspace, self._start, self._done, count)
             self._done += count
@@ -209,7 +211,7 @@ class Mcts:
         return max(range(len(values)), key=lambda way: -math.inf if math.isnan(values[way]) else values[way])
 
     def _found(self, position: Any, pace: Pace) -> SearchResult:
-        first, ways = look_up(position, self._memory, self._desk, self._start)
+        first, ways = look_up(position, self._memory, self._workspace, self._start)
         counts = self._memory.counts[first : first + ways]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
         return SearchResult(visits, values, pace.done, pace.used, self._pick(counts))

@@ -19,9 +19,10 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
 from openfelt.core.random import Stream, uniform
-from openfelt.solve.traverse.conditional_deals import pairs_without, pick
+from openfelt.core.sampling import draw_alias, fill_alias_table, search_sums
+from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.solve.traverse.enumerated import EpisodeTree, settle
-from openfelt.solve.traverse.episode import implements, question
+from openfelt.solve.traverse.episode import dispatched, implements
 from openfelt.solve.traverse.holdem import DRAWN, OUT, STREET, Deal, clear, draw_cards
 
 OWN, OTHERS = 0, 1  # the views
@@ -51,7 +52,7 @@ class TreePosition(NamedTuple):
     summed: Floats  # [nodes] cumulative probabilities
 
 
-@question
+@dispatched
 def begin_at(position: Any, view: int, deal: Deal, stream: Stream) -> int:
     """Start an episode; returns the node of the decision."""
     raise NotImplementedError
@@ -95,10 +96,7 @@ def _draw_hands(position: HoldemPosition, view: int, deal: Deal, stream: Stream,
 
 @part
 def _draw_pair(share: Floats, other: Ints, stream: Stream) -> tuple[np.int32, np.int32]:
-    column = uniform(stream) * PAIRS
-    pair = int(column)
-    if column - pair >= share[pair]:
-        pair = other[pair]
+    pair = draw_alias(share, other, 0, PAIRS, uniform(stream))
     return np.int32(PAIR_CARDS[pair, 0]), np.int32(PAIR_CARDS[pair, 1])
 
 
@@ -106,7 +104,7 @@ def _draw_pair(share: Floats, other: Ints, stream: Stream) -> tuple[np.int32, np
 def _begin_tree(position: TreePosition, view: int, deal: Deal, stream: Stream) -> int:
     if view == OTHERS:
         return settle(position.tree, 0, stream)
-    return int(position.nodes[pick(position.summed, uniform(stream))])
+    return int(position.nodes[search_sums(position.summed, uniform(stream))])
 
 
 def holdem_position(
@@ -143,7 +141,7 @@ def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[i
     views[OWN, seat, PAIR[hole[0], hole[1]]] = 1.0
     np.multiply(beliefs, pairs_without(board), out=views[OTHERS])
     share, other = np.empty(views.shape), np.empty(views.shape, np.int32)
-    if not _alias(views, share, other, np.empty(PAIRS, np.int32)):
+    if not _fill_alias_tables(views, share, other):
         raise FeltError(
             "Beliefs must be finite, 0 or above, and above 0 for at least one pair that can be held."
         )
@@ -151,51 +149,20 @@ def _believed(beliefs: Floats, seat: int, hole: Sequence[int], board: Sequence[i
 
 
 @kernel
-def _alias(views: Floats, share: Floats, other: Ints, waiting: Ints) -> bool:
-    """Vose 1991, as `alias` of `solve/traverse/enumerated.py`, for many tables; False if one is invalid."""
+def _fill_alias_tables(views: Floats, share: Floats, other: Ints) -> bool:
+    """False if the weights of a view cannot be drawn from."""
+    waiting = np.empty(views.shape[2], np.int32)
     for view in range(views.shape[0]):
         for player in range(views.shape[1]):
-            weights, own, rest = views[view, player], share[view, player], other[view, player]
-            total, count, small, large = 0.0, len(weights), 0, len(weights)
-            for pair in range(count):
+            weights, total = views[view, player], 0.0
+            for pair in range(len(weights)):
                 if not 0.0 <= weights[pair] < np.inf:
                     return False
                 total += weights[pair]
             if not 0.0 < total < np.inf:
                 return False
-            for pair in range(count):  # those below the mean go to the front, the others to the end
-                own[pair], rest[pair] = weights[pair] / total * count, pair
-                if own[pair] < 1.0:
-                    waiting[small] = pair
-                    small += 1
-                else:
-                    large -= 1
-                    waiting[large] = pair
-            while small > 0 and large < count:
-                low, high = waiting[small - 1], waiting[large]
-                rest[low] = high
-                own[high] -= 1.0 - own[low]
-                small -= 1
-                if own[high] < 1.0:
-                    waiting[small] = high
-                    small += 1
-                    large += 1
-            for place in range(small):
-                _close(weights, own, rest, waiting[place])
-            for place in range(large, count):
-                _close(weights, own, rest, waiting[place])
+            fill_alias_table(weights, total, share[view, player], other[view, player], waiting)
     return True
-
-
-@kernel
-def _close(weights: Floats, own: Floats, rest: Ints, pair: int) -> None:
-    """What rounding leaves belongs to the pair itself, if its weight is above 0."""
-    if weights[pair] > 0.0:
-        own[pair] = 1.0
-        return
-    for better in range(len(weights)):
-        if weights[better] > 0.0:
-            own[pair], rest[pair] = 0.0, better
 
 
 def tree_position(tree: EpisodeTree, seat: int, nodes: Ints, likely: Floats) -> TreePosition:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from openfelt.core.errors import FeltError
 from openfelt.measure.holdem.exploitability import SEATS, Exploit, measure_exploit
-from openfelt.measure.holdem.player import Anyone, Mixture, Player, policy_player
+from openfelt.measure.holdem.player import AnyPlayer, Mixture, Player, policy_player
 from openfelt.measure.results import BestResponse, Exploitability, Origin, Value
 from openfelt.policy.holdem import HoldemPolicy
 
@@ -45,7 +45,7 @@ class HoldemEvaluator:
         return _value(_measure(ours, theirs, effort)).from_the_other_side()
 
 
-def as_player(policy: Measurable) -> Anyone:
+def as_player(policy: Measurable) -> AnyPlayer:
     """A policy of hold'em as the engine reads it."""
     if isinstance(policy, Player | Mixture):
         return policy
@@ -54,7 +54,7 @@ def as_player(policy: Measurable) -> Anyone:
     return policy_player(policy)
 
 
-def _measure(other: Anyone, ours: Player | None, effort: Effort) -> Exploit:
+def _measure(other: AnyPlayer, ours: Player | None, effort: Effort) -> Exploit:
     return measure_exploit(
         other,
         ours,

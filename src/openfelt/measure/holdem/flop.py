@@ -1,9 +1,9 @@
-"""One flop, worked out on the CPU: all turns and rivers that can follow, for all hands at once.
+"""One flop on the CPU: all turns and rivers that can follow, for all hands at once.
 
-Values have *stages*. Stage 0 is what is asked for: a best response, or a policy of ours. To tell where a best
-response gains, further stages play a policy for longer and longer before they answer best: stage 1 on the
-street itself, stage 2 on the next one too, and so on. Stage 0 goes on with stage 0 of the next street, stage
-s with stage s - 1. What stage 0 has more than stage 1 is what a best response gains on a street.
+Values have *stages*. Stage 0 is what the task asks for: a best response, or a fixed strategy of ours. To find
+where a best response gains, further stages play the fixed strategy for longer before they respond best: stage
+1 on the street itself, stage 2 on the next street too, and so on. Stage 0 continues with stage 0 of the next
+street, stage s with stage s - 1. Stage 0 less stage 1 is what a best response gains on a street.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from openfelt.cards.boards import PERMUTED_PAIR, Boards, step
 from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
-from openfelt.measure.holdem.betting_lines import FIRST, LANES, WAYS, Lines, Ways
+from openfelt.measure.holdem.betting_lines import FIRST, LANES, LINES, LineShares, StreetLines
 from openfelt.measure.holdem.public_cards import Orbits, find_orbits, keepers, no_orbits
 from openfelt.measure.holdem.street import (
     Hands,
-    Room,
-    answer_as,
-    answer_best,
+    StreetWorkspace,
     meet,
     new_hands,
-    new_room,
+    new_street_workspace,
+    respond_best,
+    respond_fixed,
     show_down,
     spread,
     spread_parts,
@@ -35,58 +35,75 @@ from openfelt.measure.holdem.street import (
 PAIRS = len(PAIR_CARDS)
 
 
-class Known(NamedTuple):
-    """What a player does in one seat; his parts' buckets are numbered one after the other."""
+class StreetStrategy(NamedTuple):
+    """What a player does on one street; the buckets of its parts are numbered one after the other."""
 
-    flop: Ways
-    turn: Ways
-    river: Ways
-    flop_bucket: NDArray[Any]  # [parts, boards, 1326]
-    turn_bucket: NDArray[Any]
-    river_bucket: NDArray[Any]
+    shares: LineShares
+    buckets: NDArray[Any]  # [parts, boards, 1326]
 
 
-class Table(NamedTuple):
-    """All that is the same for every flop."""
+class FixedStrategy(NamedTuple):
+    """What a player does in one seat, by street."""
 
-    live: Bytes
+    flop: StreetStrategy
+    turn: StreetStrategy
+    river: StreetStrategy
+
+
+class StreetTask(NamedTuple):
+    """One street of a task."""
+
+    lines: StreetLines
+    theirs: StreetStrategy
+    ours: StreetStrategy  # as theirs, if we respond best
+
+
+class KernelTask(NamedTuple):
+    """A `Task` as kernels read it, the same for every flop."""
+
+    flop: StreetTask
+    turn: StreetTask
+    river: StreetTask
+    seat: int  # whose values are computed
+    best: bool  # stage 0 is a best response; else the strategy `ours`
+    live: Bytes  # [52] whether a card is in the deck
     boards: Boards
-    flop: Lines
-    turn: Lines
-    river: Lines
+    symmetry: Ints  # permutations of the deck's suits
     chances: Floats  # [streets]
 
 
-class Leaks(NamedTuple):
-    """What a best response gains, with each hand, at each entry of a street: [1326, entries], or empty."""
+class LeakSums(NamedTuple):
+    """What a best response gains with each hand at each root of a street: [1326, roots], or empty."""
 
     flop: Floats
     turn: Floats
     river: Floats
 
 
-def new_leaks(table: Table, kind: type[np.floating[Any]], wanted: bool) -> Leaks:
-    """Zeros; of no hands, if they are not wanted."""
+def new_leak_sums(task: KernelTask, kind: type[np.floating[Any]], wanted: bool) -> LeakSums:
+    """Zeros; of no hands, if leaks are not wanted."""
     rows = PAIRS if wanted else 0
-    return Leaks(
-        *(np.zeros((rows, lines.pot.shape[1]), kind) for lines in (table.flop, table.turn, table.river))
-    )
+    streets = (task.flop, task.turn, task.river)
+    return LeakSums(*(np.zeros((rows, street.lines.pot.shape[1]), kind) for street in streets))
 
 
-class Desk(NamedTuple):
-    """The working space of one thread."""
+class StreetState(NamedTuple):
+    """What is known of a street on one board. The last index of `reach` is a root of the street."""
 
-    room: Room
-    flop: Hands
-    turn: Hands
-    river: Hands
-    turn_reach: Floats  # [parts, 1326, entries of the turn]
-    river_reach: Floats  # [parts, 1326, entries of the river]
-    own_turn_reach: Floats  # of ours, if leaks are asked for
-    own_river_reach: Floats
-    flop_values: Floats  # [stages, ...] what the turn's entries are worth on the flop
-    turn_values: Floats  # what the river's are worth on the turn
-    board_values: Floats  # of one board
+    hands: Hands
+    reach: Floats  # [parts, 1326, roots] the opponent's
+    own_reach: Floats  # [1, 1326, roots] ours; of no hands, if leaks are not wanted
+    below: Floats  # [stages, 1326, roots of the next street] values of the next street; on the river empty
+
+
+class FlopWorkspace(NamedTuple):
+    """What one thread writes to while it solves a flop."""
+
+    flop: StreetState
+    turn: StreetState
+    river: StreetState
+    values: Floats  # [stages, 1326, roots] of one board of the turn or the river
+    street: StreetWorkspace
     turns: Orbits
     rivers: Orbits
     kept: Ints  # [2, 24] permutations that keep the flop, and the turn too
@@ -95,26 +112,30 @@ class Desk(NamedTuple):
 
 
 def stages_of(street: int, leaks: bool) -> int:
-    """How many there are, on a street after the flop."""
+    """The number of stages on a street after the flop."""
     return 5 - street if leaks else 1
 
 
-def new_desk(table: Table, kind: type[np.floating[Any]], leaks: bool = False, parts: int = 1) -> Desk:
-    """For the lines of a table, numbers of that kind, and so many parts of the other."""
-    turn, river = table.turn.pot.shape[1], table.river.pot.shape[1]
-    own = PAIRS if leaks else 0
-    return Desk(
-        new_room(kind),
-        new_hands(parts),
-        new_hands(parts),
-        new_hands(parts),
-        np.zeros((parts, PAIRS, turn), kind),
-        np.zeros((parts, PAIRS, river), kind),
-        np.zeros((1, own, turn), kind),
-        np.zeros((1, own, river), kind),
-        np.zeros((stages_of(TURN, leaks), PAIRS, turn), kind),
-        np.zeros((stages_of(RIVER, leaks), PAIRS, river), kind),
-        np.zeros((stages_of(TURN, leaks), PAIRS, river), kind),
+def new_workspace(task: KernelTask, reach: Floats, own_reach: Floats) -> FlopWorkspace:
+    """For flops at whose roots the players arrive with `reach` and `own_reach`, as in StreetState."""
+    parts, own, kind = len(reach), own_reach.shape[1], reach.dtype.type
+    turn, river = task.turn.lines.pot.shape[1], task.river.lines.pot.shape[1]
+
+    def zeros(*shape: int) -> Floats:
+        return np.zeros(shape, kind)
+
+    turn_stages, river_stages = stages_of(TURN, own > 0), stages_of(RIVER, own > 0)
+    return FlopWorkspace(
+        StreetState(new_hands(parts), reach, own_reach, zeros(turn_stages, PAIRS, turn)),
+        StreetState(
+            new_hands(parts),
+            zeros(parts, PAIRS, turn),
+            zeros(1, own, turn),
+            zeros(river_stages, PAIRS, river),
+        ),
+        StreetState(new_hands(parts), zeros(parts, PAIRS, river), zeros(1, own, river), zeros(0, 0, 0)),
+        zeros(turn_stages, PAIRS, river),
+        new_street_workspace(kind),
         no_orbits(),
         no_orbits(),
         np.zeros((2, 24), np.int32),
@@ -124,129 +145,102 @@ def new_desk(table: Table, kind: type[np.floating[Any]], leaks: bool = False, pa
 
 
 @kernel
-def solve_flop(
-    table: Table,
-    flop: Ints,
-    symmetry: Ints,
-    other: Known,
-    ours: Known,
-    seat: int,
-    best: bool,
-    reach: Floats,
-    own_reach: Floats,
-    desk: Desk,
-    values: Floats,
-    leaks: Leaks,
-) -> None:
-    """What each entry of the flop is worth to each hand in `seat`, given the other's reach there: `values`.
+def solve_flop(task: KernelTask, flop: Ints, work: FlopWorkspace, values: Floats, leaks: LeakSums) -> None:
+    """The value of each root of the flop to each hand, given the reach there: `values` [stages, 1326, roots].
 
-    These are [stages, 1326, entries]. If `best`, stage 0 answers as well as possible; else as `ours` does.
-    With our own reach (else it is empty), `leaks` is added to.
+    With our own reach, `leaks` is added to.
     """
-    cards, room, told = desk.cards, desk.room, len(leaks.flop) > 0
-    board, seen_as = 0, 0
+    cards, here, board, seen_as = work.cards, work.flop, 0, 0
     for place in range(3):
         cards[place] = flop[place]
-    board, seen_as = step(table.boards.to_1, board, seen_as, cards[0])
-    board, seen_as = step(table.boards.to_2, board, seen_as, cards[1])
-    board, seen_as = step(table.boards.to_3, board, seen_as, cards[2])
-    size = keepers(symmetry, len(symmetry), cards, 3, desk.kept[0])
-    _deal(table.live, cards, 3, board, seen_as, other.flop_bucket, ours.flop_bucket, desk.flop)
-    _down(desk.flop, desk.flop.theirs, table.flop, other.flop.share, reach, room, desk.turn_reach)
-    if told:
-        _down(desk.flop, desk.flop.ours, table.flop, ours.flop.share, own_reach, room, desk.own_turn_reach)
-    desk.flop_values[:] = 0.0
-    for turn in range(find_orbits(table.live, cards, 3, desk.kept[0], size, desk.turns)):
-        cards[3] = desk.turns.card[turn]
-        after, seen = step(table.boards.to_4, board, seen_as, cards[3])
-        left = keepers(desk.kept[0], size, cards[3:], 1, desk.kept[1])
-        turns = desk.turns.seen_as[desk.turns.first[turn] : desk.turns.first[turn + 1]]
-        _deal(table.live, cards, 4, after, seen, other.turn_bucket, ours.turn_bucket, desk.turn)
-        _down(
-            desk.turn,
-            desk.turn.theirs,
-            table.turn,
-            other.turn.share,
-            desk.turn_reach,
-            room,
-            desk.river_reach,
-        )
-        if told:
-            _down(
-                desk.turn,
-                desk.turn.ours,
-                table.turn,
-                ours.turn.share,
-                desk.own_turn_reach,
-                room,
-                desk.own_river_reach,
-            )
-        desk.turn_values[:] = 0.0
-        for river in range(find_orbits(table.live, cards, 4, desk.kept[1], left, desk.rivers)):
-            cards[4] = desk.rivers.card[river]
-            last, through = step(table.boards.to_5, after, seen, cards[4])
-            rivers = desk.rivers.seen_as[desk.rivers.first[river] : desk.rivers.first[river + 1]]
-            _deal(table.live, cards, 5, last, through, other.river_bucket, ours.river_bucket, desk.river)
-            _sort(cards, desk.river, desk.strength)
-            _river(table.river, other.river.share, ours.river, seat, best, desk)
-            _gather(desk.river, desk.board_values, rivers, table.chances[3], desk.turn_values)
-            if told:
-                weight = table.chances[2] * table.chances[3] * len(turns) * len(rivers)
-                _tell(desk.river, desk.own_river_reach, desk.board_values, weight, leaks.river)
-        _up(
-            desk.turn,
-            table.turn,
-            other.turn.share,
-            ours.turn,
-            seat,
-            best,
-            desk.turn_reach,
-            room,
-            desk.turn_values,
-            desk.board_values,
-        )
-        _gather(desk.turn, desk.board_values, turns, table.chances[2], desk.flop_values)
-        if told:
-            weight = table.chances[2] * len(turns)
-            _tell(desk.turn, desk.own_turn_reach, desk.board_values, weight, leaks.turn)
+    board, seen_as = step(task.boards.to_1, board, seen_as, cards[0])
+    board, seen_as = step(task.boards.to_2, board, seen_as, cards[1])
+    board, seen_as = step(task.boards.to_3, board, seen_as, cards[2])
+    size = keepers(task.symmetry, len(task.symmetry), cards, 3, work.kept[0])
+    deal_hands(
+        task.live, cards[:3], (board, seen_as), task.flop.theirs.buckets, task.flop.ours.buckets, here.hands
+    )
+    go_down(task.flop, here, work.turn, work.street)
+    here.below[:] = 0.0
+    for turn in range(find_orbits(task.live, cards, 3, work.kept[0], size, work.turns)):
+        cards[3] = work.turns.card[turn]
+        after, through = step(task.boards.to_4, board, seen_as, cards[3])
+        left = keepers(work.kept[0], size, cards[3:], 1, work.kept[1])
+        images = work.turns.seen_as[work.turns.first[turn] : work.turns.first[turn + 1]]
+        _solve_turn(task, (after, through), left, len(images), work, leaks)
+        add_images(work.turn.hands, work.values, images, task.chances[2], here.below)
+        if len(leaks.turn):
+            weight = task.chances[2] * len(images)
+            _add_leaks(work.turn, work.values, weight, leaks.turn)
     values[:] = 0.0
-    _up(desk.flop, table.flop, other.flop.share, ours.flop, seat, best, reach, room, desk.flop_values, values)
-    if told:
-        _tell(desk.flop, own_reach, values, 1.0, leaks.flop)
+    come_up(task, task.flop, here, work.street, values)
+    if len(leaks.flop):
+        _add_leaks(here, values, 1.0, leaks.flop)
 
 
 @kernel
-def _deal(
+def _solve_turn(
+    task: KernelTask, board: tuple[int, int], size: int, images: int, work: FlopWorkspace, leaks: LeakSums
+) -> None:
+    """The values of a turn, at `work.values`. It stands for so many turns (`images`), and `size` permutations
+    keep it: the first of work.kept[1].
+    """
+    cards, here = work.cards, work.turn
+    deal_hands(task.live, cards[:4], board, task.turn.theirs.buckets, task.turn.ours.buckets, here.hands)
+    go_down(task.turn, here, work.river, work.street)
+    here.below[:] = 0.0
+    for river in range(find_orbits(task.live, cards, 4, work.kept[1], size, work.rivers)):
+        cards[4] = work.rivers.card[river]
+        last, through = step(task.boards.to_5, board[0], board[1], cards[4])
+        rivers = work.rivers.seen_as[work.rivers.first[river] : work.rivers.first[river + 1]]
+        deal_hands(
+            task.live,
+            cards,
+            (last, through),
+            task.river.theirs.buckets,
+            task.river.ours.buckets,
+            work.river.hands,
+        )
+        sort_hands(cards, work.river.hands, work.strength)
+        solve_river(task, work)
+        add_images(work.river.hands, work.values, rivers, task.chances[3], here.below)
+        if len(leaks.river):
+            weight = task.chances[2] * task.chances[3] * images * len(rivers)
+            _add_leaks(work.river, work.values, weight, leaks.river)
+    come_up(task, task.turn, here, work.street, work.values)
+
+
+@kernel
+def deal_hands(
     live: Bytes,
     cards: Ints,
-    count: int,
-    board: int,
-    seen_as: int,
+    board: tuple[int, int],
     theirs: NDArray[Any],
     ours: NDArray[Any],
     hands: Hands,
 ) -> None:
-    """The hands that a board leaves, with their buckets."""
+    """The hands that a board leaves, with their buckets; `board` is its canonical number and permutation."""
+    number, seen_as = board
     dead = np.int64(0)
     for card in range(CARDS):
         dead |= np.int64(not live[card]) << card
-    for place in range(count):
+    for place in range(len(cards)):
         dead |= np.int64(1) << np.int64(cards[place])
     found = 0
     for pair in range(PAIRS):
         if not (dead >> np.int64(PAIR_CARDS[pair, 0]) | dead >> np.int64(PAIR_CARDS[pair, 1])) & 1:
             seen = PERMUTED_PAIR[seen_as, pair]
             hands.pair[found] = pair
-            hands.ours[0, found] = ours[0, board, seen]
+            hands.ours[0, found] = ours[0, number, seen]
             for part in range(len(theirs)):
-                hands.theirs[part, found] = theirs[part, board, seen]
+                hands.theirs[part, found] = theirs[part, number, seen]
             found += 1
     hands.size[0] = found
 
 
 @kernel
-def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
-    """By the value of the hand, and where the hands of equal value end."""
+def sort_hands(cards: Ints, hands: Hands, strength: Longs) -> None:
+    """By the value of the hand, with the places where the hands of equal value end."""
     count, word = hands.size[0], np.uint64(0)
     for card in cards:
         word |= CARD_BIT[card]
@@ -270,87 +264,89 @@ def _sort(cards: Ints, hands: Hands, strength: Longs) -> None:
 
 
 @kernel
-def _down(
-    hands: Hands, buckets: Ints, lines: Lines, share: Floats, reach: Floats, room: Room, below: Floats
-) -> None:
-    """A player's reach at the entries of the next street, part by part."""
-    below[:] = 0.0
-    for part in range(len(reach)):
-        for first in range(0, lines.pot.shape[1], LANES):
-            spread(hands, buckets[part], share[first // LANES], reach[part], first, room.reach)
-            width = min(LANES, lines.entries - first)
-            for place in range(hands.size[0]):
-                pair = hands.pair[place]
-                for way in range(WAYS):
-                    entry = way * lines.entries + first
-                    for lane in range(width):
-                        below[part, pair, entry + lane] = room.reach[place, way * LANES + lane]
+def go_down(street: StreetTask, here: StreetState, after: StreetState, work: StreetWorkspace) -> None:
+    """Both players' reach at the roots of the next street; ours only if leaks are wanted."""
+    hands, roots = here.hands, street.lines.roots
+    theirs = street.theirs.shares.share, here.reach, after.reach
+    _go_down(hands, hands.theirs, theirs, roots, work.reach)
+    if here.own_reach.shape[1]:
+        ours = street.ours.shares.share, here.own_reach, after.own_reach
+        _go_down(hands, hands.ours, ours, roots, work.reach)
 
 
 @kernel
-def _up(
-    hands: Hands,
-    lines: Lines,
-    theirs: Floats,
-    ours: Ways,
-    seat: int,
-    best: bool,
-    reach: Floats,
-    room: Room,
-    below: Floats,
-    values: Floats,
+def _go_down(hands: Hands, buckets: Ints, tables: Any, roots: int, spread_reach: Floats) -> None:
+    """One player's reach, part by part."""
+    share, reach, below = tables
+    below[:] = 0.0
+    for part in range(len(reach)):
+        for first in range(0, len(share) * LANES, LANES):
+            spread(hands, buckets[part], share[first // LANES], reach[part], first, spread_reach)
+            width = min(LANES, roots - first)
+            for place in range(hands.size[0]):
+                pair = hands.pair[place]
+                for line in range(LINES):
+                    root = line * roots + first
+                    for lane in range(width):
+                        below[part, pair, root + lane] = spread_reach[place, line * LANES + lane]
+
+
+@kernel
+def come_up(
+    task: KernelTask, street: StreetTask, here: StreetState, work: StreetWorkspace, values: Floats
 ) -> None:
-    """From what the entries of the next street are worth to what those of this one are."""
-    for first in range(0, lines.pot.shape[1], LANES):
-        spread_parts(hands, theirs[first // LANES], reach, first, room)
-        meet(hands, room)
-        width = min(LANES, lines.entries - first)
+    """From the values of the roots of the next street to those of this one."""
+    hands, below, roots = here.hands, here.below, street.lines.roots
+    for first in range(0, street.lines.pot.shape[1], LANES):
+        spread_parts(hands, street.theirs.shares.share[first // LANES], here.reach, first, work)
+        meet(hands, work)
+        width = min(LANES, roots - first)
         for stage in range(len(below) + 1 if len(below) > 1 else 1):
             after = max(stage - 1, 0)
             for place in range(hands.size[0]):
                 pair = hands.pair[place]
-                for way in range(WAYS):
-                    entry = way * lines.entries + first
+                for line in range(LINES):
+                    root = line * roots + first
                     for lane in range(width):
-                        room.call[place, way * LANES + lane] = below[after, pair, entry + lane]
-            _answer(hands, lines, ours, seat, best and stage == 0, first, room, values[stage])
+                        work.call[place, line * LANES + lane] = below[after, pair, root + lane]
+            _respond(street, task.seat, task.best and stage == 0, first, (hands, work), values[stage])
 
 
 @kernel
-def _river(lines: Lines, theirs: Floats, ours: Ways, seat: int, best: bool, desk: Desk) -> None:
-    """The same on the river, where the hands are shown."""
-    hands, room, stages = desk.river, desk.room, len(desk.turn_values)
+def solve_river(task: KernelTask, work: FlopWorkspace) -> None:
+    """The same on the river, where the hands are shown; at `work.values`."""
+    street, here, stages = task.river, work.river, len(work.turn.below)
+    hands, lines, values = here.hands, street.lines, work.values
     for first in range(0, lines.pot.shape[1], LANES):
-        if not _comes(hands, desk.river_reach, first):
+        if not _is_reached(hands, here.reach, first):
             for stage in range(stages):
                 for place in range(hands.size[0]):
-                    desk.board_values[stage, hands.pair[place], first : first + LANES] = 0.0
+                    values[stage, hands.pair[place], first : first + LANES] = 0.0
             continue
-        spread_parts(hands, theirs[first // LANES], desk.river_reach, first, room)
-        meet(hands, room)
-        for way in range(WAYS):
-            room.pot[way * LANES : (way + 1) * LANES] = lines.pot[way, first : first + LANES]
-        show_down(hands, room)
+        spread_parts(hands, street.theirs.shares.share[first // LANES], here.reach, first, work.street)
+        meet(hands, work.street)
+        for line in range(LINES):
+            work.street.pot[line * LANES : (line + 1) * LANES] = lines.pot[line, first : first + LANES]
+        show_down(hands, work.street)
         for stage in range(stages):
-            _answer(hands, lines, ours, seat, best and stage == 0, first, room, desk.board_values[stage])
+            _respond(street, task.seat, task.best and stage == 0, first, (hands, work.street), values[stage])
 
 
 @kernel
-def _answer(
-    hands: Hands, lines: Lines, ours: Ways, seat: int, best: bool, first: int, room: Room, values: Floats
-) -> None:
+def _respond(street: StreetTask, seat: int, best: bool, first: int, on_board: Any, values: Floats) -> None:
+    hands, work = on_board
     if best:
-        for way in range(WAYS):
-            room.paid[0, way * LANES : (way + 1) * LANES] = lines.paid[way, first : first + LANES]
-        answer_best(hands, seat == FIRST, first, room, values)
+        for line in range(LINES):
+            work.paid[0, line * LANES : (line + 1) * LANES] = street.lines.paid[line, first : first + LANES]
+        respond_best(hands, seat == FIRST, first, work, values)
     else:
-        block = first // LANES
-        answer_as(hands, ours.share[block], ours.folds[block], first, room, values)
+        block, shares = first // LANES, street.ours.shares
+        respond_fixed(hands, shares.share[block], shares.folds[block], first, work, values)
 
 
 @kernel
-def _comes(hands: Hands, reach: Floats, first: int) -> bool:
-    """Whether the other comes to any of these entries with any hand."""
+def _is_reached(hands: Hands, reach: Floats, first: int) -> bool:
+    """Whether the opponent reaches any of these roots with any hand."""
     for part in range(len(reach)):
         for place in range(hands.size[0]):
             for lane in range(LANES):
@@ -360,22 +356,22 @@ def _comes(hands: Hands, reach: Floats, first: int) -> bool:
 
 
 @kernel
-def _gather(hands: Hands, values: Floats, orbit: Ints, chance: float, total: Floats) -> None:
-    """Add what a card is worth, for it and for all cards that are like it."""
+def add_images(hands: Hands, values: Floats, images: Ints, chance: float, total: Floats) -> None:
+    """Add the values of a card, for it and for all cards that are like it."""
     for stage in range(len(total)):
-        for seen_as in orbit:
+        for seen_as in images:
             for place in range(hands.size[0]):
                 pair = hands.pair[place]
                 seen = PERMUTED_PAIR[seen_as, pair]
-                for entry in range(total.shape[2]):
-                    total[stage, seen, entry] += chance * values[stage, pair, entry]
+                for root in range(total.shape[2]):
+                    total[stage, seen, root] += chance * values[stage, pair, root]
 
 
 @kernel
-def _tell(hands: Hands, own_reach: Floats, values: Floats, weight: float, leak: Floats) -> None:
-    """Add what the best answer on this street gains on playing the policy here once more."""
-    for place in range(hands.size[0]):
-        pair = hands.pair[place]
-        for entry in range(leak.shape[1]):
-            gained = values[0, pair, entry] - values[1, pair, entry]
-            leak[pair, entry] += weight * own_reach[0, pair, entry] * gained
+def _add_leaks(here: StreetState, values: Floats, weight: float, leaks: Floats) -> None:
+    """Add what the best response gains on this street over playing the fixed strategy here once more."""
+    for place in range(here.hands.size[0]):
+        pair = here.hands.pair[place]
+        for root in range(leaks.shape[1]):
+            gained = values[0, pair, root] - values[1, pair, root]
+            leaks[pair, root] += weight * here.own_reach[0, pair, root] * gained

@@ -1,8 +1,8 @@
 """Exact values of two-player hold'em: what a best response, or another player, wins from a player.
 
-The flop is the unit of work: what the hands are worth where the flop begins, for the flops of each kind, is
-worked out apart from all others (`flop.py` on the CPU, `gpu.py` on a GPU). What comes before the flop is put
-together here.
+The flop is the unit of work: the values of the hands at the roots of the flop are computed for the flops of
+each kind independently of all others (`flop.py` on the CPU, `gpu/engine.py` on a GPU). This module combines
+them into the values before the flop.
 """
 
 from __future__ import annotations
@@ -21,9 +21,18 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import PLACE, PLAYER
 from openfelt.games.game import TERMINAL
-from openfelt.measure.holdem.betting_lines import LANES, Betting, children
-from openfelt.measure.holdem.flop import Desk, Leaks, Table, new_desk, new_leaks, solve_flop, stages_of
-from openfelt.measure.holdem.player import Anyone, Player, known
+from openfelt.measure.holdem.betting_lines import LANES, BettingLines, children
+from openfelt.measure.holdem.flop import (
+    FlopWorkspace,
+    KernelTask,
+    LeakSums,
+    StreetTask,
+    new_leak_sums,
+    new_workspace,
+    solve_flop,
+    stages_of,
+)
+from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
 from openfelt.measure.holdem.public_cards import Deck, Flop
 
 CLASSES = 169
@@ -31,12 +40,12 @@ KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.f
 
 
 class Task(NamedTuple):
-    """What to work out: what `seat` wins from `other`, answering best or playing as `ours`.
+    """What to compute: what `seat` wins from `other`, by a best response or playing as `ours`.
 
-    If `leaks` are asked for, it answers best, and is compared with what playing as `ours` wins.
+    With `leaks` it responds best, and is compared with what playing as `ours` wins.
     """
 
-    other: Anyone
+    other: AnyPlayer
     seat: int
     ours: Player | None = None
     leaks: bool = False
@@ -46,15 +55,15 @@ class Task(NamedTuple):
         return self.ours is None or self.leaks
 
 
-class Found(NamedTuple):
-    """What the flops of a kind add before the flop, for a hand of each of the 169 kinds."""
+class FlopValues(NamedTuple):
+    """What the flops of a kind add to the values before the flop, for a hand of each of the 169 kinds."""
 
-    values: Floats  # [stages, entries of the flop, 169]
-    leaks: tuple[Floats, ...]  # by street after the flop [entries, 169]; none if not asked for
+    values: Floats  # [stages, roots of the flop, 169]
+    leaks: tuple[Floats, ...]  # by street after the flop [roots, 169]; empty if not wanted
 
 
 class FlopSolver:
-    """Works out one flop after another, each thread at its own desk."""
+    """Solves one flop after another, each thread in a workspace of its own."""
 
     def __init__(self, task: Task, deck: Deck, precision: str = "double") -> None:
         kind, betting = KINDS[precision], task.other.betting
@@ -64,67 +73,64 @@ class FlopSolver:
         flop, turn, river = (
             each._replace(pot=each.pot.astype(kind), paid=each.paid.astype(kind)) for each in betting.streets
         )
-        self._table = Table(deck.live, boards(), flop, turn, river, deck.chances.astype(kind))
-        self._other = known(task.other, 1 - task.seat, kind)
-        self._ours = self._other if task.ours is None else known(task.ours, task.seat, kind)
-        self._symmetry = deck.symmetry.astype(np.int32)
-        entries = len(betting.entries)
-        columns = -(-entries // LANES) * LANES
+        other = fixed_strategy(task.other, 1 - task.seat, kind)
+        ours = other if task.ours is None else fixed_strategy(task.ours, task.seat, kind)
+        self._kernel_task = KernelTask(
+            StreetTask(flop, other.flop, ours.flop),
+            StreetTask(turn, other.turn, ours.turn),
+            StreetTask(river, other.river, ours.river),
+            task.seat,
+            task.best,
+            deck.live,
+            boards(),
+            deck.symmetry.astype(np.int32),
+            deck.chances.astype(kind),
+        )
+        roots = len(betting.flop_roots)
+        columns = -(-roots // LANES) * LANES
         self._reach = np.zeros((len(task.other.parts), PAIRS, columns), kind)
-        self._reach[:, :, :entries] = reach_at_flop(task.other, 1 - task.seat, deck)
+        self._reach[:, :, :roots] = reach_at_flop(task.other, 1 - task.seat, deck)
         self._own_reach = np.zeros((1, PAIRS if task.leaks else 0, columns), kind)
         if task.leaks:
             assert task.ours is not None
-            self._own_reach[:, :, :entries] = reach_at_flop(task.ours, task.seat, deck)
-        self._desks: SimpleQueue[Any] = SimpleQueue()
+            self._own_reach[:, :, :roots] = reach_at_flop(task.ours, task.seat, deck)
+        self._workspaces: SimpleQueue[FlopWorkspace] = SimpleQueue()
 
-    def solve(self, flop: Flop) -> Found:
-        """Work out one."""
+    def solve(self, flop: Flop) -> FlopValues:
+        """The values of one flop."""
         values, leaks = self.by_hand(flop)
-        ways = [each.T for each in values[:, :, : len(self._task.other.betting.entries)]]
-        told = zip(leaks, self._task.other.betting.streets, strict=True) if self._task.leaks else ()
-        return Found(
-            np.array([by_class(each, flop, self._deck) for each in ways]),
-            tuple(by_class(leak.T[: lines.entries], flop, self._deck) for leak, lines in told),
+        betting, deck = self._task.other.betting, self._deck
+        stages = [each.T for each in values[:, :, : len(betting.flop_roots)]]
+        by_street = zip(leaks, betting.streets, strict=True) if self._task.leaks else ()
+        return FlopValues(
+            np.array([by_class(each, flop, deck) for each in stages]),
+            tuple(by_class(leak.T[: lines.roots], flop, deck) for leak, lines in by_street),
         )
 
-    def by_hand(self, flop: Flop) -> tuple[Floats, Leaks]:
-        """[stages, 1326, entries] what each hand is worth where the flop begins; and its leaks."""
-        task = self._task
-        desk = self._new_desk() if self._desks.empty() else self._desks.get()
+    def by_hand(self, flop: Flop) -> tuple[Floats, LeakSums]:
+        """[stages, 1326, roots] the value of each hand at each root of the flop; and its leaks."""
+        task, kernel_task = self._task, self._kernel_task
+        work = self._new_workspace() if self._workspaces.empty() else self._workspaces.get()
         values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape[1:]), self._kind)
-        leaks = new_leaks(self._table, self._kind, task.leaks)
-        solve_flop(
-            self._table,
-            np.array(flop.cards, np.int32),
-            self._symmetry,
-            self._other,
-            self._ours,
-            task.seat,
-            task.best,
-            self._reach,
-            self._own_reach,
-            desk,
-            values,
-            leaks,
-        )
-        self._desks.put(desk)
+        leaks = new_leak_sums(kernel_task, self._kind, task.leaks)
+        solve_flop(kernel_task, np.array(flop.cards, np.int32), work, values, leaks)
+        self._workspaces.put(work)
         return values, leaks
 
-    def _new_desk(self) -> Desk:
-        return new_desk(self._table, self._kind, self._task.leaks, len(self._task.other.parts))
+    def _new_workspace(self) -> FlopWorkspace:
+        return new_workspace(self._kernel_task, self._reach, self._own_reach)
 
 
 def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
-    """[entries, 169] the sum over all flops that are alike, a hand of each kind."""
+    """[roots, 169] the sum over all flops that are alike, for a hand of each kind."""
     kinds, live = hole_class(), deck.pairs > 0
     size = np.maximum(np.bincount(kinds[live], minlength=CLASSES), 1)
     summed = [np.bincount(kinds[live], row[live].astype(float), minlength=CLASSES) for row in values]
     return np.asarray(np.array(summed) * flop.ways * deck.chances[1] / size)
 
 
-def reach_at_flop(player: Anyone, seat: int, deck: Deck) -> Floats:
-    """[parts, 1326, entries] how likely he comes with each hand to where the flop begins."""
+def reach_at_flop(player: AnyPlayer, seat: int, deck: Deck) -> Floats:
+    """[parts, 1326, roots] the player's reach of the roots of the flop with each hand."""
     return np.array(
         [
             weight * _part_at_flop(part, seat, deck)
@@ -135,7 +141,7 @@ def reach_at_flop(player: Anyone, seat: int, deck: Deck) -> Floats:
 
 def _part_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
     betting = player.betting
-    places = {node: place for place, node in enumerate(betting.entries.tolist())}
+    places = {node: place for place, node in enumerate(betting.flop_roots.tolist())}
     found = np.zeros((PAIRS, len(places)))
 
     def walk(node: int, reach: Floats) -> None:
@@ -161,23 +167,22 @@ def met_by(reach: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Before:
-    """What a seat gets before the flop, and what it does there."""
+    """The values of a seat before the flop."""
 
     value: Floats  # [1326] chips
-    chosen: dict[
-        int, Floats
-    ]  # by node of ours: [1326, actions] what each action is worth, the best following
+    # By node of ours [1326, actions] the value of each action, followed by a best response.
+    chosen: dict[int, Floats]
 
 
 def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Before:
-    """Put together from `at_flop` [entries, 169], the sum over all flops; answer best, or play as `ours`."""
-    betting: Betting = task.other.betting
-    worth = dict(zip(betting.entries.tolist(), at_flop[:, hole_class()], strict=True))
+    """From `at_flop` [roots, 169], the sum over all flops; by a best response, or playing as `ours`."""
+    betting: BettingLines = task.other.betting
+    at_root = dict(zip(betting.flop_roots.tolist(), at_flop[:, hole_class()], strict=True))
     chosen: dict[int, Floats] = {}
 
     def walk(node: int, reach: Floats) -> Floats:
-        if node in worth:
-            return np.asarray(worth[node])
+        if node in at_root:
+            return np.asarray(at_root[node])
         player = int(betting.node[node, PLAYER])
         if player == TERMINAL:
             leaf = int(betting.node[node, PLACE])
@@ -192,22 +197,22 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Befor
                 for action, child in enumerate(children(betting.node, node))
             ]
             return np.asarray(np.sum(below, axis=0))
-        ways = np.array([walk(child, reach) for child in children(betting.node, node)])
-        chosen[node] = ways.T
+        values = np.array([walk(child, reach) for child in children(betting.node, node)])
+        chosen[node] = values.T
         if best:
-            return np.asarray(ways.max(axis=0))
+            return np.asarray(values.max(axis=0))
         assert task.ours is not None
-        return np.asarray((ways * task.ours.before_flop(node).T).sum(axis=0))
+        return np.asarray((values * task.ours.before_flop(node).T).sum(axis=0))
 
     value = walk(0, np.outer(task.other.weights, deck.pairs)) * deck.chances[0]
     return Before(value, chosen)
 
 
 def gains(task: Task, deck: Deck, before: Before) -> Floats:
-    """[entries, 169] how much a chip more at an entry of the flop, in each hand, adds to what is won."""
+    """[roots, 169] how much one chip more at a root of the flop, with each hand, adds to what is won."""
     betting = task.other.betting
-    found = np.zeros((len(betting.entries), CLASSES))
-    places = {node: place for place, node in enumerate(betting.entries.tolist())}
+    found = np.zeros((len(betting.flop_roots), CLASSES))
+    places = {node: place for place, node in enumerate(betting.flop_roots.tolist())}
     live = deck.pairs > 0
 
     def walk(node: int, reach: Floats) -> None:
@@ -216,7 +221,7 @@ def gains(task: Task, deck: Deck, before: Before) -> Floats:
         elif betting.node[node, PLAYER] != TERMINAL:
             below = children(betting.node, node)
             if betting.node[node, PLAYER] != task.seat:
-                shares = np.ones((PAIRS, len(below)))  # his part is in what the entry is worth
+                shares = np.ones((PAIRS, len(below)))  # its probabilities are in the value of the root
             elif not task.best:
                 assert task.ours is not None
                 shares = task.ours.before_flop(node)
@@ -239,7 +244,7 @@ def solve(
 ) -> float:
     """What the seat wins a hand, in chips, over all flops."""
     solver = FlopSolver(task, deck, precision)
-    total = np.zeros((len(task.other.betting.entries), CLASSES))
+    total = np.zeros((len(task.other.betting.flop_roots), CLASSES))
     with ThreadPoolExecutor(threads) as pool:
         for found in pool.map(solver.solve, deck.flops if flops is None else flops):
             total += found.values[0]

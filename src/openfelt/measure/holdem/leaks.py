@@ -21,7 +21,7 @@ from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS
-from openfelt.measure.holdem.betting_lines import CALL, Betting, children
+from openfelt.measure.holdem.betting_lines import CALL, BettingLines, children
 from openfelt.measure.holdem.public_cards import Deck
 
 CLASSES = 169
@@ -86,7 +86,7 @@ class Leaks:
 
 
 def put_together(
-    betting: Betting, deck: Deck, first: Floats, later: Sequence[Floats], chosen: dict[int, Floats]
+    betting: BettingLines, deck: Deck, first: Floats, later: Sequence[Floats], chosen: dict[int, Floats]
 ) -> Leaks:
     """Leaks from the gains of each pair before the flop [1326] and by street after it [lines, 169], in chips.
 
@@ -107,7 +107,7 @@ def put_together(
     return Leaks(line_names(betting), in_mbb, tuple(answers))
 
 
-def _names(betting: Betting, node: int) -> list[str]:
+def _names(betting: BettingLines, node: int) -> list[str]:
     """The names of preflop actions; the big blind can check after a call."""
     count = len(children(betting.node, node))
     if node == children(betting.node, 0)[CALL]:
@@ -115,7 +115,7 @@ def _names(betting: Betting, node: int) -> list[str]:
     return ["fold", "call", "raise"][:count]
 
 
-def paths(betting: Betting) -> dict[int, str]:
+def paths(betting: BettingLines) -> dict[int, str]:
     """The betting line to each preflop decision, and to each start of the flop."""
     found, open_nodes = {}, [(0, "")]
     while open_nodes:
@@ -123,22 +123,22 @@ def paths(betting: Betting) -> dict[int, str]:
         if betting.node[node, PLAYER] == TERMINAL:
             continue
         found[node] = line or START
-        if node in betting.entries:
+        if node in betting.flop_roots:
             continue
         for name, child in zip(_names(betting, node), children(betting.node, node), strict=True):
             open_nodes.append((child, f"{line}-{name}" if line else name))
     return found
 
 
-def line_names(betting: Betting) -> tuple[tuple[str, ...], ...]:
+def line_names(betting: BettingLines) -> tuple[tuple[str, ...], ...]:
     """By street, the names of the betting lines with which it begins."""
-    ways = ["check-check"]
+    endings = ["check-check"]
     for begun in ("check-bet", "bet"):
-        ways += [begun + "-raise" * raises + "-call" for raises in range(MOST_BETS)]
+        endings += [begun + "-raise" * raises + "-call" for raises in range(MOST_BETS)]
     names = paths(betting)
-    lines = [tuple(names[node] for node in betting.entries.tolist())]
+    lines = [tuple(names[node] for node in betting.flop_roots.tolist())]
     for _ in range(2):
-        lines.append(tuple(f"{line} / {way}" for way in ways for line in lines[-1]))
+        lines.append(tuple(f"{line} / {ending}" for ending in endings for line in lines[-1]))
     return ((START,), *lines)
 
 

@@ -1,6 +1,6 @@
-"""A player as the engine reads him: what he does in a bucket, and the bucket of every hand on every board.
+"""A player as the exact engine reads it: its strategy by bucket, and the bucket of every hand on every board.
 
-A mixture is of several players, its *parts*: before each hand one of them is drawn, who plays it to the end.
+A mixture consists of several players, its *parts*: before each hand one of them is drawn to play it.
 """
 
 from __future__ import annotations
@@ -18,25 +18,31 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLACE, PLAYER, Layout
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import Betting, Ways, betting_lines, street_of, ways_of
-from openfelt.measure.holdem.flop import Known
+from openfelt.measure.holdem.betting_lines import (
+    BettingLines,
+    LineShares,
+    betting_lines,
+    line_shares,
+    street_of,
+)
+from openfelt.measure.holdem.flop import FixedStrategy, StreetStrategy
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.rules import RULES
 
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """One who plays by his cards and the betting, and nothing else."""
+    """A player whose actions depend on its cards and the betting alone."""
 
     name: str
-    betting: Betting
+    betting: BettingLines
     layout: Layout
     probabilities: Floats  # [slots] of the layout
     buckets: tuple[NDArray[Any], ...]  # by street [canonical boards, 1326]
 
     @property
     def parts(self) -> tuple[Player, ...]:
-        """Himself alone."""
+        """The player alone."""
         return (self,)
 
     @property
@@ -45,7 +51,7 @@ class Player:
         return (1.0,)
 
     def before_flop(self, node: int) -> Floats:
-        """[1326, actions] what he does at a decision before the flop."""
+        """[1326, actions] its probabilities at a decision before the flop."""
         facts, layout = self.betting.node[node], self.layout
         place = street_of(self.betting.node, node), int(facts[PLAYER])
         rows = int(layout.slot_base[place]) + int(layout.edges[place]) * self.buckets[0][0].astype(np.int64)
@@ -55,26 +61,26 @@ class Player:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Players, of whom one is drawn before each hand."""
+    """Players, one of which is drawn before each hand."""
 
     name: str
     parts: tuple[Player, ...]
-    weights: tuple[float, ...]  # how likely each is drawn
+    weights: tuple[float, ...]  # the probability of each
 
     @property
-    def betting(self) -> Betting:
+    def betting(self) -> BettingLines:
         """Of all."""
         return self.parts[0].betting
 
 
-Anyone: TypeAlias = Player | Mixture
+AnyPlayer: TypeAlias = Player | Mixture
 
 
-def mixed(parts: Sequence[Player], weights: Sequence[float]) -> Anyone:
+def mixed(parts: Sequence[Player], weights: Sequence[float]) -> AnyPlayer:
     """One of them is drawn before each hand, as the weights say."""
     total = sum(weights)
     if not parts or len(parts) != len(weights) or min(weights) < 0 or not 0 < total < np.inf:
-        raise FeltError("A mixture needs players and as many weights, none negative and not all zero.")
+        raise FeltError("A mixture needs one non-negative weight per player, at least one of them positive.")
     drawn = [(part, weight / total) for part, weight in zip(parts, weights, strict=True) if weight]
     if len({part.betting.most_bets for part, _ in drawn}) > 1:
         raise FeltError("The players of a mixture must play with the same number of bets.")
@@ -84,29 +90,28 @@ def mixed(parts: Sequence[Player], weights: Sequence[float]) -> Anyone:
     return Mixture(name, tuple(part for part, _ in drawn), tuple(weight for _, weight in drawn))
 
 
-def known(player: Anyone, seat: int, kind: type[np.floating[Any]]) -> Known:
-    """What he does after the flop, for kernels: the buckets of one part come after those of the other."""
-    parts = [ways_of(part.betting, part.probabilities, part.layout, seat) for part in player.parts]
-    streets = [
-        Ways(*(np.concatenate(tables, axis=1).astype(kind) for tables in zip(*ways, strict=True)))
-        for ways in zip(*parts, strict=True)
-    ]
-    flop, turn, river = streets
-    if len(parts) == 1:
-        return Known(flop, turn, river, *(table[None] for table in player.parts[0].buckets[1:]))
-    buckets = []
-    for street, tables in enumerate(zip(*(part.buckets[1:] for part in player.parts), strict=True)):
-        counts = [ways[street].share.shape[1] for ways in parts]
-        firsts = (np.cumsum(counts) - counts).astype(np.uint16)
-        numbered = [
-            np.add(table, first, dtype=np.uint16) for table, first in zip(tables, firsts, strict=True)
-        ]
-        buckets.append(np.stack(numbered))
-    return Known(flop, turn, river, *buckets)
+def fixed_strategy(player: AnyPlayer, seat: int, kind: type[np.floating[Any]]) -> FixedStrategy:
+    """What it does after the flop, as kernels read it: the buckets of the parts one after the other."""
+    parts = [line_shares(part.betting, part.probabilities, part.layout, seat) for part in player.parts]
+    streets = []
+    for street, by_part in enumerate(zip(*parts, strict=True)):
+        shares = LineShares(
+            *(np.concatenate(tables, axis=1).astype(kind) for tables in zip(*by_part, strict=True))
+        )
+        tables = [part.buckets[1 + street] for part in player.parts]
+        if len(tables) == 1:
+            buckets = tables[0][None]
+        else:
+            counts = [part.share.shape[1] for part in by_part]
+            firsts = (np.cumsum(counts) - counts).astype(np.uint16)
+            numbered = zip(tables, firsts, strict=True)
+            buckets = np.stack([np.add(table, first, dtype=np.uint16) for table, first in numbered])
+        streets.append(StreetStrategy(shares, buckets))
+    return FixedStrategy(*streets)
 
 
 def policy_player(policy: HoldemPolicy, name: str = "") -> Player:
-    """One who plays a policy of buckets."""
+    """The player of a policy of buckets."""
     tree = policy.tree
     if tree.players != 2:
         raise FeltError(f"Exact values are for two players; {tree.game} has {tree.players}.")
@@ -117,22 +122,22 @@ def policy_player(policy: HoldemPolicy, name: str = "") -> Player:
 
 
 def rule_player(rule: str, most_bets: int = MOST_BETS) -> Player:
-    """One of those that do not look at their cards: see RULES."""
+    """A player that ignores its cards: see RULES."""
     if rule not in RULES:
         raise FeltError(f"There is no rule '{rule}' (known: {', '.join(RULES)}).")
     betting = betting_lines(most_bets)
     layout = one_bucket(betting)
     probabilities = np.zeros(int(layout.edges.sum()))
     for _, kind, _, spot in betting.node[betting.node[:, PLAYER] >= 0].tolist():
-        ways = kind & ACTIONS_MASK
-        shares = RULES[rule](ways, kind >> FACING_SHIFT & 1)
-        probabilities[spot : spot + ways] = np.array(shares) / sum(shares)
+        actions = kind & ACTIONS_MASK
+        shares = RULES[rule](actions, kind >> FACING_SHIFT & 1)
+        probabilities[spot : spot + actions] = np.array(shares) / sum(shares)
     buckets = tuple(np.zeros((len(board_set(cards).key), PAIRS), np.uint16) for cards in BOARD_CARDS)
     return Player(rule, betting, layout, probabilities, buckets)
 
 
-def one_bucket(betting: Betting) -> Layout:
-    """Of players to whom all hands are alike."""
+def one_bucket(betting: BettingLines) -> Layout:
+    """The layout of players to which all hands are alike."""
     spots, decisions = np.zeros((2, len(STREETS), 2), np.int64)
     for player, kind, _, _ in betting.node[betting.node[:, PLAYER] >= 0].tolist():
         spots[kind >> 3 & 3, player] += kind & ACTIONS_MASK

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import PAIR
 from openfelt.core.jit import Floats, Ints, Longs, kernel, part
+from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import KIND, PLAYER, STREET_SHIFT
 from openfelt.opponents.models.domain import HoldemRanks
 from openfelt.opponents.models.public_tree import PublicTree, classes
@@ -99,11 +100,7 @@ def draw_class(shares: Floats, row: int, kind: int, place: float) -> int:
         total += shares[row, klass]
     if not total > 0.0:
         return int(place * ways)
-    place, chosen = place * total, 0
-    for klass in range(first, first + ways - 1):
-        place -= shares[row, klass]
-        chosen += place >= 0.0
-    return chosen
+    return categorical(shares[row], first, ways, place * total)
 
 
 @implements(is_known, TreeSearchModel)

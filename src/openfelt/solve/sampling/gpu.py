@@ -1,19 +1,18 @@
-"""Learning on a GPU: all of a learner's tables lie there, and thousands of threads iterate at once.
+"""Sampling solvers on a GPU: all tables lie in its memory, and thousands of threads iterate at once.
 
-Iterations that run at the same time do not see what the others learn. Where a table is young they would all
-run after the same first impressions: a crowd of a hundred thousand episodes is worth no more than one then,
-and weighs on the averages for good. So the crowd grows with what has been learned (`Crowd.patience`): the
-first thousands of iterations are done by few threads, but pass in a moment, since the crowd grows as compound
-interest does.
+Iterations in flight at the same time do not see each other's updates. Early in a run they would all follow
+the same first estimates: a hundred thousand such episodes teach no more than one, and stay in the averages.
+So the number in flight grows with the number of iterations done (`InFlightLimits.patience`). It grows
+exponentially, so the first thousands of iterations, which few threads do, take only a moment.
 
-Small games also suffer later. Regret matching does from updates that come late: with d iterations in flight
-its error after t of them is that of some t / (1 + d / d0), where d0 is about two for each row of the game.
-And where UCB makes most of the choices, all iterations in flight make the same one in a row, so that the
-choices of the players go together, which they should not. So a crowd is also limited by the size of the game
-(`Crowd.per_row`). In large ones that is beyond what a GPU holds.
+Small games also suffer later, for two reasons. Regret matching suffers from delayed updates: with d
+iterations in flight its error after t of them is that of about t / (1 + d / d0), where d0 is about two per
+infoset. And UCB is deterministic: all iterations in flight select the same action at an infoset, so that the
+players' choices are correlated. So the size of the game limits the number in flight too
+(`InFlightLimits.per_row`). In large games that limit is beyond what a GPU can run.
 
-Threads of a warp run in step, each waiting for the longest way. Where there are few they are spread over the
-warps, so that none waits for another.
+Threads of a warp run in step, each waiting for the longest path. Where there are few threads they are spread
+over the warps, so that none waits for another.
 """
 
 from __future__ import annotations
@@ -40,21 +39,21 @@ from openfelt.core.cuda import (
 )
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.errors import FeltError
-from openfelt.solve.traverse.episode import ANSWERS
+from openfelt.solve.traverse.episode import IMPLEMENTATIONS
 from openfelt.solve.traverse.holdem import PLACES, Deal
-from openfelt.solve.traverse.worker import Notes, Span, Worker, WorkerSize, iterate_next
+from openfelt.solve.traverse.worker import Span, Trace, Worker, WorkerSize, iterate_next
 
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]  # of tables, and their types
 
 LONGEST = 8  # iterations that a thread does in one launch
-ROOM = 1.05  # what is taken on the GPU, times this
+MARGIN = 1.05  # memory to require on the GPU, as a multiple of what the tables take
 
 
-class Crowd(NamedTuple):
-    """How many iterations of a learner may be in flight at once, without harm to what is learned."""
+class InFlightLimits(NamedTuple):
+    """How many iterations of a solver may be in flight at once without harm to what is learned."""
 
-    patience: int  # one for so many iterations that were done before
-    per_row: float  # so many for each row of the game
+    patience: int  # one for each so many iterations that were done before
+    per_row: float  # so many for each infoset of the game
 
 
 class TooLittleMemory(FeltError):
@@ -62,20 +61,20 @@ class TooLittleMemory(FeltError):
 
 
 class Gpu:
-    """A learner's tables on a GPU."""
+    """A sampling solver's tables on a GPU."""
 
     def __init__(
         self, how: Any, tree: Any, tables_type: Any, shapes: Shapes, size: WorkerSize, what: str
     ) -> None:
-        """Take over the game, and make tables, all zero."""
-        notes = 8 * (size.depth * (size.whole + size.real) + 16 * size.players)
-        needed = ROOM * (bytes_of((how, tree)) + size_of(shapes) + notes * room_for_threads())
+        """Copy the game to the GPU, and allocate tables of zeros."""
+        trace = 8 * (size.depth * (size.whole + size.real) + 16 * size.players)
+        needed = MARGIN * (bytes_of((how, tree)) + size_of(shapes) + trace * room_for_threads())
         if needed > free_memory():
             raise TooLittleMemory(
                 f"{what} needs {needed / 1e9:.1f} GB on the GPU; of {gpu_name()}'s memory "
                 f"{free_memory() / 1e9:.1f} GB are free."
             )
-        assert size.spots == 1, "notes for every row would not fit"
+        assert size.edges == 1, "a trace for every infoset would not fit"
         with gpu_faults():
             self._set_up(how, tree, tables_type, shapes, size)
 
@@ -91,7 +90,7 @@ class Gpu:
         self._resident = most_threads(self._kernel)
 
     def resume(self, how: Any, tables: Any) -> None:
-        """Go on with other tables."""
+        """Continue with other tables."""
         with gpu_faults():
             self._how = to_gpu(how)
             for there, here in zip(self._tables, tables, strict=True):
@@ -99,7 +98,7 @@ class Gpu:
         self._behind = False
 
     def fetch(self, tables: Any) -> None:
-        """Bring the tables here up to what was learned."""
+        """Copy what was learned into tables on the CPU."""
         if self._behind:
             with gpu_faults():
                 for there, here in zip(self._tables, tables, strict=True):
@@ -136,12 +135,12 @@ def size_of(shapes: Shapes) -> int:
 
 @cache
 def _built(size: WorkerSize, *kinds: Any) -> Any:
-    answers = {question: answer for (question, kind), answer in ANSWERS.items() if kind in kinds}
-    return build_for_cuda(_kernel(size), answers)
+    chosen = {called: function for (called, kind), function in IMPLEMENTATIONS.items() if kind in kinds}
+    return build_for_cuda(_kernel(size), chosen)
 
 
 def _kernel(size: WorkerSize) -> Any:
-    """What a thread of the GPU does; its notes are as large as they must be, known when it is built."""
+    """What a thread of the GPU does; the sizes of its arrays are constants of the kernel."""
     players, cards, places = size.players, 2 * size.players + BOARD_CARDS[-1], PLACES
     shifts = len(STREETS) * players
     whole, real, of_player = (size.depth, size.whole), (size.depth, size.real), (players, 2)
@@ -165,14 +164,14 @@ def _kernel(size: WorkerSize) -> Any:
             cuda.local.array(shifts, np.int64),
             cuda.local.array(players, np.int32),
         )
-        notes = Notes(
+        trace = Trace(
             cuda.local.array(whole, np.int64),
             cuda.local.array(real, np.float64),
             cuda.local.array(of_player, np.float64),
             cuda.local.array(1, np.int64),
             cuda.local.array((1, 1), np.float64),
         )
-        own = Worker(deal, notes, cuda.local.array(1, np.uint64))
+        own = Worker(deal, trace, cuda.local.array(1, np.uint64))
         length = iterations // threads + (thread < iterations % threads)
         span = Span(begun + thread + 1 - threads, length, threads, start)
         for count in range(1, length + 1):

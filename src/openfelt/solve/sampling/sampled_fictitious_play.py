@@ -1,28 +1,28 @@
-"""Fictitious play where the game is too large to walk: best replies to sampled play.
+"""Fictitious play for games too large to traverse in full: best replies to sampled play.
 
-In Brown's fictitious play (1951) each player answers the average of what the others have played with a best
-reply, and what comes out is the average of the replies; over realisation plans (Heinrich, Lanctot & Silver
-2015) it is `fictitious_play.py`, which needs every history. Here an iteration is that of external sampling
-(`external_mccfr.py`), with one rule exchanged: in each row a player takes the action whose counterfactual
-values sum to the most so far (all such ones alike), instead of matching regrets. (Regrets are these sums less
-something that is the same for all actions of a row, so their order is the same.)
+In Brown's fictitious play (1951) each player answers the average of its opponents' past play with a best
+reply, and the result is the average of the replies. Over realisation plans (Heinrich, Lanctot & Silver 2015)
+it is `fictitious_play.py`, which visits every history. Here an iteration is that of external sampling
+(`external_mccfr.py`) with one rule replaced: at each infoset a player takes the action with the highest sum
+of counterfactual values so far (uniformly among ties) instead of matching regrets. (Regrets are these sums
+less a constant of the infoset, so their order is the same.)
 
-The others' average is not drawn from, yet it is what is answered: in iteration t they play the best replies
-that they have then, and the sum of what an action was worth against each of these is t times what it is worth
-against their average. It is also what makes the averages those of whole strategies: a row is met as
-often as its player's reply of the moment plays to it.
+Opponents are not sampled from their averages, yet the replies answer these averages: in iteration t opponents
+play their current best replies, and the sum of an action's values against all of these is t times its value
+against their average. For the same reason the averages are those of whole strategies: an infoset is visited
+as often as its player's current reply plays to it.
 
-Where this is not the theory's:
+Departures from the theory:
 
-- The sums are those of sampled deals and replies. Errors that vanish in the mean are what generalised
-  weakened fictitious play allows for (Leslie & Collins 2006).
-- An action's sum holds what the player's own later replies were worth when they were played; a best response
-  proper is made anew from the leaves upwards. So each row follows the leader by itself, and there is no proof
-  that the whole converges. In the small games it does, about as fast as external sampling.
-- Players are updated in turn, not at once, and one who comes later answers what was just learned.
+- The sums are those of sampled deals and replies. Generalised weakened fictitious play allows for errors that
+  vanish on average (Leslie & Collins 2006).
+- An action's sum contains the values of the player's own later replies at the time they were played; a true
+  best response is computed anew from the leaves upwards. So each infoset follows the leader separately, and
+  there is no proof that the whole converges. In the small games it does, about as fast as external sampling.
+- Players are updated in turn, not simultaneously: a later one answers what was just learned.
 
-Drawing the others from their averages, and adding the reply to the average of each row that is met, was tried
-first: it does not converge (nash_conv in Leduc stays near 3 chips over two million iterations).
+Sampling the opponents from their averages, and adding the reply to the average of each visited infoset, was
+tried first. It does not converge: nash_conv in Leduc stays near 3 chips over two million iterations.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from openfelt.solve.traverse.worker import iterate
 
 
 class BestReplies(NamedTuple):
-    """How a game is walked: as by external sampling, with best replies."""
+    """How a game is traversed: as by external sampling, with best replies."""
 
     samples_others: bool
     most_actions: int
@@ -65,7 +65,7 @@ class SampledFictitiousPlay(ExternalMCCFR):
     name: ClassVar[str] = "sampled-fictitious-play"
     summary: ClassVar[str] = "best replies to sampled past play (after Brown 1951; Leslie & Collins 2006)"
     walk_type: ClassVar[Any] = BestReplies
-    runs_on_gpu: ClassVar[bool] = False  # what a crowd of replies that go together would learn is not known
+    runs_on_gpu: ClassVar[bool] = False  # not tested with correlated replies in flight
 
 
 implements(iterate, BestReplies)(traverse_in_turn)
@@ -75,9 +75,9 @@ implements(iterate, BestReplies)(traverse_in_turn)
 def _reply(
     how: BestReplies, sums: Floats, first: int, last: int, policies: Floats, row: int, column: int
 ) -> None:
-    """The best action so far; at the start, and at any other tie, all of them alike.
+    """The best action so far; uniform over ties, and so at the start.
 
-    Other threads may write to the sums meanwhile, so they are read once.
+    Other threads may write to the sums meanwhile, so each is read once.
     """
     most, count = -np.inf, 0
     for slot in range(first, last):

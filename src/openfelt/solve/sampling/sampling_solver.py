@@ -1,17 +1,17 @@
-"""What the Monte-Carlo learners share: the loop over iterations, and the work of several threads.
+"""What the sampling solvers share: the loop over iterations, and the work of several threads.
 
 With one thread and one seed the tables are the same to the bit, however a run is cut into pieces. With
-several threads, very large tables, and those of hold'em, are shared without locks. The cache lines of smaller
-ones would be torn from one thread by another at every step, so there either
+several threads, very large tables and those of hold'em are shared without locks. The cache lines of smaller
+tables would move between the processors at every step, so there either
 
-- each thread works on a copy, and tells the others every few hundred episodes what it has added
-  (`solve/traverse/exchange.py`). This suits learners of one path at a time, whose policies move little
+- each thread works on a copy, and exchanges its updates every few hundred episodes
+  (`solve/traverse/exchange.py`). This suits solvers of one path at a time, whose policies change little
   meanwhile. Or
-- each thread is a learner of its own, and only the average policies are put together. This suits external
-  and chance sampling, whose regrets move so far with every iteration that an exchange would have to come
-  after each few of them. In a two-player zero-sum game a mixture of averages is at most as exploitable as
-  they are in the mean, and part of the sampling errors cancels out. The tables are then the same to the
-  bit for the same number of threads. (In other games, without that warrant, the tables are shared.)
+- each thread learns independently, and only the average policies are combined. This suits external and chance
+  sampling, whose regrets change so much with every iteration that threads would have to exchange them after
+  every few. In a two-player zero-sum game a mixture of averages is at most as exploitable as they are on
+  average, and part of the sampling errors cancels out. The tables are then the same to the bit for the same
+  number of threads. (In other games, which lack that guarantee, the tables are shared.)
 
 On a GPU (`gpu.py`) thousands of threads share one table.
 """
@@ -34,7 +34,7 @@ from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.solve.restriction import Restriction, mixed
-from openfelt.solve.sampling.gpu import Crowd, Gpu, Shapes, TooLittleMemory, size_of
+from openfelt.solve.sampling.gpu import Gpu, InFlightLimits, Shapes, TooLittleMemory, size_of
 from openfelt.solve.solver import MOST_THREADS, Solver
 from openfelt.solve.traverse.exchange import Exchange, exchanges, no_exchange, trade
 from openfelt.solve.traverse.open_tree import open_tree
@@ -58,14 +58,14 @@ def _learn(how: Any, tree: Any, tables: Any, own: Worker, span: Span, exchange: 
         trade(tables[0], exchange)
 
 
-class Learner(Solver):
-    """A solver that samples. Its tables may be written by several threads."""
+class SamplingSolver(Solver):
+    """A solver that samples. Several threads may write its tables."""
 
     full_width: ClassVar[bool] = False
     work: ClassVar[str] = "episodes"
     first_measurement: ClassVar[int] = 1_000
-    tables_type: ClassVar[Any]  # what kernels get the tables as; a field is a table
-    exchanges: ClassVar[bool]  # whether threads exchange their first table, or each learns its own
+    tables_type: ClassVar[Any]  # the NamedTuple of tables that kernels read; each field is a table
+    exchanges: ClassVar[bool]  # whether threads exchange their first table, or learn independently
     runs_on_gpu: ClassVar[bool] = True
     binds_each: ClassVar[bool] = True
 
@@ -99,7 +99,7 @@ class Learner(Solver):
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def _open_gpu(self, shapes: Shapes) -> Gpu | None:
-        self.crowd = self._crowd()
+        self.limits = self._in_flight_limits()
         try:
             what = f"{self.name} of {self.tree.game}"
             return Gpu(self._how(), self.episode_tree, self.tables_type, shapes, self._worker_size(), what)
@@ -111,22 +111,22 @@ class Learner(Solver):
 
     @abstractmethod
     def _table_shapes(self) -> Shapes:
-        """The tables that are learned, all zero at first: their shapes and types."""
+        """The shapes and types of the tables, which start at zero."""
 
     @abstractmethod
     def _worker_size(self) -> WorkerSize:
-        """What an iteration writes on the way."""
+        """The size of what an iteration records."""
 
     @abstractmethod
-    def _crowd(self) -> Crowd:
+    def _in_flight_limits(self) -> InFlightLimits:
         """How many iterations may run at once on a GPU."""
 
     @abstractmethod
     def _how(self) -> Any:
-        """What the learner's kernel is told, a NamedTuple of its own kind."""
+        """The settings that the solver's kernel reads, a NamedTuple of its own type."""
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
-        """Bring together what is not exchanged, after the threads have worked on copies."""
+        """Combine what is not exchanged, after the threads have worked on copies."""
 
     @property
     def learned(self) -> Tables:
@@ -141,7 +141,7 @@ class Learner(Solver):
     def _resumed(self) -> None:
         self._starts = starts(self.seed, MOST_THREADS)
         for worker in self._workers:
-            worker.notes.met[:] = -1
+            worker.trace.met[:] = -1
         if self._gpu:
             self._gpu.resume(self._how(), self._kernel_tables(0))
 
@@ -152,17 +152,18 @@ class Learner(Solver):
         return found
 
     def _played(self, restriction: Restriction) -> Floats:
-        """A learner meets only the free decisions; each counts by how often the game comes there, bound or
-        not, so that the average is that of the free part.
+        """The solver visits only the free decisions; each counts by how often play reaches it, bound or not.
+
+        So the average is that of the free part.
         """
         return mixed(self.form, restriction, self.probabilities)
 
     def _advance(self, iterations: int) -> None:
         exchanging = self.exchanges and not self._shared
-        few = exchanging and iterations < self.tree.num_slots  # not worth the copies
+        few = exchanging and iterations < self.tree.num_slots  # too few to pay for the copies
         if self._gpu:
-            most = self.in_flight or max(1.0, self.crowd.per_row * self.tree.num_rows)
-            self._gpu.learn(self.iterations, iterations, self._starts[0], self.crowd.patience, most)
+            most = self.in_flight or max(1.0, self.limits.per_row * self.tree.num_rows)
+            self._gpu.learn(self.iterations, iterations, self._starts[0], self.limits.patience, most)
         elif self._pool is None or few or iterations == 0:
             span = Span(self.iterations, iterations, 1, self._starts[0])
             self._learn_part(0, self._tables_of(0), span, no_exchange())
@@ -178,7 +179,7 @@ class Learner(Solver):
         """Each thread on a copy of the tables."""
         common = self._tables_of(0)
         exchanged = next(iter(common.values()))
-        every = max(1, self.tree.num_slots)  # so that exchanges take a few percent of the time
+        every = max(1, self.tree.num_slots)  # exchanges then take a few percent of the time
         sides = exchanges(exchanged, self.threads, every)
         copies = [{name: table.copy() for name, table in common.items()} for _ in range(self.threads)]
         self._in_threads(pool, copies, self._common_spans(iterations), sides)
@@ -186,7 +187,7 @@ class Learner(Solver):
         self._merge(common, copies)
 
     def _own_spans(self, iterations: int) -> list[Span]:
-        """The iterations shared out, each thread with a count and random numbers of its own."""
+        """The iterations divided among the threads, each with a count and random numbers of its own."""
         before, after = (
             [total // self.threads + (thread < total % self.threads) for thread in range(self.threads)]
             for total in (self.iterations, self.iterations + iterations)
@@ -197,7 +198,7 @@ class Learner(Solver):
         ]
 
     def _common_spans(self, iterations: int) -> list[Span]:
-        """The iterations dealt out in turn, by a common count."""
+        """The iterations assigned to the threads in turn, by a common count."""
         share, rest = divmod(iterations, self.threads)
         return [
             Span(

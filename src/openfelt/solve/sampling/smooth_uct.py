@@ -1,9 +1,9 @@
-"""Smooth IS-UCT: tree search whose players often follow their average policy (HS14, Algorithm 2).
+"""Smooth IS-UCT: tree search that often follows its average policy (HS14, Algorithm 2).
 
 The schedule `decay` is equation 2.11 of Mac Manus 2019 (MM19), after Heinrich & Silver 2015, with the factor
 eta0 of the listing in its section 3.1.2, and with N the visits of the row; HS14's schedule (4) is the same
-with other numbers. Below the visits of `threshold`, where HS14 sets eta to 0, each action is tried once
-before the average is followed, since the average of one visit would repeat that one for ever.
+with other numbers. Below `threshold` visits, where HS14 sets eta to 0, each action is tried once before the
+average is followed, since the average of a single visit would repeat it for ever.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openfelt.core.errors import FeltError
-from openfelt.solve.sampling.gpu import Crowd
+from openfelt.solve.sampling.gpu import InFlightLimits
 from openfelt.solve.sampling.uct import UCT, Selection, UCTSettings
 from openfelt.solve.solver import Settings, setting, within
 
@@ -87,8 +87,8 @@ class SmoothUCT(UCT):
     settings_type: ClassVar[type[Settings]] = SmoothUCTSettings
     settings: SmoothUCTSettings
 
-    def _crowd(self) -> Crowd:
-        return Crowd(4096, 16.0) if self.settings.schedule == DECAY else super()._crowd()
+    def _in_flight_limits(self) -> InFlightLimits:
+        return InFlightLimits(4096, 16.0) if self.settings.schedule == DECAY else super()._in_flight_limits()
 
     def _choose_selection(self) -> Selection:
         settings, threshold = self.settings, float(self.settings.threshold)

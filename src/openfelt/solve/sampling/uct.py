@@ -1,8 +1,8 @@
-"""Self-play Monte-Carlo tree search over information states (IS-UCT), and the episode that Smooth UCT shares.
+"""Self-play Monte Carlo tree search over information sets (IS-UCT), and the episode that Smooth UCT shares.
 
-Heinrich & Silver 2014 (HS14), Algorithms 1 and 2. A player's tree is the part of his rows with visits; a row
-enters it when it is first met, and from there to the end of the episode its player plays by the rollout
-policy and learns no more. Where the paper is silent: of equal actions the first is taken; UCB takes an
+Heinrich & Silver 2014 (HS14), Algorithms 1 and 2. A player's tree consists of its infosets with visits. An
+infoset enters it at its first visit; from there to the end of the episode its player plays by the rollout
+policy and updates nothing more. Where the paper is silent: ties go to the first action, and UCB takes an
 action never tried before all others.
 """
 
@@ -21,12 +21,13 @@ from openfelt.core.atomics import add
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, part
 from openfelt.core.random import Stream, uniform
+from openfelt.core.sampling import categorical
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import DEFAULT, load_policy, policy_from_values, policy_from_weights
 from openfelt.policy.policy import Policy, require_game
 from openfelt.policy.rules import RULES, rule_policy
-from openfelt.solve.sampling.gpu import Crowd, Shapes
-from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.sampling.gpu import InFlightLimits, Shapes
+from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.solver import Settings, setting, within
 from openfelt.solve.traverse.episode import (
     PLAYER,
@@ -77,25 +78,25 @@ class UCTSettings(Settings):
 
 
 class Selection(NamedTuple):
-    """With which probability eta a row is played by UCB, and not by its average policy."""
+    """The probability eta that an infoset is played by UCB, and not by its average policy."""
 
     by_average: bool  # eta is the largest probability of the average (HS14, 3); or else
     gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
     eta0: float
     d: float
-    threshold: float  # eta is 0 below so many visits
+    threshold: float  # below so many visits eta is 0
 
 
 ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
 
 
 class Setup(NamedTuple):
-    """What an episode needs besides the selection."""
+    """What an episode reads besides the selection."""
 
-    c: Floats  # as `pots` and `passive_actions` of the tree are laid out, or [1] if all are alike
-    rollout: NDArray[np.int8]  # the action outside of the tree, or [0] if it is drawn evenly
-    opponent: Floats  # [1, slots] the policy of those who do not learn, or [0, 0] in self-play
-    leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every row is selected and updated
+    c: Floats  # laid out as `pots` and `passive_actions` of the tree, or [1] if all are alike
+    rollout: NDArray[np.int8]  # the action outside the tree, or [0] for a uniform draw
+    opponent: Floats  # [1, slots] the policy of players that do not learn, or [0, 0] in self-play
+    leaves_tree: bool  # False: rollouts are on-policy (PJL11 3.2.1), so every infoset is selected and updated
 
 
 class Search(NamedTuple):
@@ -106,16 +107,16 @@ class Search(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is learned."""
+    """The tables."""
 
     counts: Floats  # [slots, 2] visits and summed payoffs
 
 
-SLOT, MOVER = 0, 1  # notes of a decision, in whole numbers
-WON = 0  # note of a player
+SLOT, MOVER = 0, 1  # trace of a decision, in whole numbers
+WON = 0  # trace of a player
 
 
-class UCT(Learner):
+class UCT(SamplingSolver):
     """IS-UCT: self-play tree search with UCB at each information set (Heinrich & Silver 2014).
 
     Its average policy need not converge to an equilibrium; `SmoothUCT` comes close. Against a fixed
@@ -208,19 +209,19 @@ class UCT(Learner):
     def _worker_size(self) -> WorkerSize:
         return WorkerSize(self.tree.players, self.depth, whole=2, real=1)
 
-    def _crowd(self) -> Crowd:
-        return Crowd(4096, 1.0)
+    def _in_flight_limits(self) -> InFlightLimits:
+        return InFlightLimits(4096, 1.0)
 
     def _how(self) -> Search:
         return Search(self._selection, self._setup)
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        # With the opponent, so that a resumed run meets the same one, though his run may have gone on.
+        # With the opponent, so that a resumed run faces the same one, though its own run may have continued.
         return {**super().tables(), "opponent": self._setup.opponent}
 
     @property
     def opponent(self) -> Policy | None:
-        """The fixed policy that is learned against; none in self-play."""
+        """The fixed policy of the opponents; none in self-play."""
         table = self._setup.opponent
         return policy_from_weights(self.tree, table[0]) if len(table) else None
 
@@ -241,7 +242,7 @@ class UCT(Learner):
 
     @property
     def greedy(self) -> Policy:
-        """The policy of highest values; uniform in rows that were never met."""
+        """The policy of highest values; uniform at infosets without visits."""
         return policy_from_values(self.tree, self.summed("counts", PAYOFFS), self.visits)
 
 
@@ -249,9 +250,9 @@ class UCT(Learner):
 def _play(how: Search, tree: Any, tables: Counts, own: Worker, number: int) -> None:
     """Algorithm 1 of HS14: one episode."""
     setup, counts = how.setup, tables.counts
-    deal, notes, stream = own.deal, own.notes, own.stream
+    deal, trace, stream = own.deal, own.trace, own.stream
     learner = (number - 1) % num_players(tree) if len(setup.opponent) else -1
-    outside, length = 0, 0  # outside: a bit for each player who has left his tree
+    outside, length = 0, 0  # outside: a bit for each player that has left its tree
     node = begin(tree, deal, stream)
     player = tree.node[node, PLAYER]
     while player >= 0:
@@ -271,17 +272,17 @@ def _play(how: Search, tree: Any, tables: Counts, own: Worker, number: int) -> N
             else:
                 slot = _roll_out(tree, node, setup, first, last, stream)
                 outside |= setup.leaves_tree << player
-            notes.whole[length, SLOT] = slot
-            notes.whole[length, MOVER] = player
+            trace.whole[length, SLOT] = slot
+            trace.whole[length, MOVER] = player
             length += 1
         node = follow(tree, deal, node, slot - first, stream)
         player = tree.node[node, PLAYER]
     for player in range(num_players(tree)):
-        notes.of_player[player, WON] = payoff(tree, deal, node, player)
+        trace.of_player[player, WON] = payoff(tree, deal, node, player)
     for step in range(length):
-        slot, player = notes.whole[step, SLOT], notes.whole[step, MOVER]
+        slot, player = trace.whole[step, SLOT], trace.whole[step, MOVER]
         add(counts, slot, VISITS, 1.0)
-        add(counts, slot, PAYOFFS, notes.of_player[player, WON])
+        add(counts, slot, PAYOFFS, trace.of_player[player, WON])
 
 
 @part
@@ -339,12 +340,8 @@ def _is_ucb(
 
 @part
 def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
-    """An action as often as it was taken so far."""
-    place, chosen = uniform(stream) * visits, first
-    for slot in range(first, last - 1):
-        place -= counts[slot, VISITS]
-        chosen += place >= 0.0
-    return chosen
+    """An action in proportion to its visits."""
+    return first + categorical(counts[:, VISITS], first, last - first, uniform(stream) * visits)
 
 
 @part

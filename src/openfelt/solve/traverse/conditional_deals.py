@@ -1,4 +1,4 @@
-"""Deals of hold'em that go on from what somebody knows: hands by weights, the rest of the board by chance."""
+"""Deals of hold'em from a public state: hands by their weights, the rest of the board by chance."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from openfelt.cards.deck import CARDS, PAIR_CARDS
 from openfelt.core.jit import Floats, Ints, part
 from openfelt.core.random import Stream, uniform
+from openfelt.core.sampling import search_sums
 from openfelt.solve.traverse.holdem import DRAWN, OUT, Deal, clear
 
 
@@ -35,7 +36,7 @@ def draw_hands(summed: Floats, board: Ints, deal: Deal, stream: Stream) -> None:
 def _try_hands(summed: Floats, deal: Deal, stream: Stream) -> bool:
     clear(deal)
     for player in range(len(deal.value)):
-        pair = pick(summed[player], uniform(stream))
+        pair = search_sums(summed[player], uniform(stream))
         for place in range(2):
             card = int(PAIR_CARDS[pair, place])
             if deal.at[OUT] >> card & 1:
@@ -43,16 +44,3 @@ def _try_hands(summed: Floats, deal: Deal, stream: Stream) -> bool:
             deal.cards[2 * player + place] = card
             deal.at[OUT] |= 1 << card
     return True
-
-
-@part
-def pick(summed: Floats, place: float) -> int:
-    """The first of the sums that exceeds a number below 1."""
-    low, high = 0, len(summed) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if summed[middle] > place:
-            high = middle
-        else:
-            low = middle + 1
-    return low

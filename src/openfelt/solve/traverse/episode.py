@@ -1,11 +1,13 @@
-"""Walking down a game one sampled path at a time: the few questions that the Monte-Carlo learners ask.
+"""One sampled path through a game: the functions of a tree that the sampling solvers call.
 
-There are two kinds of trees, that of an enumerated game (`enumerated.py`) and that of hold'em's betting
-(`betting.py`). A learner is written once, against the functions below; when numba compiles it for a kind of
-tree, it puts that kind's own in their place. `deal` is what chance decided ahead, for one thread to write to.
+There are several kinds of trees: those of an enumerated game (`enumerated.py`), of hold'em (`holdem.py`) and
+of a restricted game (`restricted.py`). A solver is written once, against the functions below. They are
+dispatched on the type of the tree: when numba compiles the solver for a kind of tree, it calls that kind's
+implementation. `deal` holds what chance has drawn so far, for one thread to write to.
 
-In both, tree.node[node, PLAYER] is who moves, below 0 at a leaf, and tree.node[node, PLACE] is a decision's
-*spot*, a number apart for each action of each node as far as it does not depend on what was dealt.
+In every tree, tree.node[node, PLAYER] is the player to move, below 0 at a leaf, and tree.node[node, PLACE] is
+a decision's first *edge*: the number of its first action among all actions of all nodes, whatever cards are
+dealt.
 """
 
 from __future__ import annotations
@@ -17,77 +19,78 @@ from numba.extending import overload
 
 from openfelt.core.jit import PART_FLAGS, Floats, part
 from openfelt.core.random import Stream, uniform
+from openfelt.core.sampling import categorical
 
 PLAYER, PLACE = 0, 3  # columns of node, in every kind of tree
 F = TypeVar("F", bound=Callable[..., object])
 
 
-ANSWERS: dict[tuple[Callable[..., object], type | None], Callable[..., object]] = {}
+IMPLEMENTATIONS: dict[tuple[Callable[..., object], type | None], Callable[..., object]] = {}
 
 
-def question(asked: F) -> F:
-    """A function that kernels call, whose answer depends on the kind of its first argument."""
+def dispatched(function: F) -> F:
+    """A function for kernels to call whose implementation depends on the type of its first argument."""
 
     def choose(first: Any, *_: Any) -> Callable[..., object] | None:
-        return ANSWERS.get((asked, getattr(first, "instance_class", None)))
+        return IMPLEMENTATIONS.get((function, getattr(first, "instance_class", None)))
 
-    overload(asked, jit_options=PART_FLAGS, strict=False)(choose)
-    return asked
+    overload(function, jit_options=PART_FLAGS, strict=False)(choose)
+    return function
 
 
-def implements(asked: Callable[..., object], kind: type) -> Callable[[F], F]:
-    """Let a question be answered by the decorated function where its first argument is of that kind."""
+def implements(function: Callable[..., object], kind: type) -> Callable[[F], F]:
+    """The decorated function implements a dispatched one for a first argument of that type."""
 
-    def register(answer: F) -> F:
-        ANSWERS[asked, kind] = answer
-        return answer
+    def register(implementation: F) -> F:
+        IMPLEMENTATIONS[function, kind] = implementation
+        return implementation
 
     return register
 
 
-@question
+@dispatched
 def begin(tree: Any, deal: Any, stream: Stream) -> int:
-    """Start an episode; the first node at which somebody other than chance moves."""
+    """Start an episode; returns the first node at which a player moves."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def follow(tree: Any, deal: Any, node: int, action: int, stream: Stream) -> int:
     """The next node at which a player moves, or a leaf, after `action` at `node`."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def num_actions(tree: Any, node: int) -> int:
-    """How many actions a decision has."""
+    """The number of actions of a decision."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def first_slot(tree: Any, deal: Any, node: int) -> int:
-    """The first slot of the row that a decision is in."""
+    """The first slot of a decision's infoset."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def payoff(tree: Any, deal: Any, leaf: int, player: int) -> float:
-    """What a player has won."""
+    """The payoff of a player at a leaf."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def num_players(tree: Any) -> int:
-    """How many play."""
+    """The number of players."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def exploration(tree: Any, node: int, c: Floats) -> float:
     """The exploration constant of UCB at a decision."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def passive(tree: Any, node: int, passive: Any) -> int:
     """The place of the action that checks or calls."""
     raise NotImplementedError
@@ -95,9 +98,5 @@ def passive(tree: Any, node: int, passive: Any) -> int:
 
 @part
 def draw(policies: Floats, row: int, first: int, last: int, stream: Stream) -> int:
-    """One of the columns from `first` up to `last`, with the probability that stands there."""
-    place, chosen = uniform(stream), first
-    for column in range(first, last - 1):
-        place -= policies[row, column]
-        chosen += place >= 0.0
-    return chosen
+    """One of the columns from `first` up to `last`, drawn by the probabilities in a row."""
+    return first + categorical(policies[row], first, last - first, uniform(stream))

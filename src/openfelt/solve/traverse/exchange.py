@@ -1,8 +1,8 @@
-"""How threads that learn on copies of one table tell each other what they have added.
+"""How threads that learn on copies of one table exchange their updates.
 
-A thread writes what it has added since the start to a list of its own, and reads those of the others, so
-nothing is ever lost and there are no locks. Every copy is the start, what its thread has added, and what it
-has seen of the others so far.
+Each thread publishes the sum of its own updates since the start in an array that it alone writes, and reads
+those of the other threads. No update is lost, and there are no locks. A copy is always the starting table,
+plus its own updates, plus those of other threads that it has read so far.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from openfelt.core.jit import Floats, kernel
 
 
 class Exchange(NamedTuple):
-    """One thread's side of it; all arrays hold the table row after row."""
+    """One thread's side of the exchange; all arrays hold the table row after row."""
 
-    every: int  # how many episodes to play between two looks at the others; 0: there are no others
+    every: int  # episodes between two exchanges; 0: there are no other threads
     thread: int
     start: Floats  # [size] the table when the threads began
-    given: Floats  # [threads, size] what each has added since; written by that thread alone
-    taken: Floats  # [size] what this thread has taken over from the others
+    given: Floats  # [threads, size] the updates of each since then; written by that thread alone
+    taken: Floats  # [size] the updates of other threads that this copy contains
 
 
 def no_exchange() -> Exchange:
@@ -30,14 +30,14 @@ def no_exchange() -> Exchange:
 
 
 def exchanges(table: Floats, threads: int, every: int) -> list[Exchange]:
-    """The sides of all threads, which begin with copies of `table`."""
+    """The sides of all threads, which start with copies of `table`."""
     start, given = table.flatten(), np.zeros((threads, table.size))
     return [Exchange(every, thread, start, given, np.zeros(table.size)) for thread in range(threads)]
 
 
 @kernel
 def trade(table: Floats, exchange: Exchange) -> None:
-    """Give what was added to this thread's copy of the table, and take over what the others have given."""
+    """Publish the updates of this thread's copy of the table, and add those that other threads published."""
     own = table.reshape(table.size)
     start, given, taken, thread = exchange.start, exchange.given, exchange.taken, exchange.thread
     for place in range(len(own)):

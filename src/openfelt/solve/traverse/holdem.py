@@ -1,8 +1,8 @@
-"""Episodes of hold'em: cards are drawn as the streets come, and give each player's bucket on them.
+"""Episodes of hold'em: cards are drawn street by street, and give each player's bucket on the street.
 
-A thread has one `Deal`, which `begin` makes new. Hole cards are drawn then; the board, and who wins, only
-when an episode gets so far. What was drawn stays for the whole episode, so a learner may walk back and forth
-in it.
+A thread has one `Deal`, which `begin` resets. Hole cards are drawn at the start; the board is drawn, and
+hands are evaluated, only when an episode gets so far. What was drawn stays for the whole episode, so a solver
+may walk back and forth in it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from openfelt.games.compile.betting_tree import (
 from openfelt.solve.traverse import episode
 from openfelt.solve.traverse.episode import implements
 
-# Places of Deal.at: the street that is out, its canonical board and permutation; how many cards and how many
-# random numbers were drawn, and which cards; whether the values of the hands are known; whether a player is
-# bound to a fixed policy (`restricted.py`).
+# Places of Deal.at: the current street, its canonical board and permutation; the number of cards and of
+# random numbers that were drawn, and which cards; whether the hands are evaluated; whether a player is bound
+# to a fixed policy (`restricted.py`). A tree with further facts puts them after these, from PLACES on.
 STREET, BOARD, PERMUTATION, DRAWN, DRAWS, OUT, SHOWN, BOUND = range(8)
 PLACES = BOUND + 1
 
 
 class HoldemTree(NamedTuple):
-    """The betting tree, with all that is needed to deal."""
+    """The betting tree, with the tables for dealing."""
 
     node: Ints  # [nodes, 4] as in BettingTree
     leaves: Leaves
@@ -55,12 +55,12 @@ class HoldemTree(NamedTuple):
 
 
 class Deal(NamedTuple):
-    """One hand's cards, as far as they are drawn."""
+    """The cards of one hand, as far as they are drawn."""
 
     cards: Ints  # [2 * players + 5] seat 0's two, seat 1's two, ..., then the board
     at: Longs  # [PLACES] see above
-    shift: Longs  # [streets * players] what is added to a spot to get the slot
-    value: Ints  # [players] of the hands, once they are shown
+    shift: Longs  # [streets * players] slot of an edge less its number
+    value: Ints  # [players] of the hands, once they are evaluated
 
 
 def holdem_tree(tree: BettingTree) -> HoldemTree:
@@ -133,14 +133,14 @@ def _passive(tree: HoldemTree, node: int, passive: NDArray[np.int8]) -> int:
 
 @part
 def clear(deal: Deal) -> None:
-    """Take all cards back."""
+    """Reset the deal: no card is drawn."""
     for place in range(len(deal.at)):
         deal.at[place] = 0
 
 
 @part
 def draw_cards(deal: Deal, count: int, stream: Stream) -> None:
-    """Draw the next cards, each until it is one that is not out yet."""
+    """Draw the next cards; a card that is already out is drawn again."""
     for _ in range(count):
         card = int(uniform(stream) * CARDS)
         draws = 1
@@ -155,7 +155,7 @@ def draw_cards(deal: Deal, count: int, stream: Stream) -> None:
 
 @part
 def share_pot(leaves: Leaves, ending: int, value: Ints, player: int) -> float:
-    """What a player has won, given the values of the hands."""
+    """The payoff of a player, given the values of the hands."""
     inside, pot = int(leaves.inside[ending]), 0.0
     for seat in range(len(value)):
         pot += leaves.paid[ending, seat]
@@ -192,7 +192,7 @@ def turn_board(canonical: Boards, deal: Deal, stream: Stream) -> None:
 
 @part
 def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None:
-    """Find where each player's slots stand on a street that has just come."""
+    """Look up each player's bucket on a street that has just begun."""
     players = len(deal.value)
     for player in range(players):
         place = street * players + player
@@ -201,7 +201,7 @@ def place_hands(tree: HoldemTree, deal: Deal, street: int, shift: Longs) -> None
 
 @part
 def hand_shift(tree: Any, deal: Deal, street: int, player: int, board: int, permutation: int) -> int:
-    """What is added to a spot of a player to get his slot, on a street with that board."""
+    """What is added to an edge of a player to get its slot, on a street with that board."""
     pair = pair_on(deal, player, permutation)
     if street == 0:
         bucket = np.int64(tree.preflop[0, pair])

@@ -1,4 +1,4 @@
-"""A compiled game made ready for learners that sample."""
+"""A compiled game, ready for sampling solvers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openfelt.solve.traverse.holdem import holdem_tree
 
 @dataclass(frozen=True)
 class OpenTree:
-    """What kernels get, and how large the scratch must be that they write to."""
+    """The tree that kernels read, and the sizes that their scratch space must have."""
 
     tree: Any
     depth: int  # the most decisions of all players in one play

@@ -1,8 +1,8 @@
-"""What a search asks of those who know better: what the others will do, and which action to try first.
+"""Hooks of the search: a model of the opponents' actions, and the action to try first.
 
-A model of the others and an expander are each a NamedTuple of numbers and arrays that `implements` these
-questions; the search is compiled for its kind. Answers allocate nothing, and look at no cards but those of
-the one to move and the board.
+A model and an expander are each a NamedTuple of numbers and arrays that `implements` these functions; the
+search is compiled for its type. Implementations allocate nothing, and read no cards but the board and those
+of the player to move.
 """
 
 from __future__ import annotations
@@ -11,39 +11,41 @@ from typing import Any, NamedTuple
 
 from openfelt.core.jit import Floats, part
 from openfelt.core.random import Stream, uniform
-from openfelt.solve.traverse.episode import first_slot, implements, num_actions, question
+from openfelt.core.sampling import categorical
+from openfelt.solve.traverse.episode import dispatched, first_slot, implements, num_actions
 from openfelt.solve.traverse.holdem import Deal
 
 
-@question
+@dispatched
 def is_known(model: Any) -> bool:
-    """Whether the model says what the others do."""
+    """Whether the model predicts the opponents' actions."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def answer(model: Any, tree: Any, deal: Deal, node: int, place: float) -> int:
-    """What the one to move does, by a number from 0 to 1."""
+    """The action of the player to move, drawn by a number from 0 to 1."""
     raise NotImplementedError
 
 
-@question
+@dispatched
 def prefer(expander: Any, tree: Any, deal: Deal, node: int, seat: int, untried: int, stream: Stream) -> int:
-    """Which action to try next of those never tried, a bit for each of them, of which there are at least two.
+    """Which of the actions never tried to try next; `untried` has a bit for each of them, at least two.
 
-    `seat` is the searcher's. Below 0: whichever; the rollout's in a row that is new, else the first.
+    `seat` is the searcher's. Below 0 means no preference: then a new infoset takes the action of the rollout,
+    and any other the first.
     """
     raise NotImplementedError
 
 
 class NoModel(NamedTuple):
-    """The others are searched like the searcher himself."""
+    """No model: the opponents are searched like the searcher."""
 
     none: int = 0
 
 
 class ProbabilityModel(NamedTuple):
-    """The others play a known policy."""
+    """The opponents play a fixed policy."""
 
     probabilities: Floats  # [1, slots]
 
@@ -55,7 +57,7 @@ class InOrder(NamedTuple):
 
 
 class AtRandom(NamedTuple):
-    """Each of those never tried is as likely as the others (TAU, section 5.1)."""
+    """All actions never tried are equally likely (TAU, section 5.1)."""
 
     none: int = 0
 
@@ -77,11 +79,8 @@ def _probabilities(model: ProbabilityModel) -> bool:
 
 @implements(answer, ProbabilityModel)
 def _probable_answer(model: ProbabilityModel, tree: Any, deal: Deal, node: int, place: float) -> int:
-    first, chosen = first_slot(tree, deal, node), 0
-    for way in range(num_actions(tree, node) - 1):
-        place -= model.probabilities[0, first + way]
-        chosen += place >= 0.0
-    return chosen
+    first = first_slot(tree, deal, node)
+    return categorical(model.probabilities[0], first, num_actions(tree, node), place)
 
 
 @implements(prefer, InOrder)
@@ -104,11 +103,11 @@ def _at_random(
 
 @part
 def nth(bits: int, skipped: int) -> int:
-    """The place of a bit that is set, after so many others."""
-    way = 0
+    """The position of a set bit, after `skipped` lower ones."""
+    place = 0
     while True:
-        if bits >> way & 1:
+        if bits >> place & 1:
             if skipped == 0:
-                return way
+                return place
             skipped -= 1
-        way += 1
+        place += 1

@@ -1,9 +1,9 @@
-"""Episodes of a game in which one player is bound to a fixed policy, now and then, hidden from the other.
+"""Episodes of a restricted game: one player is sometimes bound to a fixed policy, hidden from its opponent.
 
-The restricted Nash response (Johanson, Zinkevich & Bowling 2007; PJL11 section 4) tosses one coin before the
-game: with probability p the player is bound for all of it. The data-biased response (Johanson & Bowling 2009)
-tosses one before each of his decisions, by how much is known of it. A bound decision is taken for him, as by
-chance; so a learner that samples meets only the free ones, and needs to know of nothing.
+The restricted Nash response (Johanson, Zinkevich & Bowling 2007; PJL11 section 4) draws once before the game:
+with probability p the player is bound for all of it. The data-biased response (Johanson & Bowling 2009) draws
+before each of the player's decisions, by the amount of data there. A bound decision is drawn as if by chance,
+so a sampling solver visits only the free ones and needs no change.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class RestrictedTree(NamedTuple):
 
     node: Ints  # that of `tree`
     tree: Any
-    seat: int  # who is bound
-    fixed: Floats  # [1, slots] what he then plays
-    bound: Floats  # [1] how likely he is bound, or [slots] so by the first slot of a row
-    once: bool  # whether the coin is tossed once, before the game
+    seat: int  # the player that is bound
+    fixed: Floats  # [1, slots] its policy when bound
+    bound: Floats  # [1] the probability that it is bound, or [slots] by the first slot of an infoset
+    once: bool  # whether this is drawn once, before the game
 
 
 @implements(episode.begin, RestrictedTree)
@@ -42,7 +42,7 @@ def _follow(tree: RestrictedTree, deal: Deal, node: int, action: int, stream: St
 
 @part
 def _settle(tree: RestrictedTree, deal: Deal, node: int, stream: Stream) -> int:
-    """Take the decisions at which he is bound."""
+    """Take the decisions at which the player is bound."""
     while tree.node[node, PLAYER] == tree.seat:
         first = episode.first_slot(tree.tree, deal, node)
         if tree.once:

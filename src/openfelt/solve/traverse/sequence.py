@@ -14,7 +14,7 @@ from openfelt.games.compile.sequence_form import SequenceForm
 
 @kernel
 def spread_reach(form: SequenceForm, player: int, policy: Floats, reach: Floats) -> None:
-    """reach[slot]: the probability that `player` plays all of the sequence, if chance and others let him."""
+    """reach[slot]: the probability that `player` takes all of its actions of the sequence."""
     reach[form.first_slot[-1] + player] = 1.0
     for row in range(form.first_row[player], form.first_row[player + 1]):
         above = reach[form.parent_slot[row]]
@@ -24,7 +24,7 @@ def spread_reach(form: SequenceForm, player: int, policy: Floats, reach: Floats)
 
 @kernel
 def sum_leaves(form: SequenceForm, player: int, reach: Floats, values: Floats) -> None:
-    """values[slot]: payoff of the leaves just after the sequence, weighed by the reach of all others."""
+    """values[slot]: payoff of the leaves just after the sequence, times the reach of chance and opponents."""
     first, last = form.first_slot[form.first_row[player]], form.first_slot[form.first_row[player + 1]]
     sum_slots(form, first, last, reach, values)
     empty = form.first_slot[-1] + player
@@ -55,7 +55,7 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
 
 @kernel
 def follow_policy(form: SequenceForm, player: int, policy: Floats, values: Floats) -> float:
-    """Pass values upwards where `player` follows his policy; returns his value of the game."""
+    """Pass values upwards where `player` follows its policy; returns its value of the game."""
     for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
         value = 0.0
         for slot in range(form.first_slot[row], form.first_slot[row + 1]):
@@ -66,7 +66,7 @@ def follow_policy(form: SequenceForm, player: int, policy: Floats, values: Float
 
 @kernel
 def best_response(form: SequenceForm, player: int, values: Floats, response: Floats) -> float:
-    """Pass values upwards where `player` takes the best action; returns his value of the game.
+    """Pass values upwards where `player` takes the best action; returns its value of the game.
 
     `response` becomes the pure policy that reaches it (the first of equal actions).
     """
@@ -86,7 +86,7 @@ def best_response(form: SequenceForm, player: int, values: Floats, response: Flo
 def evaluate_profile(
     form: SequenceForm, policy: Floats, response: Floats, best: Floats, expected: Floats
 ) -> None:
-    """For each player the value of a best response to the others, and of his own policy.
+    """For each player the value of a best response to its opponents, and of its own policy.
 
     Fills best[player], expected[player] and the table `response` of pure best responses.
     """

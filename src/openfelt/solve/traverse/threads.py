@@ -11,12 +11,12 @@ from openfelt.core.jit import Floats
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.solve.traverse.sequence import sum_slots
 
-WORTH = 2_000_000  # leaves of all players, from which the work outweighs waking the threads
+FEWEST_LEAVES = 2_000_000  # of all players, from which the work outweighs waking the threads
 
 
-def worth_threads(form: SequenceForm, threads: int) -> bool:
+def threads_help(form: SequenceForm, threads: int) -> bool:
     """Whether more threads than one help in a game of this size."""
-    return threads > 1 and len(form.leaf_weight) >= WORTH
+    return threads > 1 and len(form.leaf_weight) >= FEWEST_LEAVES
 
 
 class LeafSummer:
@@ -39,7 +39,7 @@ class LeafSummer:
 
 
 def _even_parts(form: SequenceForm, player: int, parts: int) -> list[tuple[int, int]]:
-    """Ranges of the player's slots with about as many leaves each."""
+    """Ranges of the player's slots with about equal numbers of leaves."""
     first, last = form.first_slot[form.first_row[player]], form.first_slot[form.first_row[player + 1]]
     leaves = np.linspace(form.first_leaf[first], form.first_leaf[last], parts + 1)
     cuts = np.clip(np.searchsorted(form.first_leaf[: last + 1], leaves), first, last)

@@ -1,4 +1,4 @@
-"""What one thread of a learner has to itself, and which iterations it does, on any kind of processor."""
+"""What one thread of a sampling solver writes to, and which iterations it does, on CPU or GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from openfelt.core.jit import Floats, Longs, part
 from openfelt.core.memory import scratch
 from openfelt.core.random import ITERATION_DRAWS, Stream, go_to
-from openfelt.solve.traverse.episode import question
+from openfelt.solve.traverse.episode import dispatched
 from openfelt.solve.traverse.holdem import Deal, new_deal
 
 
@@ -19,53 +19,53 @@ class Span(NamedTuple):
     begun: int
     length: int
     stride: int
-    start: np.uint64  # where in the period of the random numbers the iterations are counted from
+    start: np.uint64  # the place in the period of the random numbers from which iterations are counted
 
 
-class Notes(NamedTuple):
-    """What is written down on the way, a row for each decision; every learner names its columns."""
+class Trace(NamedTuple):
+    """What an iteration records on its path, one row per decision; each solver names its columns."""
 
     whole: Longs  # [depth, columns] whole numbers
     real: Floats  # [depth, columns] real ones
     of_player: Floats  # [players, 2]
-    met: Longs  # [spots] for learners that meet a row several times in an iteration; otherwise [1]
-    policy: Floats  # [1, spots] likewise
+    met: Longs  # [edges] for solvers that visit an infoset several times in an iteration; otherwise [1]
+    policy: Floats  # [1, edges] likewise
 
 
 class Worker(NamedTuple):
     """What an iteration writes to, besides the tables."""
 
     deal: Deal  # in an enumerated game it is not used
-    notes: Notes
+    trace: Trace
     stream: Stream
 
 
 class WorkerSize(NamedTuple):
-    """How large all that is."""
+    """The sizes of a worker's arrays."""
 
     players: int
     depth: int
     whole: int  # columns of whole numbers
     real: int  # columns of real ones
-    spots: int = 1
+    edges: int = 1
 
 
 def new_worker(size: WorkerSize) -> Worker:
     """For a thread of the CPU."""
-    notes = Notes(
+    trace = Trace(
         whole=scratch(size.depth * size.whole, np.int64).reshape(size.depth, size.whole),
         real=scratch(size.depth * size.real).reshape(size.depth, size.real),
         of_player=scratch(size.players * 2).reshape(size.players, 2),
-        met=scratch(size.spots, np.int64),
-        policy=scratch(size.spots).reshape(1, size.spots),
+        met=scratch(size.edges, np.int64),
+        policy=scratch(size.edges).reshape(1, size.edges),
     )
-    notes.met[:] = -1
-    return Worker(new_deal(size.players), notes, scratch(1, np.uint64))
+    trace.met[:] = -1
+    return Worker(new_deal(size.players), trace, scratch(1, np.uint64))
 
 
-@question
+@dispatched
 def iterate(how: Any, tree: Any, tables: Any, own: Worker, number: int) -> None:
-    """Do one iteration; each learner `implements` it for its own kind of `how`."""
+    """Do one iteration; each solver `implements` it for its own type of `how`."""
     raise NotImplementedError
 
 

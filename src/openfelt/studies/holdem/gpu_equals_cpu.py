@@ -12,9 +12,9 @@ from openfelt.core.devices import CPU, CUDA
 from openfelt.policy.files import load_policy
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
-from openfelt.solve.sampling.gpu import Crowd
+from openfelt.solve.sampling.gpu import InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
-from openfelt.solve.sampling.sampling_solver import Learner
+from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.solver import Solver
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
@@ -31,7 +31,7 @@ class DevicePair:
     """A solver of a game, trained on the CPU and on the GPU."""
 
     title: str
-    solver: type[Learner]
+    solver: type[SamplingSolver]
     game: str
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ class DevicePair:
             ),
         ]
 
-    def _make(self, seed: int, device: str) -> Learner:
+    def _make(self, seed: int, device: str) -> SamplingSolver:
         return self.solver(self.game, seed=seed, device=device, **self.settings)
 
     def nash_conv(self, solver: Solver) -> float:
@@ -69,8 +69,8 @@ class DevicePair:
         return Finding(f"{self.title}: the GPU learns like one CPU thread", "; ".join(texts), holds)
 
 
-def _unlimited(solver: Learner) -> Learner:
-    solver.crowd = Crowd(1, math.inf)
+def _unlimited(solver: SamplingSolver) -> SamplingSolver:
+    solver.limits = InFlightLimits(1, math.inf)
     return solver
 
 

@@ -1,6 +1,6 @@
-"""Flops worked out on a GPU, one after the other; while it works on one, the next is prepared.
+"""Flops solved on a GPU one after the other; while it works on one, the next is prepared.
 
-Values have the stages of `flop.py`, and are of single precision.
+Values have the stages of `flop.py`, in single precision.
 """
 
 from __future__ import annotations
@@ -19,52 +19,52 @@ from openfelt.core.cuda import gpu_faults, is_simulated, new_queue, to_gpu, zero
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import FIRST, LANES, WAYS
+from openfelt.measure.holdem.betting_lines import FIRST, LANES, LINES
 from openfelt.measure.holdem.flop import stages_of
-from openfelt.measure.holdem.flop_solver import Found, Task, by_class, reach_at_flop
-from openfelt.measure.holdem.gpu.lists import together
+from openfelt.measure.holdem.flop_solver import FlopValues, Task, by_class, reach_at_flop
+from openfelt.measure.holdem.gpu.lists import sync_warp
 from openfelt.measure.holdem.gpu.plan import packed, plan_shape
-from openfelt.measure.holdem.gpu.river import Street, solve_river, terms_of
+from openfelt.measure.holdem.gpu.river import StreetTables, solve_river, terms_of
 from openfelt.measure.holdem.gpu.squares import ROOM, order_river, words_of
-from openfelt.measure.holdem.gpu.streets import come_up, deal, gather, go_down, put_together, tell
-from openfelt.measure.holdem.player import known
+from openfelt.measure.holdem.gpu.streets import add_images, add_leaks, come_up, deal, go_down, sum_parts
+from openfelt.measure.holdem.player import fixed_strategy
 from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets
 MOST_SHARES = 3_800  # that fit into the memory of a block
-DESKS = 2  # flops that are under way at once
+IN_FLIGHT = 2  # flops that are in the queues at once
 
 
 class GpuSolver:
-    """Works out one flop after another on the GPU."""
+    """Solves one flop after another on the GPU."""
 
     def __init__(self, task: Task, deck: Deck) -> None:
         self._game = _Game(task, deck)
-        self._desks = [_Desk(self._game) for _ in range(DESKS)]
+        self._workspaces = [_FlopWorkspace(self._game) for _ in range(IN_FLIGHT)]
 
-    def solve_all(self, flops: Sequence[Flop]) -> Iterator[Found]:
-        """One after the other."""
-        under_way: deque[tuple[_Desk, Flop]] = deque()
+    def solve_all(self, flops: Sequence[Flop]) -> Iterator[FlopValues]:
+        """In the order of the flops."""
+        under_way: deque[tuple[_FlopWorkspace, Flop]] = deque()
         with gpu_faults():
-            for flop, desk in zip(flops, cycle(self._desks), strict=False):
-                if len(under_way) == DESKS:
-                    yield self._found(*under_way.popleft())
-                desk.begin(flop)
-                under_way.append((desk, flop))
+            for flop, work in zip(flops, cycle(self._workspaces), strict=False):
+                if len(under_way) == IN_FLIGHT:
+                    yield self._values(*under_way.popleft())
+                work.begin(flop)
+                under_way.append((work, flop))
             while under_way:
-                yield self._found(*under_way.popleft())
+                yield self._values(*under_way.popleft())
 
     def by_hand(self, flop: Flop) -> Floats:
-        """[stages, entries, 1326] what each hand is worth where the flop begins."""
-        self._desks[0].begin(flop)
-        return np.array([values[0] for values in self._desks[0].values()])
+        """[stages, roots, 1326] the value of each hand at each root of the flop."""
+        self._workspaces[0].begin(flop)
+        return np.array([values[0] for values in self._workspaces[0].values()])
 
-    def _found(self, desk: _Desk, flop: Flop) -> Found:
+    def _values(self, work: _FlopWorkspace, flop: Flop) -> FlopValues:
         deck = self._game.deck
-        return Found(
-            np.array([by_class(values[0], flop, deck) for values in desk.values()]),
-            tuple(by_class(leak, flop, deck) for leak in desk.leaks()),
+        return FlopValues(
+            np.array([by_class(values[0], flop, deck) for values in work.values()]),
+            tuple(by_class(leak, flop, deck) for leak in work.leaks()),
         )
 
 
@@ -74,50 +74,51 @@ class _Game:
     def __init__(self, task: Task, deck: Deck) -> None:
         self.task, self.deck, betting = task, deck, task.other.betting
         self.live = to_gpu(deck.live)
-        self.entries = [lines.entries for lines in betting.streets]
+        self.roots = [lines.roots for lines in betting.streets]
         self.parts = len(task.other.parts)
-        other = known(task.other, 1 - task.seat, np.float32)
-        ours = other if task.ours is None else known(task.ours, task.seat, np.float32)
+        other = fixed_strategy(task.other, 1 - task.seat, np.float32)
+        ours = other if task.ours is None else fixed_strategy(task.ours, task.seat, np.float32)
         self.streets = [
-            Street(
-                _by_entry(his.share),
-                _by_entry(own.share),
-                _by_entry(own.folds),
+            StreetTables(
+                _by_root(theirs.shares.share),
+                _by_root(own.shares.share),
+                _by_root(own.shares.folds),
                 _single(terms_of(lines, task.seat == FIRST)),
             )
-            for his, own, lines in zip(other[:3], ours[:3], betting.streets, strict=True)
+            for theirs, own, lines in zip(other, ours, betting.streets, strict=True)
         ]
-        tables = [to_gpu(np.asarray(table)) for table in other[3:]]
-        first = task.other.parts[0]  # whose buckets are numbered from 0 on, as ours are
+        tables = [to_gpu(np.asarray(street.buckets)) for street in other]
+        first = task.other.parts[0]  # its buckets are numbered from 0 on, as ours are
         same = all(a is b for a, b in zip((task.ours or first).buckets, first.buckets, strict=True))
-        self.tables = [tables, tables if same else [to_gpu(np.asarray(table)) for table in ours[3:]]]
+        self.tables = [tables, tables if same else [to_gpu(np.asarray(street.buckets)) for street in ours]]
         self.reach = _reach(task.other, 1 - task.seat, deck)
         self.own_reach = _reach(task.ours, task.seat, deck) if task.leaks else []
         self.chances = deck.chances.astype(np.float32)
         self.best = [True, False] if task.leaks else [task.best]  # by stage of the river
-        shares = self.streets[-1].share.shape[1] * WAYS
+        shares = self.streets[-1].share.shape[1] * LINES
         self.share_bytes = 4 * shares if shares <= MOST_SHARES else 0
         opens, fewer = task.seat == FIRST, betting.most_bets < MOST_BETS
         how = {"OPENS": opens, "FEWER": fewer, "FITS": self.share_bytes > 0, "PARTS": self.parts}
         self.solve_river = [_river_kernel(**how, BEST=best) for best in self.best]
         self.come_up = _street_kernel(come_up, OPENS=opens)
-        self.deal, self.go_down, self.gather, self.tell = map(_street_kernel, (deal, go_down, gather, tell))
-        self.put_together = _street_kernel(put_together)
+        self.deal, self.go_down = _street_kernel(deal), _street_kernel(go_down)
+        self.add_images, self.add_leaks = _street_kernel(add_images), _street_kernel(add_leaks)
+        self.sum_parts = _street_kernel(sum_parts)
         self.order_river = _street_kernel(order_river, PARTS=self.parts)
 
 
-class _Desk:
-    """The working space of one flop, with a queue of its own."""
+class _FlopWorkspace:
+    """The memory of one flop on the GPU, with a queue of its own."""
 
     def __init__(self, game: _Game) -> None:
         self._game, self._queue, leaks = game, new_queue(), game.task.leaks
-        turns, (e1, e2, e3) = game.deck.size - 3, game.entries
+        turns, (e1, e2, e3) = game.deck.size - 3, game.roots
         self._plan = zeros_on_gpu(plan_shape(game.deck), np.int32)
         self._theirs = [zeros_on_gpu((1 + turns, PAIRS), np.int32) for _ in range(game.parts)]
         self._ours = zeros_on_gpu((1 + turns, PAIRS), np.int32)
         self._words = zeros_on_gpu((turns * (turns - 1) * words_of(game.parts) * ROOM,), np.uint32)
         self._facts = zeros_on_gpu((turns * (turns - 1),), np.uint32)
-        # Of all parts one after the other, and what they sum up to.
+        # Of all parts of a mixture one after the other, and their sums.
         self._reach = [_new(game.parts, e2), _new(game.parts * turns, e3)]
         self._by_part = [
             [self._reach[0][part : part + 1], self._reach[1][part * turns : (part + 1) * turns]]
@@ -129,13 +130,13 @@ class _Desk:
         self._turn_values = _new(stages_of(TURN, leaks), turns, e2)
         self._flop_sums = _new(stages_of(TURN, leaks), 1, e2)
         self._flop_values = _new(stages_of(FLOP, leaks), 1, e1)
-        self._leaks = [_new(entries) for entries in game.entries] if leaks else []
+        self._leaks = [_new(roots) for roots in game.roots] if leaks else []
 
     def begin(self, flop: Flop) -> None:
-        """Put all that is to be done into the queue."""
+        """Queue all work of a flop."""
         game, task = self._game, self._game.task
         plan = plan_flop(game.deck, flop)
-        turns, (_, e2, e3) = plan.turns, game.entries
+        turns, (_, e2, e3) = plan.turns, game.roots
         self._plan.copy_to_device(packed(game.deck, flop, plan), stream=self._queue)
         for part, bucket in enumerate(self._theirs):
             self._run(game.deal, 1 + turns, game.live, self._plan, part, *game.tables[0][:2], bucket)
@@ -147,10 +148,10 @@ class _Desk:
         for bucket, reach, into in zip(self._theirs, game.reach, self._by_part, strict=True):
             self._down(turns, bucket, share, reach, into)
         if game.parts > 1:
-            for boards, most, entries, reach, total in zip(
+            for boards, most, roots, reach, total in zip(
                 (1, turns), (1, game.deck.size - 3), (e2, e3), self._reach, self._total, strict=True
             ):
-                self._run(game.put_together, boards * entries, game.parts, most, entries, reach, total)
+                self._run(game.sum_parts, boards * roots, game.parts, most, roots, reach, total)
         if task.leaks:
             own = [street.own_share for street in game.streets]
             self._down(turns, self._ours, own, game.own_reach[0], self._own_reach)
@@ -171,7 +172,7 @@ class _Desk:
             )
         self._up(TURN, turns, self._river_values, self._turn_values)
         for total, values in zip(self._flop_sums, self._turn_values, strict=True):
-            self._run(game.gather, e2, turns, self._plan, game.chances[2], values, total)
+            self._run(game.add_images, e2, turns, self._plan, game.chances[2], values, total)
         self._up(FLOP, 1, self._flop_sums, self._flop_values)
         if task.leaks:
             one = np.float32(1)
@@ -184,32 +185,32 @@ class _Desk:
             ):
                 into = self._leaks[street]
                 where = (self._plan, chance, reach, values[0], values[1], into)
-                self._run(game.tell, game.entries[street], boards, street > 0, *where)
+                self._run(game.add_leaks, game.roots[street], boards, street > 0, *where)
 
     def values(self) -> Any:
-        """[stages, 1, entries, 1326] of the flop; waits until they are there."""
+        """[stages, 1, roots, 1326] of the flop; waits until they are there."""
         return [each.copy_to_host(stream=self._queue) for each in self._flop_values]
 
     def leaks(self) -> Any:
-        """By street [entries, 1326], if they are told."""
+        """By street [roots, 1326], if they are wanted."""
         return [leak.copy_to_host(stream=self._queue) for leak in self._leaks]
 
     def _down(self, turns: int, bucket: Any, share: Any, reach: Any, into: Any) -> None:
-        kernel, (e1, e2, _) = self._game.go_down, self._game.entries
+        kernel, (e1, e2, _) = self._game.go_down, self._game.roots
         self._run(kernel, e1, bucket, 0, share[0], e1, reach, into[0])
         self._run(kernel, turns * e2, bucket, 1, share[1], e2, into[0], into[1])
 
     def _up(self, street: int, boards: int, below: Any, values: Any) -> None:
         game, place = self._game, street - FLOP
-        entries = game.entries[place]
+        roots = game.roots[place]
         for stage, into in enumerate(values):
             self._run(
                 game.come_up,
-                boards * entries,
+                boards * roots,
                 self._theirs[0],
                 place,
                 self._ours,
-                entries,
+                roots,
                 self._total[place],
                 below[max(stage - 1, 0)],
                 game.streets[place],
@@ -227,11 +228,11 @@ class _Desk:
 @cache
 def _river_kernel(**constants: Any) -> Any:
     if is_simulated():
-        return build_for_cuda(solve_river, {together: _all_together}, 0, constants | {"ALIGNED": None})
+        return build_for_cuda(solve_river, {sync_warp: _sync_block}, 0, constants | {"ALIGNED": None})
     return build_for_cuda(solve_river, {}, REGISTERS, constants)
 
 
-def _all_together() -> None:
+def _sync_block() -> None:
     cuda.syncthreads()
 
 
@@ -241,7 +242,7 @@ def _street_kernel(kernel: Any, **constants: Any) -> Any:
 
 
 def _new(*shape: int) -> Any:
-    """Of hands; with three numbers, a list of tables."""
+    """A table of hands; with three numbers, a list of tables."""
     if len(shape) == 3:
         return [_new(*shape[1:]) for _ in range(shape[0])]
     return zeros_on_gpu((*shape, PAIRS), np.float32)
@@ -252,12 +253,12 @@ def _single(table: Floats) -> Any:
 
 
 def _reach(player: Any, seat: int, deck: Deck) -> Any:
-    """By part [1, entries, 1326]."""
+    """By part [1, roots, 1326]."""
     return [_single(np.ascontiguousarray(part.T[None])) for part in reach_at_flop(player, seat, deck)]
 
 
-def _by_entry(ways: NDArray[Any]) -> Any:
-    """[entries, buckets, ways]: what lies together for a block."""
-    blocks, buckets, _ = ways.shape
-    table = ways.reshape(blocks, buckets, WAYS, LANES).transpose(0, 3, 1, 2)
-    return _single(table.reshape(blocks * LANES, buckets, WAYS))
+def _by_root(shares: NDArray[Any]) -> Any:
+    """[roots, buckets, lines]: what a block of threads reads lies together."""
+    blocks, buckets, _ = shares.shape
+    table = shares.reshape(blocks, buckets, LINES, LANES).transpose(0, 3, 1, 2)
+    return _single(table.reshape(blocks * LANES, buckets, LINES))

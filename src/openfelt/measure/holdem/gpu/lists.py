@@ -1,4 +1,4 @@
-"""The lists of a river on a GPU (`gpu_squares.py`): entered, added up and looked up by a block of threads."""
+"""The lists of a river on a GPU (`squares.py`): entered, added up and looked up by a block of threads."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from openfelt.measure.holdem.gpu.squares import (
     kind_of,
 )
 
-FEWER = True  # whether there may be fewer bets than the ways are for; set when the kernel is built
+FEWER = True  # whether the game may have fewer bets than the lines are for; set when the kernel is built
 
 
-def enter(known: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
+def enter(square: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
     """Enter the sums of a square into the lists of its cards, and of squares; and return that of all."""
     plain = beside = lone = own[0] - own[0]
     for side in range(2):
         at, step, apart = cells + U(4) * ranks[side], (4 if side else 1), (1 if side else 4)
-        row, suited = at + (known[SIDE_WORDS * side] & BYTE) * U(ROW), cells + U(SUITED) + ranks[side]
+        row, suited = at + (square[SIDE_WORDS * side] & BYTE) * U(ROW), cells + U(SUITED) + ranks[side]
         for suit in range(4):
             start = apart * suit
             others, last = own[start] + own[start + step] + own[start + 2 * step], own[start + 3 * step]
             table[row + U(suit)] = others if board == FOUR else others + last
             if board != PLAIN and suit == 3:
-                place = known[SIDE_WORDS * side + 2] & BYTE
+                place = square[SIDE_WORDS * side + 2] & BYTE
                 table[suited + place * U(SUITED_ROW)] = others
-                place = known[SIDE_WORDS * side + 3] & BYTE
+                place = square[SIDE_WORDS * side + 3] & BYTE
                 table[suited + place * U(SUITED_ROW)] = last
             if side == 0 and suit < 3:
                 plain += others
@@ -59,21 +59,21 @@ def enter(known: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any) 
             elif side == 0:
                 lone = others
         if board == FOUR:
-            row = at + (known[SIDE_WORDS * side + 1] & BYTE) * U(ROW)
+            row = at + (square[SIDE_WORDS * side + 1] & BYTE) * U(ROW)
             for suit in range(4):
                 table[row + U(suit)] = own[apart * suit + 3 * step]
     squares, both = cells + U(SQUARE_LIST), own[HANDS - 1]
     half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)  # two of one rank are there twice
     every = plain + beside + lone + both
     if board == PLAIN:
-        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * every
+        table[squares + (square[KIND_WORD] & TEN_BITS)] = half * every
     else:
         not_both = plain + beside + lone
-        table[squares + (known[KIND_WORD] & TEN_BITS)] = half * (plain if board == FOUR else not_both)
-        table[squares + (known[KIND_WORD + BOTH] & TEN_BITS)] = half * both
+        table[squares + (square[KIND_WORD] & TEN_BITS)] = half * (plain if board == FOUR else not_both)
+        table[squares + (square[KIND_WORD + BOTH] & TEN_BITS)] = half * both
     if board == FOUR:
-        table[squares + (known[KIND_WORD + 1] & TEN_BITS)] = half * beside
-        table[squares + (known[KIND_WORD + 2] & TEN_BITS)] = half * lone
+        table[squares + (square[KIND_WORD + 1] & TEN_BITS)] = half * beside
+        table[squares + (square[KIND_WORD + 2] & TEN_BITS)] = half * lone
     return every
 
 
@@ -109,7 +109,7 @@ def add_up(board: int, table: Any, cells: Any) -> None:
         for step in range(many):
             running += here[step]
         table[sums + piece] = running
-    together()
+    sync_warp()
     if first <= thread <= first + U(pieces):  # the last one has only what all others sum up to
         even, odd = zero, zero
         for other in range(pieces):
@@ -126,20 +126,20 @@ def add_up(board: int, table: Any, cells: Any) -> None:
                 table[at + U(step)] = running
 
 
-def together() -> None:
-    """Wait for the threads of a warp. For the simulator, which knows none, `gpu.py` puts another one here."""
+def sync_warp() -> None:
+    """Wait for the threads of a warp. The simulator has no warps; `engine.py` replaces this there."""
     cuda.syncwarp()
 
 
 def look_up(
-    known: Any, board: int, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
+    square: Any, board: int, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
 ) -> None:
     """What each hand of a square gets where hands are shown, and what it meets."""
     squares = cells + U(SQUARE_LIST)
     every = table[squares + U(SQUARES if board == PLAIN else 2 * SQUARES if board == THREE else 4 * SQUARES)]
     for kind in range(KINDS):
         if kind_counts(kind, board):
-            word = known[KIND_WORD + kind]
+            word = square[KIND_WORD + kind]
             lower, not_higher = table[squares + (word >> U(10) & TEN_BITS)], table[squares + (word >> U(20))]
             for hand in range(HANDS):
                 if kind_of(hand, board) >= kind:
@@ -149,20 +149,20 @@ def look_up(
         for suit in range(4):
             if board != PLAIN and suit == 3:
                 here = table[suited + U(SUITED_EVERY - SUITED)]
-                plain = _between(table, suited, known[SIDE_WORDS * side + 2], SUITED_ROW) - here
-                with_suit = _between(table, suited, known[SIDE_WORDS * side + 3], SUITED_ROW) - here
+                plain = _between(table, suited, square[SIDE_WORDS * side + 2], SUITED_ROW) - here
+                with_suit = _between(table, suited, square[SIDE_WORDS * side + 3], SUITED_ROW) - here
             else:
                 here = table[at + U(EVERY + suit)]
-                plain = with_suit = _between(table, at + U(suit), known[SIDE_WORDS * side], ROW) - here
+                plain = with_suit = _between(table, at + U(suit), square[SIDE_WORDS * side], ROW) - here
                 if board == FOUR:
-                    word = known[SIDE_WORDS * side + 1]
+                    word = square[SIDE_WORDS * side + 1]
                     with_suit = _between(table, at + U(suit), word, ROW) - here
             for other in range(4):  # the suit of its partner
                 hand = 4 * other + suit if side else 4 * suit + other
                 call[hand] -= pot * (with_suit if other == 3 else plain)
                 met[hand] = met[hand] - here if side else own[hand] + (every - here)
     if FEWER:
-        # Rounding must not make it negative: a bet that is not allowed would win (`lines.NEVER`).
+        # Rounding must not make it negative: a bet that is not allowed would win (`betting_lines.NEVER`).
         for hand in range(HANDS):
             met[hand] = max(met[hand], np.float32(0.0))
 

@@ -1,7 +1,7 @@
-"""The river on a GPU: a block of threads for each turn and entry, a thread for each square of hole cards.
+"""The river on a GPU: a block of threads for each turn and root, a thread for each square of hole cards.
 
-Way after way, the threads enter the other's reach into the lists of cards and of squares (`gpu_squares.py`).
-Some of them go through a list each, and leave in each place what came before. Then each square finds in a few
+Line by line, the threads enter the opponent's reach into the lists of cards and of squares (`squares.py`).
+Some of them replace each root of a list by the sum of those before it. Then each square looks up in a few
 places what its hands beat and what beats them. All numbers are of single precision, and are added in the same
 order every time.
 """
@@ -17,7 +17,7 @@ from openfelt.cards.deck import PAIR
 from openfelt.core.cuda_build import cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import WAYS, Lines
+from openfelt.measure.holdem.betting_lines import LINES, StreetLines
 from openfelt.measure.holdem.gpu.lists import add_up, enter, look_up
 from openfelt.measure.holdem.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
 from openfelt.measure.holdem.gpu.squares import (
@@ -46,7 +46,7 @@ from openfelt.measure.holdem.gpu.squares import (
     kind_of,
     words_of,
 )
-from openfelt.measure.holdem.street import LEAST, back, whole
+from openfelt.measure.holdem.street import LEAST, back, whole_street
 
 SINGLE = np.dtype(np.float32)  # as the simulator wants it
 SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
@@ -54,49 +54,49 @@ SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32) 
 # These are set when the kernel is built.
 ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; the simulator knows none
 OPENS = True  # whether we act first
-BEST = True  # whether we answer best, or by a policy
-FITS = True  # whether the other's shares at an entry fit into the memory of a block
+BEST = True  # whether we respond best, or play a fixed strategy
+FITS = True  # whether the opponent's shares at a root fit into the shared memory of a block
 
 POT, PAID, PAID_NEXT, PAID_LAST, PAID_ASIDE = range(5)
 TERMS = 5
-ALL_TERMS = WAYS * TERMS
+ALL_TERMS = LINES * TERMS
 
 
-def terms_of(lines: Lines, opens: bool) -> Floats:
-    """[entries, ways, TERMS] of each way: the pot, and for `back` what was paid before its last bet, before
-    the next one, and before the one that it raised. For both checking, the next is the first bet of the chain
-    that we begin. To that he also comes with what he would have bet himself if we open: PAID_ASIDE.
+def terms_of(lines: StreetLines, opens: bool) -> Floats:
+    """[roots, lines, TERMS] of each line: the pot, and for `back` what was paid before its last bet, before
+    the next one, and before the one that it raised. For both checking, the next is the first bet of the raise
+    sequence that we begin. To that the opponent also brings what it would have bet if we open: PAID_ASIDE.
     """
-    terms = np.zeros((lines.pot.shape[1], WAYS, TERMS))
+    terms = np.zeros((lines.pot.shape[1], LINES, TERMS))
     terms[:, :, POT], terms[:, :, PAID] = lines.pot.T, lines.paid.T
     first = 1 + MOST_BETS if opens else 1
-    for way in range(1, WAYS):
-        bet = (way - 1) % MOST_BETS + 1
-        terms[:, way, PAID_NEXT] = lines.paid[way + 1] if bet < MOST_BETS else 0.0
-        terms[:, way, PAID_LAST] = lines.paid[way - 1] if bet > 1 else 0.0
+    for line in range(1, LINES):
+        bet = (line - 1) % MOST_BETS + 1
+        terms[:, line, PAID_NEXT] = lines.paid[line + 1] if bet < MOST_BETS else 0.0
+        terms[:, line, PAID_LAST] = lines.paid[line - 1] if bet > 1 else 0.0
     terms[:, 0, PAID_NEXT] = lines.paid[first]
     if opens:
         terms[:, 1, PAID_ASIDE] = lines.paid[first]
     return terms
 
 
-class Street(NamedTuple):
-    """What is known of a street's entries."""
+class StreetTables(NamedTuple):
+    """The tables of a street, by root."""
 
-    share: Any  # [entries, buckets, ways] of the other
-    own_share: Any  # [entries, buckets, ways] of ours, if we do not answer best
+    share: Any  # [roots, buckets, lines] of the opponent
+    own_share: Any  # [roots, buckets, lines] ours, if we play a fixed strategy
     own_folds: Any
-    terms: Any  # [entries, ways, TERMS] of `terms_of`
+    terms: Any  # [roots, lines, TERMS] of `terms_of`
 
 
 def solve_river(
-    plan: Any, words: Any, facts: Any, entries: int, chance: Any, reach: Any, street: Street, values: Any
+    plan: Any, words: Any, facts: Any, roots: int, chance: Any, reach: Any, street: StreetTables, values: Any
 ) -> None:
-    """What the river's entries are worth, summed over a turn's rivers: a block for each turn and entry."""
-    turn, entry, thread = U(cuda.blockIdx.x // entries), U(cuda.blockIdx.x % entries), U(cuda.threadIdx.x)
+    """The values of the river's roots, summed over a turn's rivers: a block for each turn and root."""
+    turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
     came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
     worth = cuda.shared.array(ALL_HANDS, np.float32)
-    table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one way, and of the next
+    table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one line, and of the next
     shares = cuda.shared.array(0, SINGLE)  # as long as the launch says
     terms = cuda.shared.array(ALL_TERMS, np.float32)
     square = min(thread, U(SQUARES - 1))
@@ -106,38 +106,38 @@ def solve_river(
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
         here = np.float32(0.0)
         for part in range(PARTS if one != two else 0):
-            here += reach[U(part) * turns + turn, entry, U(PAIR[one, two])]
+            here += reach[U(part) * turns + turn, root, U(PAIR[one, two])]
         came[U(seat * ROOM) + thread] = here
         worth[U(seat * ROOM) + thread] = np.float32(0.0)
         comes |= here != np.float32(0.0)
     if cuda.syncthreads_or(comes):
         if FITS:
-            for place in range(thread, street.share.shape[1] * WAYS, ROOM):
-                shares[place] = street.share[entry, place // WAYS, place % WAYS]
+            for place in range(thread, street.share.shape[1] * LINES, ROOM):
+                shares[place] = street.share[root, place // LINES, place % LINES]
         if thread < U(ALL_TERMS):
-            terms[thread] = street.terms[entry, thread // U(TERMS), thread % U(TERMS)]
+            terms[thread] = street.terms[root, thread // U(TERMS), thread % U(TERMS)]
         cuda.syncthreads()
         hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
             first, fact = U(river) * U(words_of(PARTS) * ROOM) + thread, facts[U(river)]
-            room, board = (words, first, street, came, shares, terms, table, hold), fact >> U(2) & U(3)
-            came_by = reach, turn, turns
+            room = words, first, street, came, shares, terms, table, hold, reach, turn, turns
+            where, board = (fact, root, ranks), fact >> U(2) & U(3)
             if board == U(PLAIN):
-                _one_river(PLAIN, U(river), fact, entry, ranks, came_by, room)
+                _solve_one(PLAIN, U(river), where, room)
             elif board == U(THREE):
-                _one_river(THREE, U(river), fact, entry, ranks, came_by, room)
+                _solve_one(THREE, U(river), where, room)
             else:
-                _one_river(FOUR, U(river), fact, entry, ranks, came_by, room)
+                _solve_one(FOUR, U(river), where, room)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
-                for hand in range(HANDS):  # all at once, so that none waits for another
+                for hand in range(HANDS):  # all at once, so that no load waits for another
                     before[hand] = worth[_place(order, fact, hand) + thread]
                 for hand in range(HANDS):
                     worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
     for seat in range(HANDS):
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
         if one != two:
-            values[turn, entry, U(PAIR[one, two])] = chance * worth[U(seat * ROOM) + thread]
+            values[turn, root, U(PAIR[one, two])] = chance * worth[U(seat * ROOM) + thread]
 
 
 def _place(order: Any, fact: Any, hand: int) -> Any:
@@ -147,16 +147,16 @@ def _place(order: Any, fact: Any, hand: int) -> Any:
     return (U(4) * one + two) * ROOM_APART
 
 
-def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, came_by: Any, room: Any) -> None:
-    """What a river is worth to the hands of a square, at `hold`: way after way, back from the last."""
-    words, first, street, came, shares, terms, table, hold = room
+def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
+    """The values of a river to the hands of a square, at `hold`: line by line, back from the last."""
+    (fact, root, ranks), (words, first, street, came, shares, terms, table, hold, _, _, _) = where, room
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
-    reach, known = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
+    reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
     for word in range(LIVE_WORD):
         if _is_needed(word, board):
-            known[word] = words[first + U(word * ROOM)]
+            square[word] = words[first + U(word * ROOM)]
     lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
     for kind in range(1 if board == PLAIN else KINDS):
         buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), (0, 3, 12, 15)[kind])
@@ -165,45 +165,43 @@ def _one_river(board: int, river: Any, fact: Any, entry: Any, ranks: Any, came_b
         aside[hand] = LEAST if OPENS else zero
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
-    for done in range(WAYS):
-        # One way after the other in turns, over rivers too: others may still look up the one before.
-        way, cells = U(WAYS - 1 - done), (river + U(done) & U(1)) * U(TABLE)
+    for done in range(LINES):
+        # The two tables take turns, over rivers too: other threads may still read that of the line before.
+        line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
         if PARTS > 1:
-            _add_parts(fact, entry, ranks, came_by, room, way, lives, own)
+            _add_parts(where, room, line, lives, own)
         elif fact < U(16):
             for kind in range(1 if board == PLAIN else KINDS):
-                part = _share(street, shares, entry, buckets[kind], way)
+                part = _share(street, shares, root, buckets[kind], line)
                 for hand in range(HANDS):
                     if kind_of(hand, board) == kind:
                         own[hand] = reach[hand] * part
         else:
             for hand in range(HANDS):
                 bucket = _bucket(words, first + U(THEIR_WORD * ROOM), hand)
-                own[hand] = reach[hand] * _share(street, shares, entry, bucket, way)
-        if cuda.syncthreads_or(1 if enter(known, board, ranks, own, table, cells) != zero else 0):
+                own[hand] = reach[hand] * _share(street, shares, root, bucket, line)
+        if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
             cuda.syncthreads()
-            look_up(known, board, ranks, own, terms[way * U(TERMS) + U(POT)], table, cells, call, met)
+            look_up(square, board, ranks, own, terms[line * U(TERMS) + U(POT)], table, cells, call, met)
         else:
             for hand in range(HANDS):
                 call[hand] = met[hand] = zero
         if BEST:
-            _answer(way, terms, call, met, hold, aside)
+            _respond(line, terms, call, met, hold, aside)
         else:
             for hand in range(HANDS):
                 bucket = _bucket(words, first + U(OUR_WORD * ROOM), hand)
-                won = street.own_share[entry, bucket, way] * call[hand]
-                hold[hand] += won + street.own_folds[entry, bucket, way] * met[hand]
+                won = street.own_share[root, bucket, line] * call[hand]
+                hold[hand] += won + street.own_folds[root, bucket, line] * met[hand]
     for hand in range(HANDS):
         if not lives >> U(hand) & U(1):
             hold[hand] = zero
 
 
-def _add_parts(
-    fact: Any, entry: Any, ranks: Any, came_by: Any, room: Any, way: Any, lives: Any, own: Any
-) -> None:
-    """The reach of one who plays a mixture."""
-    (words, first, street, _, shares, _, _, _), (reach, turn, turns) = room, came_by
+def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
+    """The reach of an opponent that plays a mixture."""
+    (fact, root, ranks), (words, first, street, _, shares, _, _, _, reach, turn, turns) = where, room
     for hand in range(HANDS):
         own[hand] = np.float32(0.0)
     for part in range(PARTS):
@@ -214,12 +212,12 @@ def _add_parts(
                 two = U(4) * ranks[1] + (fact + U(1 + hand % 4) & U(3))
                 # As `_bucket` and `_share`, which are slow to call so often where a GPU is only simulated.
                 bucket = words[at + U(hand // 2 * ROOM)] >> U(16 * (hand % 2)) & HALF_BITS
-                share = shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
-                own[hand] += reach[U(part) * turns + turn, entry, U(PAIR[one, two])] * share
+                share = shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
+                own[hand] += reach[U(part) * turns + turn, root, U(PAIR[one, two])] * share
 
 
 def _is_needed(word: int, board: int) -> Any:
-    """Whether a word says something new on such a board."""
+    """Whether a word is needed on such a board."""
     if word >= KIND_WORD:
         return kind_counts(word - KIND_WORD, board)
     return word % SIDE_WORDS == 0 or board == FOUR or (board == THREE and word % SIDE_WORDS >= 2)
@@ -231,31 +229,32 @@ def _bucket(words: Any, first: Any, hand: int) -> Any:
     return word >> U(16) if hand & 1 else word & HALF_BITS
 
 
-def _share(street: Street, shares: Any, entry: Any, bucket: Any, way: Any) -> Any:
-    """The other's of a way."""
-    return shares[bucket * U(WAYS) + way] if FITS else street.share[entry, bucket, way]
+def _share(street: StreetTables, shares: Any, root: Any, bucket: Any, line: Any) -> Any:
+    """The opponent's share of a line."""
+    return shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
 
 
-def _answer(way: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:
-    """Go back over one way. What the chain of the higher ways is worth is put `aside`."""
-    at = way * U(TERMS)
-    paid, after, last = terms[at + U(PAID)], terms[at + U(PAID_NEXT)], terms[at + U(PAID_LAST)]
-    if way == 0:
+def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:
+    """Go back over one line. The value of the raise sequence of the higher lines is put `aside`."""
+    at = line * U(TERMS)
+    after = terms[at + U(PAID_NEXT)]
+    paid = terms[at + U(PAID)], after, terms[at + U(PAID_LAST)]
+    if line == 0:
         for hand in range(HANDS):
             begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
-            hold[hand] = whole(OPENS, begun, joined, call[hand], met[hand], after)
-    elif way > U(MOST_BETS):
-        if (way % U(2) == 0) == OPENS:  # the even bets are ours to answer if we begin
+            hold[hand] = whole_street(OPENS, begun, joined, call[hand], met[hand], after)
+    elif line > U(MOST_BETS):
+        if (line % U(2) == 0) == OPENS:  # the even bets are ours to answer if we begin
             for hand in range(HANDS):
-                aside[hand] = back(True, aside[hand], call[hand], met[hand], paid, after, last)
+                aside[hand] = back(True, aside[hand], call[hand], met[hand], paid)
         else:
             for hand in range(HANDS):
-                aside[hand] = back(False, aside[hand], call[hand], met[hand], paid, after, last)
-    elif (way % U(2) == 0) == OPENS:
+                aside[hand] = back(False, aside[hand], call[hand], met[hand], paid)
+    elif (line % U(2) == 0) == OPENS:
         for hand in range(HANDS):
-            hold[hand] = back(False, hold[hand], call[hand], met[hand], paid, after, last)
+            hold[hand] = back(False, hold[hand], call[hand], met[hand], paid)
     else:
         for hand in range(HANDS):
-            hold[hand] = back(True, hold[hand], call[hand], met[hand], paid, after, last)
-            if OPENS:  # he comes to our first bet with what he would have bet too
+            hold[hand] = back(True, hold[hand], call[hand], met[hand], paid)
+            if OPENS:  # the opponent brings to our first bet what it would have bet too
                 aside[hand] += terms[at + U(PAID_ASIDE)] * met[hand]

@@ -1,4 +1,4 @@
-"""The squares of a river: where each finds its sums, worked out once for all entries.
+"""The squares of a river: where each finds its sums, computed once for all roots.
 
 The hole cards of two ranks are a *square*: four suits by four, and two cards of one rank are there twice. A
 square has four *kinds* of hands, by which of its cards are of the suit of flushes (it is put last of the
@@ -6,7 +6,7 @@ four). Hands of a kind are worth the same whatever the other suits are. On a PLA
 and all kinds are worth the same; where THREE cards of a suit lie, all but that of two cards of the suit; with
 FOUR or more they all differ.
 
-Each card has a *list*: what the other holds with that card and a card of each rank, in the order of what
+Each card has a *list*: what the opponent holds with that card and a card of each rank, in the order of what
 these hands are worth. All the lists of a rank have one order, so that a square has its *cell* in the same row
 of each, and reads and writes four numbers at once; but the card of the suit of flushes has its own. With
 partners of that suit hands are worth something else; where they are, they have rows of their own. The squares
@@ -25,7 +25,7 @@ from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.cuda_build import cuda
 from openfelt.measure.holdem.gpu.plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
 
-PARTS = 1  # of the other, who may play a mixture; set when kernels are built
+PARTS = 1  # of the opponent, which may play a mixture; set when kernels are built
 
 RANK_COUNT, HANDS, KINDS = len(RANKS), 16, 4
 PLAIN, THREE, FOUR = range(3)  # boards, by their flushes
@@ -36,13 +36,13 @@ BOTH = 3  # the kind of two cards of the suit of flushes
 _FIRST, _APART = np.tile(np.arange(RANK_COUNT), 7), np.repeat(np.arange(7), RANK_COUNT)
 SQUARE_RANKS = np.stack([_FIRST, (_FIRST + _APART) % RANK_COUNT], axis=1).astype(np.uint32)
 SQUARES = len(SQUARE_RANKS)
-ROOM = 96  # threads of a block: whole warps for all squares; those without one do what the last one does
+ROOM = 96  # threads of a block: whole warps for all squares; threads without one repeat the last one
 
 # The words that a square needs to know on a river. For each of its sides, in the lists of cards there: its
 # row, where hands of the same worth begin, and where they end (8 bits each); with partners that are not of
 # the suit, or with all if that is the same; with partners of it; and both again for the card of the suit.
 # For each kind of hands the same in the list of squares (10 bits each). Then which hands there are, a bit
-# each, and the buckets, two in a word: of the other, and ours; and those of the other's further parts.
+# each, and the buckets, two in a word: of the opponent, and ours; and those of the opponent's further parts.
 SIDE_WORDS = 4
 KIND_WORD = 2 * SIDE_WORDS
 LIVE_WORD = KIND_WORD + KINDS
@@ -51,8 +51,8 @@ BUCKET_WORDS = HANDS // 2
 OUR_WORD = THEIR_WORD + BUCKET_WORDS
 WORDS = OUR_WORD + BUCKET_WORDS
 
-# The table of a way. Lists of cards side by side, the four of a rank together; their last row has the sums of
-# all, whatever their length. Then those of the cards of the suit, the list of squares, and what its pieces
+# The table of a line. Lists of cards side by side, the four of a rank together; their last row has the sums
+# of all, whatever their length. Then those of the cards of the suit, the list of squares, and what its pieces
 # sum up to. Rows are so wide that the four numbers of a rank are in the same banks in each.
 ROW, SUITED_ROW = 64, 16
 LONGEST = 2 * RANK_COUNT
@@ -82,7 +82,7 @@ def bucket_word(part: Any) -> Any:
 
 def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts: Any) -> None:
     """For each river, a block: the words of its squares. And a fact: the suit of its flushes, what board it
-    is (times 4), and if the other's hands of one kind in a square are not all in one bucket 16.
+    is (times 4), and if the opponent's hands of one kind in a square are not all in one bucket 16.
     """
     river, thread = cuda.blockIdx.x, cuda.threadIdx.x
     square, first_word = min(thread, SQUARES - 1), river * words_of(PARTS)
@@ -144,7 +144,7 @@ def _judge(live: Any, board: Any, flushes: Any, last: Any, ranks: Any, worth: An
             found[kind] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
     if flushes == THREE:
         found[0] = found[1] = found[2] = max(found[0], found[1], found[2])
-    for kind in range(KINDS):  # threads that do what the last one does put the same
+    for kind in range(KINDS):  # threads that repeat the last square write the same
         worth[kind * SQUARES + square] = found[kind]
     return lives
 

@@ -1,4 +1,4 @@
-"""The flop and the turn on a GPU: reach down, values up, a block of threads for each board and entry."""
+"""The flop and the turn on a GPU: reach down, values up, a block of threads for each board and root."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import WAYS
+from openfelt.measure.holdem.betting_lines import LINES
 from openfelt.measure.holdem.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
-from openfelt.measure.holdem.gpu.river import PAID, Street
-from openfelt.measure.holdem.street import chain, whole
+from openfelt.measure.holdem.gpu.river import PAID, StreetTables
+from openfelt.measure.holdem.street import raise_sequence, whole_street
 
 OPENS = True  # whether we act first; set when a kernel is built
 
@@ -41,85 +41,85 @@ def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, buck
         bucket[board, pair] = found
 
 
-def go_down(bucket: Any, first: int, share: Any, entries: int, reach: Any, below: Any) -> None:
-    """A player's reach at the entries of the next street; boards begin at `first` of those with buckets."""
-    board, entry = cuda.blockIdx.x // entries, cuda.blockIdx.x % entries
+def go_down(bucket: Any, first: int, share: Any, roots: int, reach: Any, below: Any) -> None:
+    """A player's reach at the roots of the next street; boards begin at `first` of those with buckets."""
+    board, root = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         own = bucket[first + board, pair]
-        came = reach[0, entry, pair] if own >= 0 else np.float32(0.0)
-        for way in range(WAYS):
-            part = share[entry, own, way] if own >= 0 else np.float32(0.0)
-            below[board, way * entries + entry, pair] = came * part
+        came = reach[0, root, pair] if own >= 0 else np.float32(0.0)
+        for line in range(LINES):
+            part = share[root, own, line] if own >= 0 else np.float32(0.0)
+            below[board, line * roots + root, pair] = came * part
 
 
-def put_together(parts: int, boards: int, entries: int, reach: Any, total: Any) -> None:
-    """The reach of all parts of a mixture: a block for each board and entry."""
-    board, entry = cuda.blockIdx.x // entries, cuda.blockIdx.x % entries
+def sum_parts(parts: int, boards: int, roots: int, reach: Any, total: Any) -> None:
+    """The reach summed over the parts of a mixture: a block for each board and root."""
+    board, root = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         summed = np.float32(0.0)
         for part in range(parts):
-            summed += reach[part * boards + board, entry, pair]
-        total[board, entry, pair] = summed
+            summed += reach[part * boards + board, root, pair]
+        total[board, root, pair] = summed
 
 
 def come_up(
     bucket: Any,
     first: int,
     ours: Any,
-    entries: int,
+    roots: int,
     below: Any,
-    worth: Any,
-    street: Street,
+    after: Any,
+    street: StreetTables,
     best: bool,
     values: Any,
 ) -> None:
-    """From what the entries of the next street are worth to what those of this one are."""
-    board, entry, thread = cuda.blockIdx.x // entries, cuda.blockIdx.x % entries, cuda.threadIdx.x
+    """From the values of the roots of the next street to those of this one."""
+    board, root, thread = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots, cuda.threadIdx.x
     step = cuda.blockDim.x
-    of_card = cuda.shared.array((WAYS, DECK), np.float32)
-    total = cuda.shared.array(WAYS, np.float32)
-    for at in range(thread, WAYS * DECK, step):
-        way, card = at // DECK, at % DECK
+    of_card = cuda.shared.array((LINES, DECK), np.float32)
+    total = cuda.shared.array(LINES, np.float32)
+    for at in range(thread, LINES * DECK, step):
+        line, card = at // DECK, at % DECK
         summed = np.float32(0.0)
         for partner in range(DECK):
             if partner != card:
-                summed += below[board, way * entries + entry, PAIR[card, partner]]
-        of_card[way, card] = summed
+                summed += below[board, line * roots + root, PAIR[card, partner]]
+        of_card[line, card] = summed
     cuda.syncthreads()
-    for way in range(thread, WAYS, step):
+    for line in range(thread, LINES, step):
         summed = np.float32(0.0)
         for card in range(DECK):
-            summed += of_card[way, card]
-        total[way] = summed / np.float32(2.0)
+            summed += of_card[line, card]
+        total[line] = summed / np.float32(2.0)
     cuda.syncthreads()
-    call, met = cuda.local.array(WAYS, np.float32), cuda.local.array(WAYS, np.float32)
+    call, met = cuda.local.array(LINES, np.float32), cuda.local.array(LINES, np.float32)
     for pair in range(thread, PAIRS, step):
         found = np.float32(0.0)
         if bucket[first + board, pair] >= 0:
             low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
-            for way in range(WAYS):
-                column = way * entries + entry
-                call[way] = worth[board, column, pair]
-                here = total[way] - of_card[way, low] - of_card[way, high] + below[board, column, pair]
-                met[way] = max(here, np.float32(0.0))  # see `meet`
+            for line in range(LINES):
+                column = line * roots + root
+                call[line] = after[board, column, pair]
+                here = total[line] - of_card[line, low] - of_card[line, high] + below[board, column, pair]
+                met[line] = max(here, np.float32(0.0))  # see `meet`
             if best:
-                found = _best(call, met, street.terms[entry])
+                found = _best(call, met, street.terms[root])
             else:
                 own = ours[first + board, pair]
-                for way in range(WAYS):
-                    found += street.own_share[entry, own, way] * call[way]
-                    found += street.own_folds[entry, own, way] * met[way]
-        values[board, entry, pair] = found
+                for line in range(LINES):
+                    found += street.own_share[root, own, line] * call[line]
+                    found += street.own_folds[root, own, line] * met[line]
+        values[board, root, pair] = found
 
 
 def _best(call: Any, met: Any, terms: Any) -> Any:
-    """As `answer_best` does."""
-    ours, his = (1 + MOST_BETS, 1) if OPENS else (1, 1 + MOST_BETS)
-    begun = chain(True, _four(call, ours), _four(met, ours), _paid(terms, ours))
-    joined = chain(False, _four(call, his), _four(met, his), _paid(terms, his))
+    """As `respond_best` of `street.py` does."""
+    ours, theirs = (1 + MOST_BETS, 1) if OPENS else (1, 1 + MOST_BETS)
+    begun = raise_sequence(True, _four(call, ours), _four(met, ours), _paid(terms, ours))
+    joined = raise_sequence(False, _four(call, theirs), _four(met, theirs), _paid(terms, theirs))
     if OPENS:
-        begun += terms[ours, PAID] * met[his]
-    return whole(OPENS, begun, joined, call[0], met[0], terms[ours, PAID])
+        begun += terms[ours, PAID] * met[theirs]
+    return whole_street(OPENS, begun, joined, call[0], met[0], terms[ours, PAID])
 
 
 def _four(table: Any, at: int) -> Any:
@@ -130,29 +130,29 @@ def _paid(terms: Any, at: int) -> Any:
     return terms[at, PAID], terms[at + 1, PAID], terms[at + 2, PAID], terms[at + 3, PAID]
 
 
-def gather(turns: int, plan: Any, chance: Any, values: Any, total: Any) -> None:
-    """Sum over turns, each for all cards that are like it; a block for each entry."""
-    entry = cuda.blockIdx.x
+def add_images(turns: int, plan: Any, chance: Any, values: Any, total: Any) -> None:
+    """Sum over turns, each for all cards that are like it; a block for each root."""
+    root = cuda.blockIdx.x
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         summed = np.float32(0.0)
         for turn in range(turns):
             for image in range(plan[TURN_FIRST, turn], plan[TURN_FIRST, turn + 1]):
-                summed += values[turn, entry, PERMUTED_PAIR[plan[TURN_BACK, image], pair]]
-        total[0, entry, pair] = summed * chance
+                summed += values[turn, root, PERMUTED_PAIR[plan[TURN_BACK, image], pair]]
+        total[0, root, pair] = summed * chance
 
 
-def tell(
+def add_leaks(
     boards: int, alike: bool, plan: Any, chance: Any, own_reach: Any, best: Any, played: Any, leak: Any
 ) -> None:
-    """What the best answer gains on playing the policy once more, by pair: a block for each entry.
+    """What the best response gains over playing the fixed strategy once more, by pair: a block for each root.
 
-    Boards are turns, each for as many as are `alike`, or the flop.
+    Boards are turns, each for all that are `alike`, or the flop.
     """
-    entry = cuda.blockIdx.x
+    root = cuda.blockIdx.x
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         gained = np.float32(0.0)
         for board in range(boards):
             times = plan[TURN_FIRST, board + 1] - plan[TURN_FIRST, board] if alike else 1
-            came = own_reach[board if own_reach.shape[0] > 1 else 0, entry, pair]
-            gained += np.float32(times) * came * (best[board, entry, pair] - played[board, entry, pair])
-        leak[entry, pair] = gained * chance
+            came = own_reach[board if own_reach.shape[0] > 1 else 0, root, pair]
+            gained += np.float32(times) * came * (best[board, root, pair] - played[board, root, pair])
+        leak[root, pair] = gained * chance
