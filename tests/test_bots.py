@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 from phevaluator import evaluate_cards
+from speed import slow
 
 import openfelt as felt
 from openfelt.bots.bot import Clock
@@ -456,7 +457,7 @@ def slow_tables(view, habits):
     [
         ("", "raise raise raise call", 2),
         ("9d6c2d", "raise call check bet raise", 2),
-        ("9d6c2d4h", "raise call check bet call bet", 2),
+        slow("9d6c2d4h", "raise call check bet call bet", 2),
         ("9d6c2d", "call raise fold call bet raise", 3),
     ],
 )

@@ -306,10 +306,10 @@ def slow_strength(hole, board):
     return hs, ppot, npot, hs * (1 - npot) + (1 - hs) * ppot, sum(squares) / len(squares)
 
 
-def hands_to_check():
-    """Random hands, many on the river, few on the flop; then some with ties, and without anyone ahead."""
+def hands_to_check(counts):
+    """Random hands on river, turn and flop; then some with ties, and without anyone ahead."""
     generator = np.random.default_rng(12)
-    for size, count in ((5, 40), (4, 8), (3, 2)):
+    for size, count in zip((5, 4, 3), counts, strict=True):
         for _ in range(count):
             yield deal(generator, 2, size)
     for hole, board in (
@@ -322,8 +322,9 @@ def hands_to_check():
         yield parse_hand(hole, board)
 
 
-def test_strengths_are_what_enumeration_gives(strengths):
-    for hole, board in hands_to_check():
+@pytest.mark.parametrize("counts", [(20, 2, 0), slow((40, 8, 2))])
+def test_strengths_are_what_enumeration_gives(counts, strengths):
+    for hole, board in hands_to_check(counts):
         hs, ppot, npot, ehs, ehs2 = slow_strength(hole, board)
         found = hand_strength(hole, board)
         seen = (found.hs, found.ppot, found.npot, found.ehs, found.ehs2)

@@ -73,6 +73,7 @@ def test_python_names_of_the_docs_exist(page):
                 assert hasattr(felt, node.attr), f"felt.{node.attr}"
 
 
+@pytest.mark.slow
 def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = [body for kind, body in BLOCK.findall(PAGES[0].read_text(encoding="utf-8")) if kind == "python"]

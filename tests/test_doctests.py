@@ -103,6 +103,7 @@ reveal_type(felt.load_policy)
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_the_public_names(tmp_path):
     """From outside of the package: `py.typed` and the stub are found, and a wrong use is one error."""
     (tmp_path / "program.py").write_text(PROGRAM + "felt.exploitability(both, devices='cpu')\n")

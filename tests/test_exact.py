@@ -88,12 +88,17 @@ def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
     assert found == pytest.approx(values_against(policies[0], one), abs=1e-9)
 
 
+@pytest.mark.slow
+def test_a_mixture_of_a_player_with_itself():
+    one = random_player(NINE, 2, seed=1)
+    twice = mixed([one, one], [1, 2])
+    assert solve(Task(twice, 0), NINE) == pytest.approx(solve(Task(one, 0), NINE), abs=1e-12)
+
+
 def test_mixtures_of_little():
     one, two = random_player(NINE, 2, seed=1), random_player(NINE, 2, seed=2)
     assert mixed([one, two], [0, 5]) is two
-    twice = mixed([one, one], [1, 2])
-    assert twice.name == f"0.3333 {one.name} + 0.6667 {one.name}"
-    assert solve(Task(twice, 0), NINE) == pytest.approx(solve(Task(one, 0), NINE), abs=1e-12)
+    assert mixed([one, one], [1, 2]).name == f"0.3333 {one.name} + 0.6667 {one.name}"
     for weights in ([1], [1, -1], [0, 0], [1, np.nan], [1, np.inf]):
         with pytest.raises(FeltError, match="one non-negative weight per player"):
             mixed([one, two], weights)

@@ -387,11 +387,11 @@ def test_bad_input_gets_one_sentence(words, sentence, tmp_path, monkeypatch, cap
     assert not (tmp_path / "runs").exists()
 
 
-def test_exploitability_of_holdem_is_refused_in_a_sentence():
-    policy = rule_policy(compile_any(SMALL), "random")
-    with pytest.raises(felt.FeltError, match="too large"):
+def test_exact_values_of_three_players_are_refused_in_a_sentence():
+    policy = rule_policy(compile_any(THREE), "random")
+    with pytest.raises(felt.FeltError, match="Exact values are for two players"):
         felt.exploitability(policy)
-    with pytest.raises(felt.FeltError, match="too large"):
+    with pytest.raises(felt.FeltError, match="Exact values are for two players"):
         values_against(policy, policy)
 
 

@@ -100,6 +100,7 @@ print(sum(learn.cache_hits.values()), sum(learn.cache_misses.values()))
 """
 
 
+@pytest.mark.slow
 def test_the_next_process_loads_a_kernel_with_its_parts(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     for expected in ("0 1", "1 0"):

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from phevaluator import evaluate_cards
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.contest import FRESH, Contest, Setup
@@ -207,7 +208,7 @@ def test_three_players_have_no_aivat_in_holdem():
     ("bots", "game", "ending"),
     [
         (("random", "probe"), "holdem", ".phhs"),
-        (("random", "always-raise", "probe"), "holdem(players=3)", ".db"),
+        slow(("random", "always-raise", "probe"), "holdem(players=3)", ".db"),
         (("random", "always-raise"), "leduc", ".db"),
         (("random", "always-call"), "kuhn", ".db"),
     ],

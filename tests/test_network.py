@@ -168,6 +168,7 @@ def _preferred(network, position, deal, stream, seat, untried):
     return _prefer(network, position.tree, deal, node, seat, untried, stream)
 
 
+@pytest.mark.slow
 def test_the_likeliest_action_is_preferred(features):
     """Of those never tried, by scikit-learn's chances for what the rules say of the decision."""
     generator, deal, stream = np.random.default_rng(3), new_deal(2), np.zeros(1, np.uint64)

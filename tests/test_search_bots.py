@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.match import match
@@ -121,7 +122,7 @@ def test_one_more_hand_does_not_undo_the_rounds_of_em(kind):
 # What it believes
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, slow(3)])
 def test_nobody_is_believed_to_hold_a_card_that_is_seen(players):
     game = felt.load_game("holdem" if players == 2 else "holdem(players=3)")
     bot = TallyBot(game, **FEW)

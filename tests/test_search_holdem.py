@@ -116,6 +116,7 @@ def test_beliefs_that_are_none(trees, wrong):
             trees[2].search(1, HOLE, (), [], beliefs=given, iterations=1)
 
 
+@pytest.mark.slow
 def test_three_players_by_closed_form(trees):
     """Last of three on the river, the others call all: a bet shows down for the pot and three bets."""
     tree, hole = trees[3].tree, parse_cards("QsTs")

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
+from speed import slow
 
 import openfelt as felt
 from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
@@ -169,7 +170,7 @@ def test_the_second_is_the_share_of_the_pot_if_nobody_folds():
     assert won == pytest.approx(2 * paid * share)
 
 
-@pytest.mark.parametrize("bots", [("random", "probe"), ("random", "probe", "always-call")])
+@pytest.mark.parametrize("bots", [("random", "probe"), slow(("random", "probe", "always-call"))])
 def test_controls_make_the_error_smaller(bots):
     game = TWO if len(bots) == 2 else THREE
     result = match(*bots, game=game, hands=20_000, dealing=FRESH, seed=7)

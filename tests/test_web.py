@@ -741,6 +741,7 @@ def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
         assert json.loads(each.said())["database"] == str(database)
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_lose_no_hand_that_was_over(tmp_path):
     database, dice = tmp_path / "table.db", random.Random(10)
     (key,) = prepared(database, [("leduc", ["random"])])
