@@ -604,7 +604,7 @@ def test_a_run_of_which_only_the_policy_is_kept(capsys, tmp_path):
     for more, says in (
         ([], "run already holds a run; name another folder"),
         (["--resume"], "no checkpoint to resume from"),
-        (["--resume", "--policy-only"], "--resume goes on from a checkpoint"),
+        (["--resume", "--policy-only"], "--resume needs a checkpoint"),
     ):
         assert main([*train, *more]) == 2
         assert says in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_buckets_are_few(on_one_board):
 
 @pytest.mark.parametrize("name", sorted(set(BOTS) - set(STRATEGY_FEATURES)))
 def test_other_bots_get_one_sentence(name):
-    with pytest.raises(FeltError, match=f"ace1 and chen.*; {re.escape(name)} is not among them"):
+    with pytest.raises(FeltError, match=f"ace1 and chen.*; {re.escape(name)} does not"):
         formula_player(name)
 
 

@@ -243,7 +243,7 @@ assert not missing & {name.partition(".")[0] for name in sys.modules}
 
 for kind in (openfelt.PCFRPlus, openfelt.SequenceLP, openfelt.SmoothUCT):
     openfelt.save_policy(kind("kuhn").run(200).policy, sys.argv[1])
-    assert openfelt.exploitability("kuhn", openfelt.load_policy(sys.argv[1])).nash_conv < 1
+    assert openfelt.exploitability(openfelt.load_policy(sys.argv[1])).nash_conv < 1
 assert openfelt.SmoothUCT("kuhn", device="auto").device == "cpu"
 try:
     openfelt.SmoothUCT("kuhn", device="cuda")

@@ -68,7 +68,7 @@ def test_a_line_leaks_what_the_best_answer_gains_there_alone(deck, cards, bets, 
     _, leaks, slow, other, ours = one_flop(deck, cards, bets, seat)
     betting = betting_lines(bets)
     own = reach_at_flop(ours, seat, deck)[0][live_pairs(deck)]
-    roots = betting.answered[street - FLOP][0]
+    roots = betting.decisions[street - FLOP][0]
     found = leaks[street - FLOP].sum(axis=0)
 
     def worth(best):

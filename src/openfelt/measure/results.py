@@ -179,8 +179,10 @@ class Value:
         return facts
 
     def __str__(self) -> str:
-        digits = 6 if self.origin.is_exact and not self.origin.device else 2
-        width = f" ± {self.half_width:.{digits}f} (95%)" if not self.origin.is_exact else ", exact"
+        digits = 2 if self.hands or self.origin.device else 6
+        width = (
+            f" ± {self.half_width:.{digits}f} (95%)" if self.hands or not self.origin.is_exact else ", exact"
+        )
         seats = ", ".join(
             f"{won:+.{digits}f} as {seat}" for seat, won in zip(self.seats, self.by_seat, strict=True)
         )
