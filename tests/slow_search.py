@@ -102,7 +102,7 @@ class SlowHoldem:
         return len(self.tree.actions(node))
 
     def shares(self, policy, node):
-        return list(policy.at(*self.row(node)).values())
+        return list(policy.at_bucket(*self.row(node)).values())
 
     def follow(self, node, action, luck):
         return self.tree.child(node, action)

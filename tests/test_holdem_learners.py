@@ -174,13 +174,13 @@ def test_sampling_follows_the_probabilities():
         (0, "AhKd", "Player 0 is not to act after 'the blinds'"),
         (1, "AhKd limp", "no betting line 'limp'"),
         (1, "raise", "starts with two different hole cards"),
-        (1, "AhAh", "starts with two different hole cards"),
+        (1, "AhAh", "appears twice"),
         (0, "AhKd call check 2c3c", "On the flop the board has 3 cards, not 2"),
     ],
 )
 def test_infosets_that_do_not_exist_are_refused(player, infoset, message):
     tree = compile_any(SMALL)
-    with pytest.raises(felt.GameError, match=message):
+    with pytest.raises(felt.FeltError, match=message):
         rule_policy(tree, "probe").at(player, infoset)
 
 
@@ -313,7 +313,7 @@ def test_values_do_not_depend_on_threads_and_change_sign_with_the_sides():
     two = holdem_value(first, second, deals=50_000, threads=2)
     assert one == two
     assert holdem_value(second, first, deals=50_000).chips == -one.chips
-    with pytest.raises(felt.FeltError, match="2 deals"):
+    with pytest.raises(felt.FeltError, match="2 or more"):
         holdem_value(first, second, deals=1)
     with pytest.raises(felt.FeltError, match="3 players"):
         holdem_value(first, rule_policy(compile_any(THREE), "random"), deals=10)
@@ -442,14 +442,11 @@ def test_a_bot_of_other_buckets_sits_at_the_same_table(tmp_path):
 
 def test_what_cannot_be_said_of_holdem_is_refused():
     solver = felt.UCT(SMALL, k=0.5).run(10)
-    policy = solver.policy
     for refused in (
         solver.measure,
-        lambda: felt.join_seats([policy, policy]),
-        lambda: felt.mixture([policy, policy], [1, 1]),
         lambda: solver.run(until=0.1),
     ):
-        with pytest.raises(felt.FeltError, match="too large"):
+        with pytest.raises(felt.FeltError, match="not computed during training"):
             refused()
 
 

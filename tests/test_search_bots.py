@@ -93,8 +93,8 @@ def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
     assert np.abs(fresh.policy().probabilities - before).max() > after
     save_model(loaded, tmp_path / "again")
     again = load_model(tmp_path / "again", LEDUC)
-    assert again.before.hands == 640
-    assert again.before.habits.sum() == sum(len(list(_his(hand, domain))) for hand in _all(domain))
+    assert again.earlier.hands == 640
+    assert again.earlier.habits.sum() == sum(len(list(_his(hand, domain))) for hand in _all(domain))
     for hand in leduc_hands(200, 3, domain):  # far enough to be fitted anew
         again.learn(hand)
     assert np.abs(again.policy().probabilities - before).max() < 0.05
