@@ -588,7 +588,7 @@ def test_large_trees_are_asked_node_by_node(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_search_gets_the_product_with_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HoldemDomain, "tables", None)
+    monkeypatch.setattr(HoldemDomain, "rank_tables", None)
     prior = fitted()
     zeros = np.zeros(50, np.int64)
     model = RelationalModel("holdem", prior=prior)
