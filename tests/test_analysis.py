@@ -216,7 +216,7 @@ def test_shares_do_not_drift_while_cards_come():
 def test_shares_refuse_what_is_no_hand():
     with pytest.raises(FeltError, match="twice"):
         three_way_shares(["AhKh", "AhQd", "2c2d"])
-    with pytest.raises(FeltError, match="three hands, not of 2"):
+    with pytest.raises(FeltError, match="three hands, not for 2"):
         three_way_shares(["AhKh", "AcQd"])
 
 
@@ -323,7 +323,7 @@ def test_luck_is_not_known_with_a_bot_that_says_nothing():
         assert luck_adjusted(hand, 0, bots) is None
         found = ev_losses(hand, 0, bots)
         assert (found.exact, found.decisions) == (False, ())
-        assert found.explain.startswith("What an action loses is not known here")
+        assert found.explain.startswith("EV losses are not available")
 
 
 # Losses, exact
