@@ -325,7 +325,7 @@ def test_bad_input_gets_a_sentence(features):
         feature_columns(["hand potental"])
     with pytest.raises(FeltError, match="at least one"):
         feature_columns(())
-    with pytest.raises(FeltError, match="one opponent"):
+    with pytest.raises(FeltError, match="for two players"):
         features_of(compile_holdem(Holdem(players=3)), np.zeros(1_326))
     with pytest.raises(FeltError, match="for 1326 pairs of hole cards, not for 169"):
         features_of(compile_holdem(Holdem()), np.zeros(169))
