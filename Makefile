@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -14,13 +14,18 @@ demo: $(VENV)/.installed
 play: $(VENV)/.installed-web
 	$(BIN)/felt play
 
-# The checks, and beside them the tests with the oracles they are compared with; tests/conftest.py says which
-# come first.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2 --dist loadfile --no-loadscope-reorder
+
+# The checks, and beside them a short test of every mechanism; tests/conftest.py says which come first.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 check tests
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow"
+
+# Larger games, longer runs, all hands and all pages in a browser.
+test-slow: $(VENV)/.installed-dev
+	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from openfelt.core.disk_cache import keep
+from openfelt.core.disk_cache import load_or_build
 from openfelt.core.folders import cache_folder
 
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
@@ -16,42 +16,68 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
 TABLES = ("abstractions", "cards")  # folders of the cache with what is made of all hands
 
-# The files that take longest, the longest first: none of them is then what all others wait for in the end.
-# Those of the browser wait for 20 seconds at most, and come when the kernels of the table are compiled.
+# Files that take long, in the order in which workers take them, so that no worker is left alone with one of
+# them in the end. The first two need different kernels; others find those compiled.
 LONGEST = (
     "test_holdem_learners",
-    "test_table",
     "test_learners",
+    "test_table",
     "test_gpu",
     "test_exact",
-    "test_exploitability_study",
-    "test_browser",
+    "test_previous_version",
     "test_search_holdem",
     "test_models",
-    "test_stand_ins",
+    "test_exploitability_study",
+    "test_browser",
     "test_web",
     "test_arena",
     "test_cli",
     "test_abstraction",
     "test_responses",
     "test_lobby",
+    "test_response_studies",
+    "test_cards",
+    "test_search",
+    "test_solvers",
+    "test_stand_ins",
     "test_holdem_rules",
     "test_open_spiel",
-    "test_response_studies",
     "test_analysis",
-    "test_solvers",
-    "test_cards",
-    "test_studies",
-    "test_search",
     "test_histories",
+    "test_studies",
     "test_network",
+    "test_statistics",
+    "test_leaks",
+    "test_bots",
 )
+
+NOTHING_SKIPPED = os.environ.get("CI") == "true"
+OPTIONAL = ("pygambit",)  # built from source for minutes
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the longest files (`make test` gives them out in this order)."""
+    """Begin with the longest files (the Makefile lets workers take them in this order)."""
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    return _without_skips((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return _without_skips((yield))
+
+
+def _without_skips(report):
+    """In CI a test that is skipped, for want of a program or package, is a failure."""
+    if NOTHING_SKIPPED and report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr)
+        if not any(name in reason for name in OPTIONAL):
+            report.outcome, report.longrepr = "failed", f"Nothing may be skipped in CI: {reason}"
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -70,10 +96,10 @@ def _own_cache(tmp_path_factory):
 
     def keep_once(*what):
         with _shared(tmp_path_factory, "tables"):
-            return keep(*what)
+            return load_or_build(*what)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openfelt.cards.abstraction.abstraction.keep", keep_once)
+        patch.setattr("openfelt.cards.abstraction.abstraction.load_or_build", keep_once)
         yield
     with _shared(tmp_path_factory, "tables") as folder:
         (folder / cache.parent.name).unlink()

@@ -1,8 +1,8 @@
 """A slow twin of a match, from the definitions: rules, `Hand`, and the numbers of the generator by place.
 
 A deal has 64 numbers for chance and 64 for decisions; the n-th decision of a hand draws the n-th of these,
-whoever decides. Deal n is played in the seating of number n, and once more in each that follows it if every
-deal is played in all seatings.
+whichever bot decides. Deal n is played in seating number n, and in each following one if every deal is played
+in all seatings.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class SlowHand:
     seating: tuple[int, ...]  # the participant in each seat
 
     def style(self, participant: int) -> Counter:
-        """How often he took each action, before the flop and later."""
+        """How often a bot took each action, before the flop and later."""
         found: Counter = Counter()
         board = -2 * self.hand.game.players
         for step in self.hand.steps:

@@ -35,7 +35,7 @@ from openfelt.hands.record import HIDDEN, HandRecord
 
 @pytest.mark.parametrize(("text", "name"), [(TWO_PLAYERS, "holdem"), (THREE_PLAYERS, "holdem(players=3)")])
 def test_examples_of_the_specification(text, name):
-    """Every state is read and written back as it stands, and it is his turn just where he answers."""
+    """Every state is read and written back unchanged, and it is the player's turn exactly if it answers."""
     game, lines = load_game(name), text.split("\n")[1:-1]
     answers = 0
     for line, after in zip(lines, [*lines[1:], ""], strict=True):

@@ -1,4 +1,4 @@
-"""The dealer of the competition's protocol: matches over sockets, and players whom nothing forbids."""
+"""The dealer of the ACPC protocol: matches over sockets, with well-behaved and hostile players."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def test_an_action_that_is_not_possible_becomes_a_call(tmp_path):
 
 
 def test_too_many_impossible_actions(tmp_path):
-    """Then the player is no longer asked: he checks or folds."""
+    """Then the dealer no longer waits for the player: it checks or folds."""
     log = tmp_path / "rude.log"
 
     def rude(player):
@@ -431,7 +431,7 @@ def test_all_players_leave(tmp_path):
 
 
 def test_a_player_who_does_not_read_is_given_up(monkeypatch):
-    """What waits for him is bounded."""
+    """The buffer for a player that does not read is bounded."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         far = socket.create_connection(listener.getsockname())
         near, _ = listener.accept()
@@ -450,7 +450,7 @@ def test_a_player_who_does_not_read_is_given_up(monkeypatch):
 
 
 def test_a_slow_reader_gets_every_line(sent):
-    """Lines that do not go out at once go out while he is waited for."""
+    """Lines that cannot be sent at once are sent while the dealer waits for the player."""
     heard = []
 
     def slow(player):

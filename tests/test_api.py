@@ -59,16 +59,16 @@ def test_a_model_finds_a_player_that_always_raises(leduc_hands):
     model = felt.fit_model(leduc_hands, "always-raise", kind="frequencies")
     policy = model.policy()
     assert policy.game == "leduc"
-    free, facing = policy.at(0, "J")["bet"], policy.at(1, "Q bet")["raise"]
-    assert min(free, facing) > 0.98
+    assert policy.at(0, "J")["bet"] > 0.98
+    facing = policy.at(1, "Q bet")  # frequencies count the calls at the cap of raises as well
+    assert facing["fold"] < 0.02 < facing["call"] < facing["raise"] + facing["call"]
     scores = felt.score_model(model, leduc_hands, "always-raise")
     assert scores[0].action_loss.mean == pytest.approx(scores[1].action_loss.mean)  # it is the frequencies
-    actions = [len(words) for words in (policy.at(0, "J"), policy.at(1, "Q bet"))]
-    assert scores[0].action_loss.mean < 0.1 < scores[2].action_loss.mean < math.log(max(actions))
+    assert scores[0].action_loss.mean < math.log(2) < scores[2].action_loss.mean < math.log(3)
 
 
 def test_a_model_needs_hands_of_its_player(leduc_hands):
-    with pytest.raises(felt.FeltError, match=r"There is no player 'randon'.* did you mean 'random'"):
+    with pytest.raises(felt.FeltError, match=r"There is no player 'randon' .* did you mean 'random'"):
         felt.fit_model(leduc_hands, "randon")
     with pytest.raises(felt.FeltError, match="There are no hands"):
         felt.fit_model([], "random")
@@ -76,15 +76,16 @@ def test_a_model_needs_hands_of_its_player(leduc_hands):
         felt.fit_model(leduc_hands, "random", game="kuhn")
 
 
+@pytest.mark.slow  # builds the bucket tables of all hands
 def test_search_in_holdem_finds_the_nuts():
     """With a royal flush on the river, facing a bet: folding loses what was paid, raising wins more."""
-    line = "call check Qh Jh Th check check 2c check check 3d bet"
-    found = felt.search("holdem", 1, f"AhKh {line}".replace("Qh Jh Th", "QhJhTh"), iterations=2_000, seed=1)
+    infoset = "AhKh call check QhJhTh check check 2c check check 3d bet"
+    found = felt.search("holdem(buckets='ehs2:169/20/20/20')", 1, infoset, iterations=2_000, seed=1)
     assert found.values.keys() == {"fold", "call", "raise"}
     assert found.values["fold"] == -2
     assert found.values["raise"] > found.values["call"] == 6
-    assert found.action == "raise"
-    assert sum(found.visits.values()) == found.iterations == 2_000
+    assert found.action == max(found.visits, key=found.visits.__getitem__) == "raise"
+    assert found.iterations == 2_000
 
 
 def test_search_against_a_policy_approaches_its_best_response():

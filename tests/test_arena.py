@@ -273,7 +273,7 @@ def test_a_match_finds_the_exact_value(game, dealing, hands):
     assert result.scores[0].by_seat == pytest.approx(truth, abs=20 * won.error)
 
 
-# The same result, whoever plays it, and however often it was stopped.
+# The same result with any number of processes, and however often it was stopped.
 
 
 def test_the_number_of_threads_does_not_matter():
@@ -603,7 +603,7 @@ def test_a_bot_derived_from_a_policy_is_told_how_hands_end(base):
 
 @pytest.fixture
 def watchdog():
-    """Ends a test that hangs, by a clock that matches do not use and an error that nobody catches."""
+    """Ends a test that hangs, by a clock that matches do not use and an error that no code catches."""
 
     def bark(*_):
         pytest.fail("The bot was never interrupted.")

@@ -36,6 +36,7 @@ from browser import (
     tap,
     type_key,
 )
+from speed import slow
 from table_player import (
     HIDDEN,
     Server,
@@ -140,7 +141,9 @@ def check_finished_hand(player: Player, database: Path, game: str) -> None:
     check_score(page, database, player.session, big_blind=BIG_BLIND if "holdem" in game else None)
 
 
-@pytest.mark.parametrize(("game", "bots"), SITTINGS)
+@pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "bots"), [SITTINGS[0], *(slow(*each) for each in SITTINGS[1:])])
 def test_a_session_by_mouse(visit, server, database, game, bots):
     page = visit()
     sit_down(page, game, bots)
@@ -162,7 +165,11 @@ def test_a_session_by_mouse(visit, server, database, game, bots):
 
 @pytest.mark.parametrize(
     ("game", "bots"),
-    [("leduc", ["random"]), ("holdem", ["always-call"]), ("kuhn(players=3)", ["random", "always-call"])],
+    [
+        ("leduc", ["random"]),
+        slow("holdem", ["always-call"]),
+        slow("kuhn(players=3)", ["random", "always-call"]),
+    ],
 )
 def test_a_session_by_keys_alone(visit, server, database, game, bots):
     page = visit()
@@ -222,6 +229,7 @@ def focus_is_seen(page: Page) -> bool:
     return bool(page.evaluate(outlined))
 
 
+@pytest.mark.slow
 def test_keys_do_what_they_say_and_no_more(visit, server):
     player = at_table(visit, server, "holdem", "always-call")
     page = player.page
@@ -257,6 +265,7 @@ def test_keys_do_what_they_say_and_no_more(visit, server):
     assert player.number == 3
 
 
+@pytest.mark.slow
 def test_a_double_click_acts_once(visit, server):
     page, wishes, deaf = visit.blank(), list[dict[str, Any]](), list[bool]()
 
@@ -281,6 +290,7 @@ def test_a_double_click_acts_once(visit, server):
     assert [wish["do"] for wish in wishes] == ["deal", "act"]
 
 
+@pytest.mark.slow
 def test_the_focus_is_not_lost_by_playing(visit, server):
     """A button that was pressed goes away; Tab goes on from there, and every stop can be seen."""
     player = at_table(visit, server, "leduc", "always-call", press=space)
@@ -297,6 +307,7 @@ def test_the_focus_is_not_lost_by_playing(visit, server):
         assert page.evaluate("document.getElementById('controls').contains(document.activeElement)")
 
 
+@pytest.mark.slow
 def test_new_lines_are_added_to_the_account(visit, server):
     """A live region whose old lines are replaced would be read again from the start."""
     player = at_table(visit, server, "leduc", "always-call")
@@ -401,7 +412,7 @@ def play_against(visit: Visits, server: Server, what: str) -> Page:
     return page
 
 
-@pytest.mark.parametrize("what", LIES)
+@pytest.mark.parametrize("what", [slow(what) if place else what for place, what in enumerate(LIES)])
 def test_a_deal_that_was_tampered_with_is_told_loudly(visit, server, what):
     page = play_against(visit, server, what)
     fairness = page.get_by_role("alert").filter(has_text="FAILED verification")
@@ -412,6 +423,7 @@ def test_a_deal_that_was_tampered_with_is_told_loudly(visit, server, what):
     assert contrast(page, "#fairness summary") >= 4.5
 
 
+@pytest.mark.slow
 def test_a_server_that_draws_the_nonce_itself_is_found_out(visit, server):
     """It refuses the page's, and says that another window has dealt: it could have tried many."""
     page = visit.blank()
@@ -431,6 +443,7 @@ def test_a_server_that_draws_the_nonce_itself_is_found_out(visit, server):
     expect(page.locator("#fairness")).to_contain_text(LIES["nonce"])
 
 
+@pytest.mark.slow
 def test_a_nonce_is_drawn_once_a_hand(visit, server):
     """A server that could refuse nonces until it likes one would choose the cards."""
     nonces, commitments, refusing = list[str](), set[str](), [True]
@@ -474,6 +487,7 @@ def test_a_nonce_is_drawn_once_a_hand(visit, server):
     assert len(set(nonces)) == 2
 
 
+@pytest.mark.slow
 def test_cards_that_changed_over_a_reload_are_told(visit, server):
     page, lying = visit.blank(), [True]
     between(page, lambda message: lie(message, "own card, once") if lying else message)
@@ -490,6 +504,7 @@ def test_cards_that_changed_over_a_reload_are_told(visit, server):
     expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
 
 
+@pytest.mark.slow
 def test_looking_back_is_verified_where_the_hand_was_dealt(visit, server):
     player = at_table(visit, server, "leduc", "always-call")
     player.play(2)
@@ -511,6 +526,7 @@ def test_looking_back_is_verified_where_the_hand_was_dealt(visit, server):
     expect(page.locator("#fairness")).to_contain_text(LIES["nonce"])
 
 
+@pytest.mark.slow
 def test_an_honest_middleman_changes_nothing(visit, server):
     expect(play_against(visit, server, "").locator("#fairness")).to_have_attribute("data-fair", "fair")
 
@@ -519,7 +535,7 @@ def test_an_honest_middleman_changes_nothing(visit, server):
 
 
 @pytest.mark.parametrize(
-    ("game", "bots"), [("holdem", ["always-call"]), ("leduc(players=3)", ["random"] * 2)]
+    ("game", "bots"), [("holdem", ["always-call"]), slow("leduc(players=3)", ["random"] * 2)]
 )
 def test_a_reload_in_mid_hand_comes_back_to_it(visit, server, database, game, bots):
     player = at_table(visit, server, game, *bots)
@@ -535,6 +551,7 @@ def test_a_reload_in_mid_hand_comes_back_to_it(visit, server, database, game, bo
     check_finished_hand(player, database, game)
 
 
+@pytest.mark.slow
 def test_a_lost_connection_comes_back_to_the_same_hand(visit, server):
     page = visit.blank()
     sockets = between(page)
@@ -553,6 +570,7 @@ def test_a_lost_connection_comes_back_to_the_same_hand(visit, server):
     expect(page.locator("#fairness")).to_have_attribute("data-fair", "fair")
 
 
+@pytest.mark.slow
 def test_offline_and_back(visit, server):
     visit.forgive("ERR_INTERNET_DISCONNECTED")
     player = at_table(visit, server, "holdem", "always-call")
@@ -570,6 +588,7 @@ def test_offline_and_back(visit, server):
     expect(player.page.locator("#fairness")).to_have_attribute("data-fair", "fair")
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_comes_back_to_the_same_hand(chrome, tmp_path):
     path = tmp_path / "table.db"
     with process_server(path, lobby=False) as first, Visits(chrome, first.url.rstrip("/")) as visit:
@@ -616,6 +635,7 @@ def _second(player: Player) -> Page:
     return page
 
 
+@pytest.mark.slow
 def test_two_sessions_are_separate(visit, server, database):
     one = at_table(visit, server, "leduc", "always-call")
     page = one.page.context.new_page()
@@ -636,6 +656,7 @@ def test_two_sessions_are_separate(visit, server, database):
     assert Player(lobby).session == one.session
 
 
+@pytest.mark.slow
 def test_a_stale_click_gets_a_sentence_and_changes_nothing(visit, server):
     one = at_table(visit, server, "holdem", "always-call")
     page, deaf = visit.blank(), []
@@ -668,6 +689,7 @@ def kept_sessions(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_sessions_are_kept_whatever_the_server_says_of_them(visit, server):
     """They may be in another file, or a bot may be missing this time only."""
     visit.forgive("status of 40")
@@ -699,6 +721,7 @@ window.setTimeout = (what, pause, ...rest) => {
 """
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_opened_is_tried_again_ever_more_slowly(visit, server):
     page, closed = visit.blank(), [True]
     said = {"type": "error", "error": "There is no bot gone-fishing.", "request": None}
@@ -731,6 +754,7 @@ def test_a_table_that_cannot_be_opened_is_tried_again_ever_more_slowly(visit, se
 # The score
 
 
+@pytest.mark.slow
 def test_the_score_says_what_its_unit_is(visit, server):
     note = "mbb/h: thousandths of a big blind (2 chips) a hand"
     page = visit()
@@ -748,6 +772,7 @@ def test_the_score_says_what_its_unit_is(visit, server):
     expect(page.locator("#rate-note")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_chart_goes_from_zero_from_hand_to_hand(visit, server):
     player = at_table(visit, server, "kuhn", "random")
     player.play(3)
@@ -760,6 +785,7 @@ def test_the_chart_goes_from_zero_from_hand_to_hand(visit, server):
         assert all(left < right for left, right in pairwise(places))
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_not_known_is_not_nought(visit, server):
     """After one hand, and where all hands won the same."""
     page = visit.blank()
@@ -851,6 +877,7 @@ def test_a_replay_goes_forth_and_back(visit, server):
     assert told == ([] if cost < 0.005 else [pytest.approx(cost, abs=0.00501)])
 
 
+@pytest.mark.slow
 def test_hiding_the_bots_cards(visit, server):
     hand = finished(server, "leduc(players=3)", "random", "random", wanted="board")
     review = server.get(f"/api/hands/{hand['link']}")[1]
@@ -896,6 +923,7 @@ def holdem_hand(visit: Visits, server: Server, *bots: str, **options: Any) -> tu
     return page, review
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bots", [["always-call"], ["chen", "random"]])
 def test_a_replay_of_holdem(visit, server, bots):
     page, review = holdem_hand(visit, server, *bots)
@@ -910,6 +938,7 @@ def test_a_replay_of_holdem(visit, server, bots):
     expect(page.locator("#decision")).to_contain_text(re.compile(r"Luck-adjusted: [+−]?[\d.]+ chips\."))
 
 
+@pytest.mark.slow
 def test_costs_within_their_interval_are_not_called_costs(visit, server):
     page, review = holdem_hand(visit, server, "always-call")
     found = estimates(review)
@@ -933,6 +962,7 @@ def test_costs_within_their_interval_are_not_called_costs(visit, server):
     )
 
 
+@pytest.mark.slow
 def test_losses_that_cannot_be_had_are_told(visit, server):
     visit.forgive("status of 500")
     hand = finished(server, "leduc", "random")
@@ -944,6 +974,7 @@ def test_losses_that_cannot_be_had_are_told(visit, server):
     expect(page.locator("#step-text")).to_contain_text("End")
 
 
+@pytest.mark.slow
 def test_a_link_to_a_hand_shows_it_to_others_and_nothing_of_the_session(visit, server):
     """In a browser that was never at the table."""
     player = at_table(visit, server, "leduc", "equilibrium")
@@ -971,6 +1002,7 @@ def _fetched(page: Page, urls: list[str]) -> list[tuple[str, str]]:
     return [(url, page.request.get(url).text()) for url in urls if "/api/" in url]
 
 
+@pytest.mark.slow
 def test_copying_the_link_of_a_hand(visit, server):
     hand = finished(server, "kuhn", "random")
     page = visit(f"/hand/{hand['link']}", permissions=["clipboard-read", "clipboard-write"])
@@ -979,6 +1011,7 @@ def test_copying_the_link_of_a_hand(visit, server):
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
+@pytest.mark.slow
 def test_many_hands_come_in_pages(visit, server, database):
     with Window(server, server.begin("kuhn", "random")) as window:
         dice = random.Random(1)
@@ -999,6 +1032,7 @@ def test_many_hands_come_in_pages(visit, server, database):
 # Files
 
 
+@pytest.mark.slow
 def test_downloads(visit, server, tmp_path):
     player = at_table(visit, server, "holdem", "always-call")
     player.play(3)
@@ -1082,6 +1116,7 @@ def test_the_grid_of_kuhn_poker_is_that_of_its_equilibrium(visit):
     assert found["bet"] == pytest.approx([0, 100 / 3, 100], abs=1.5)
 
 
+@pytest.mark.slow
 def test_a_policy_as_a_matrix_along_a_line(visit, server):
     page = visit("/policy?game=holdem&bot=chen")
     check_matrix(page, server, "")
@@ -1139,9 +1174,9 @@ def check_matrix(page: Page, server: Server, line: str) -> None:
     ("game", "bots"),
     [
         ("kuhn", ["random"]),
-        ("leduc(players=3)", ["random"] * 2),
-        ("holdem", ["always-call"]),
-        ("holdem(players=3)", ["chen"] * 2),
+        slow("leduc(players=3)", ["random"] * 2),
+        slow("holdem", ["always-call"]),
+        slow("holdem(players=3)", ["chen"] * 2),
     ],
 )
 def test_playing_by_tap_on_a_phone(visit, server, database, game, bots):
@@ -1174,6 +1209,7 @@ def test_playing_by_tap_on_a_phone(visit, server, database, game, bots):
         check_finished_hand(player, database, game)
 
 
+@pytest.mark.slow
 def test_no_page_is_wider_than_its_window(visit, server):
     hand = finished(server, "leduc(players=3)", "random", "random", wanted="board")
     drawn = {
@@ -1214,6 +1250,7 @@ def brightness(page: Page) -> float:
     return sum(figures(colour)[:3]) / 3
 
 
+@pytest.mark.slow
 def test_themes(visit, server):
     dark = visit(color_scheme="dark")
     assert brightness(dark) < 60
@@ -1248,6 +1285,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_can_be_read(visit, server, theme):
     """The contrast of WCAG 2 (AA)."""
@@ -1323,6 +1361,7 @@ CARD = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_pages_for_those_who_hear_them(visit, server):
     page = visit()
     expect(page.locator("#sit-down")).to_be_enabled()
@@ -1392,6 +1431,7 @@ def test_links_to_nothing(visit):
     expect(page.get_by_role("alert")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_going_back_from_the_table(visit):
     """The lobby can be used again, and knows the session."""
     page = visit()
@@ -1416,6 +1456,7 @@ def test_going_back_from_the_table(visit):
 # With a token
 
 
+@pytest.mark.slow
 def test_a_token_is_asked_for(chrome, tmp_path):
     with (
         thread_server(tmp_path / "table.db", token="open sesame") as server,

@@ -43,7 +43,7 @@ from openfelt.cards.evaluator import CATEGORIES, CATEGORY_SHIFT, hand_category, 
 from openfelt.cards.strength import PREFLOP_FILE, RIVER_SCALE, RUNOUTS, hand_strength, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, preflop_lines
 from openfelt.core import files
-from openfelt.core.disk_cache import keep, kept_name
+from openfelt.core.disk_cache import cache_name, load_or_build
 
 RANKS_OF_HANDS = 7462  # different values of five cards
 
@@ -426,7 +426,7 @@ class Numbers:
         self.folder, self.made = folder, 0
 
     def get(self, kind: str = "numbers"):
-        return keep(
+        return load_or_build(
             self.folder, kind, "The table of numbers", self._make, lambda arrays, _: arrays["squares"]
         )
 
@@ -485,7 +485,7 @@ def test_what_is_of_another_kind_is_built_again(tmp_path):
 def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path):
     (tmp_path / "cache").write_text("in the way")
     numbers = Numbers(tmp_path / "cache" / "numbers")
-    with pytest.warns(UserWarning, match="The table of numbers is not kept"):
+    with pytest.warns(UserWarning, match="The table of numbers is not stored"):
         assert numbers.get()[99] == 99**2
 
 
@@ -498,7 +498,7 @@ def test_a_folder_that_cannot_be_written_is_no_fault(error, tmp_path, monkeypatc
 
     numbers = Numbers(tmp_path / "numbers")
     monkeypatch.setattr(files.os, "fsync", refuse)
-    with pytest.warns(UserWarning, match=r"The table of numbers is not kept: .*It cannot be"):
+    with pytest.warns(UserWarning, match=r"The table of numbers is not stored: .*It cannot be"):
         assert numbers.get()[99] == 99**2
     assert not numbers.folder.exists()
     monkeypatch.undo()
@@ -534,10 +534,10 @@ def test_of_several_who_make_the_same_the_first_one_counts(tmp_path):
 
 
 def test_names_of_what_is_kept_tell_words_apart():
-    names = {kept_name(word, [files]) for word in ("ehs:1", "ehs 1", "EHS:1")}
+    names = {cache_name(word, [files]) for word in ("ehs:1", "ehs 1", "EHS:1")}
     assert len(names) == 3
     assert all(name.startswith("ehs-1-") for name in names)
-    assert kept_name("ehs:1", [files]) != kept_name("ehs:1", [abstraction])
+    assert cache_name("ehs:1", [files]) != cache_name("ehs:1", [abstraction])
 
 
 def few_boards(tables, count):
@@ -580,7 +580,7 @@ def test_buckets_of_another_abstraction_are_built_again(small_cache):
 
 def test_buckets_that_cannot_be_kept_are_made_in_memory(small_cache):
     small_cache.write_text("in the way")
-    with pytest.warns(UserWarning, match="The table of ehs:3 is not kept"):
+    with pytest.warns(UserWarning, match="The table of ehs:3 is not stored"):
         tables = abstraction.load_abstraction("ehs:3").tables()
     assert not isinstance(tables.river, np.memmap)
     assert tables.river.max() == 2

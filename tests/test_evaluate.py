@@ -174,7 +174,7 @@ def test_seats_of_different_policies():
     assert felt.expected_values(join_seats([bad, good]))[0] <= -1 / 18
     with pytest.raises(felt.FeltError, match="2 players"):
         join_seats([good])
-    with pytest.raises(felt.FeltError, match="a policy for each seat"):
+    with pytest.raises(felt.FeltError, match="one policy per player"):
         join_seats([])
     with pytest.raises(felt.FeltError, match="players 0 to 1"):
         felt.best_response(good, 2)

@@ -16,7 +16,7 @@ from openfelt.cards.boards import PERMUTED_CARD, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
-from openfelt.measure.exploitability import against, exploitability
+from openfelt.measure.exploitability import exploitability, values_against
 from openfelt.measure.holdem.flop import _deal, _sort
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
@@ -59,7 +59,7 @@ def test_best_responses_are_those_of_the_enumerated_game(which):
 def test_expected_values_are_those_of_the_enumerated_game(ours, other):
     _, players, policies = nine_cards()
     found = [solve(Task(players[other], seat, players[ours]), NINE) for seat in BOTH]
-    assert found == pytest.approx(against(policies[ours], policies[other]), abs=1e-9)
+    assert found == pytest.approx(values_against(policies[ours], policies[other]), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_mixtures_are_those_of_the_enumerated_game(parts, weights):
     part = [solve(Task(other[0], seat), NINE) for seat in BOTH]
     assert abs(sum(found) - sum(part)) > 0.01  # it is another game than that against one of them
     found = [solve(Task(mixed(other, weights), seat, players[0]), NINE) for seat in BOTH]
-    assert found == pytest.approx(against(policies[0], one), abs=1e-9)
+    assert found == pytest.approx(values_against(policies[0], one), abs=1e-9)
 
 
 def test_mixtures_of_little():

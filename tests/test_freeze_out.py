@@ -93,7 +93,7 @@ def deal_board(state, cards):
 
 
 def test_short_stacks_as_in_pokerkit(tree):
-    """Who acts, what he can do, what there is to call, and who has what at the end: in 800 random hands."""
+    """Turn, legal actions, chips to call and final stacks, in 800 random hands."""
     pokerkit = pytest.importorskip("pokerkit")
     bots = Wild(), Wild()
     table, kinds = StackTable(GAME, bots, tree), Counter()
@@ -163,7 +163,7 @@ def test_a_raise_without_room_is_a_call_and_no_fault(tree):
         ((100, 1), (), 1),  # the small blind is all that the dealer has
         ((1, 100), (), 1),  # and the dealer has posted more than the big blind could
         ((2, 100), ("call",), 2),
-        ((100, 2), ("call",), 2),  # he calls with his last chip
+        ((100, 2), ("call",), 2),  # it calls with its last chip
         ((100, 3), ("raise", "call"), 3),  # a raise by one chip, which the other calls
         ((3, 100), ("raise", "call"), 3),  # a call for less; the rest is given back
     ],
@@ -216,7 +216,7 @@ def bot_board(bots):
 
 
 def test_always_fold_loses_exactly_its_blinds():
-    """10 with the button and 20 without, 7,500 in 500 hands: whoever begins, whatever the cards."""
+    """10 with the button and 20 without, 7,500 in 500 hands: whoever starts, with any cards."""
     result = freeze_out("always-fold", "always-raise", games=3, **PATIENT)
     assert [game.stacks for game in result.games] == [(2_500, 17_500)] * 3
     first, second = result.scores

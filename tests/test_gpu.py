@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import gpu_cases
 import numpy as np
 import pytest
+from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
@@ -26,26 +27,40 @@ from openfelt.solve.registry import solver_type
 
 TRAIN = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "1000", "--out", "run", "--json"]
 
+SAVED = "a_policy_is_saved_for_everybody"
+LONG = ("rivers_are_worth_what_the_cpu_finds",)
+
+
+def is_long(name: str) -> bool:
+    """Whether a case takes many seconds in the simulator, where a shorter one tests nearly the same."""
+    if "holdem" in name:
+        return name != gpu_cases.title(gpu_cases.SMALL, "smooth-uct", 100, {"k": 0.5})
+    return name in LONG
+
 
 @pytest.fixture(scope="session")
-def cases(strengths, tmp_path_factory):
-    """The folder of the cases, once they have run; with what went wrong in each."""
+def cases(request, tmp_path_factory):
+    """The folder of the cases that this run selects, once they have run; with what went wrong in each."""
     if find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed")
+    selected = [item.callspec.params["name"] for item in request.session.items if "gpu_case" in item.keywords]
+    if any("holdem" in name for name in selected):
+        request.getfixturevalue("strengths")
     folder = tmp_path_factory.mktemp("gpu")
     # The machine code of the CPU's kernels is that of this process.
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(jit.kernel_cache().parent)}
     if why_no_gpu():
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", gpu_cases.__file__, str(folder)],
+        [sys.executable, "-W", "ignore", gpu_cases.__file__, str(folder), *selected, SAVED],
         env=environment, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder, json.loads((folder / "found.json").read_text())
 
 
-@pytest.mark.parametrize("name", gpu_cases.CASES)
+@pytest.mark.gpu_case
+@pytest.mark.parametrize("name", [slow(name) if is_long(name) else name for name in gpu_cases.CASES])
 def test_on_a_gpu(name, cases):
     _, found = cases
     if found[name]:
@@ -53,7 +68,7 @@ def test_on_a_gpu(name, cases):
 
 
 def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
-    folder = gpu_cases.folder_of(cases[0], "a_policy_is_saved_for_everybody")
+    folder = gpu_cases.folder_of(cases[0], SAVED)
     policy = felt.load_policy(folder / "policy")
     measured = felt.exploitability(policy)
     assert measured.nash_conv == pytest.approx(float((folder / "nash_conv").read_text()), abs=1e-12)
@@ -121,7 +136,7 @@ def test_without_a_gpu_the_command_says_so(why, capsys):
     captured = capsys.readouterr()
     facts = json.loads(captured.out)
     assert (facts["device"], facts["iterations"]) == ("cpu", 1000)
-    assert "learning on the CPU: " in captured.err
+    assert "training on the CPU: " in captured.err
     assert why in captured.err
     assert captured.err.count("\n") == 1
     whole = felt.SmoothUCT("kuhn").run(1000)
@@ -167,7 +182,7 @@ def test_a_solver_for_the_cpu_says_so_where_the_device_is_open(name, capsys, tmp
     assert main([*words, "--device", "auto"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["device"] == "cpu"
-    assert captured.err == f"learning on the CPU: {name} does not run on a GPU.\n"
+    assert captured.err == f"training on the CPU: {name} does not run on a GPU.\n"
     assert main([*words, "--device", "cuda"]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)

@@ -242,7 +242,7 @@ def test_cards_that_nobody_showed_stay_hidden(hands, players, tmp_path):
             write_phh(path, [partly])
             assert list(read_phh(path)) == [partly]
             history = pokerkit.HandHistory.loads(path.read_text())
-            assert f"p{seat + 1} sm {HIDDEN}{HIDDEN}" not in history.actions  # he does not show: he mucks
+            assert f"p{seat + 1} sm {HIDDEN}{HIDDEN}" not in history.actions  # it mucks instead of showing
             state = by_pokerkit(history)
             assert [UNITS[players] * chips for chips in record.won] == list(state.payoffs)
     assert unsaid > 20

@@ -555,7 +555,7 @@ def test_a_resumed_run_meets_the_same_opponent(tmp_path):
         (felt.UCT, "bluff(1,1,2)", {"rollout": "call"}, "checks or calls, and bluff(1,1,2) has none"),
         (felt.UCT, "leduc", {"rollout": "deep"}, "rollout must be uniform or call or on-policy, not deep"),
         (felt.UCT, "leduc", {"opponent": "nowhere"}, "nowhere."),
-        (felt.UCT, "leduc", {"opponent": felt.uniform_policy("kuhn")}, "made for kuhn, not for leduc"),
+        (felt.UCT, "leduc", {"opponent": felt.uniform_policy("kuhn")}, "is for kuhn, not for leduc"),
         (felt.UCT, "leduc", {"gamma": 0.5}, "uct has no parameter 'gamma'"),
         (felt.SmoothUCT, "leduc", {"gamma": 1.5}, "gamma must be a number from 0 to 1"),
         (felt.SmoothUCT, "leduc", {"eta0": -0.5}, "eta0 must be a number from 0 to 1"),

@@ -123,9 +123,9 @@ def test_strengths_in_holdem_are_the_studies():
         mean = sum(own) / len(own)
         verb = "wins" if mean > 0 else "loses"
         assert choice.strength.startswith(f"{verb} {abs(mean):,.0f} ± ")
-        assert f"the other {len(own)} bots in the mean; " in choice.strength
+        assert f"the other {len(own)} bots on average; " in choice.strength
         assert choice.strength.count("`default`") == (choice.name != "default")
-    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, the least of all"
+    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, its worst result"
     assert strength("default", game).endswith(least)
 
 
@@ -138,7 +138,7 @@ def test_strengths_with_three_players_are_the_studies():
     for choice in choices:
         won, half = float(rows[choice.name]["won"]), float(rows[choice.name]["half_95"])
         if choice.name == "poki-like":
-            assert choice.strength.startswith("what the other bots are measured by")
+            assert choice.strength.startswith("the reference opponent")
         else:
             assert choice.strength == f"loses {-won:,.0f} ± {half:,.0f} mbb/h to two `poki-like`"
 

@@ -100,7 +100,7 @@ def test_pictures(fitted, histories, tmp_path, capsys):
     assert code == 0
     assert "drawn in" in out
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    assert "picture" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.png")
+    assert "no trees to draw" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.png")
     assert ".png" in refused(capsys, "model", "show", folder, "--plot", tmp_path / "t.gif")
 
 

@@ -74,10 +74,10 @@ def test_every_game_can_be_played(name):
 def test_the_others_cards_are_told_only_after_the_hand():
     for seed in range(20):
         _, told = play("leduc", ["check", "call"] * 9, seed=seed)
-        end = next(n for n, line in enumerate(told) if "all that happened" in line)
+        end = next(n for n, line in enumerate(told) if "all events" in line)
         dealt = [line for line in told[:end] if "dealt:" in line]
         assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in told[end])
-        assert not any("knew" in line for line in told[:end])
+        assert not any("it chose" in line for line in told[:end])
 
 
 def test_winnings_are_those_of_the_rules():
@@ -102,7 +102,7 @@ def test_quitting_and_nonsense():
     terminal, told = play("kuhn", ["what", "", "9", "q"])
     assert terminal.winnings == []
     assert sum("is not one of" in line for line in told) == 3
-    assert "No hand was finished" in told[-1]
+    assert "No finished hand" in told[-1]
 
 
 @pytest.mark.parametrize(
@@ -176,4 +176,4 @@ def test_felt_play(capsys, monkeypatch, tmp_path):
     assert "Good game" in capsys.readouterr().out
     assert "your move" in captured.err
     assert main(["play", "--terminal", "leduc", "--bot", "run"]) == 2
-    assert "does not fit leduc" in capsys.readouterr().err
+    assert "does not match leduc" in capsys.readouterr().err

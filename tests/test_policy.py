@@ -193,7 +193,7 @@ def test_a_full_disk_leaves_the_old_policy(writes, tmp_path, monkeypatch):
         real(descriptor)
 
     monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(felt.FileError, match=r"No space left on device.*untouched"):
+    with pytest.raises(felt.FileError, match=r"No space left on device.*unchanged"):
         felt.save_policy(felt.random_policy("kuhn", 2), tmp_path)
     monkeypatch.undo()
     assert felt.load_policy(tmp_path).probabilities.tobytes() == old.probabilities.tobytes()

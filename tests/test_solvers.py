@@ -154,9 +154,9 @@ def test_bad_settings_are_refused():
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     felt.DCFR("kuhn").run(3).save(tmp_path)
     for other, says in (
-        (felt.DCFR("leduc"), "made for kuhn"),
-        (felt.DCFR("kuhn(pot=8)"), "made for kuhn"),
-        (felt.CFR("kuhn"), "made by dcfr"),
+        (felt.DCFR("leduc"), "is a checkpoint of kuhn"),
+        (felt.DCFR("kuhn(pot=8)"), "is a checkpoint of kuhn"),
+        (felt.CFR("kuhn"), "is a checkpoint of dcfr"),
         (felt.DCFR("kuhn", alpha=2.0), "other parameters"),
     ):
         with pytest.raises(felt.FeltError, match=says):

@@ -196,7 +196,7 @@ def test_intervals_cover_the_exact_value(game, hands):
 
 @pytest.mark.parametrize("bots", [("always-call", "probe"), ("random", "random")])
 def test_intervals_of_holdem_with_luck_taken_out_cover_the_truth(bots):
-    """Who never folds and never looks wins as much as he loses, as do two of a kind."""
+    """A bot that never folds and ignores its cards breaks even, and so do two copies of one bot."""
     contest = Contest(Setup(TWO, bots, 1, FRESH))
     controls = contest.columns["controls"]
     blocks = [contest.play(200 * number, 200).moments for number in range(MATCHES)]
@@ -231,10 +231,11 @@ def test_intervals_cover_the_truth_of_a_very_long_match():
 
 
 def test_the_bounds_are_walds():
+    """Odds of 90 to 1 for better and 10 to 99 for worse; with equal errors of 5%, 19 to 1."""
     test = SequentialTest(margin=1.0, false_better=0.01, false_worse=0.1)
-    lower, upper = test.bounds
-    assert math.exp(upper) == pytest.approx((1 - 0.1) / 0.01)
-    assert math.exp(lower) == pytest.approx(0.1 / (1 - 0.01))
+    assert test.bounds == pytest.approx((-2.292535, 4.499810), abs=1e-6)
+    equal = SequentialTest(margin=1.0, false_better=0.05, false_worse=0.05)
+    assert equal.bounds == pytest.approx((-2.944439, 2.944439), abs=1e-6)
 
 
 def test_the_ratio_is_that_of_two_normal_distributions():

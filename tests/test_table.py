@@ -544,7 +544,7 @@ def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypat
         seat, words = number % game.players, random.Random(number)
         stores = [SessionStore(tmp_path / f"{number}-{each}.db") for each in range(2)]
         rows = [store.begin(name, [bot] * (game.players - 1), "5" * 64) for store in stores]
-        pair = [Session(store, row, BotPool().make) for store, row in zip(stores, rows, strict=True)]
+        pair = [Session(store, row, BotPool().get) for store, row in zip(stores, rows, strict=True)]
         for hand in range(1, seat + 2):  # those before the last are the same, to get to the seat
             same = plain_shuffle(plain_deck(name), "", f"{number} {hand}")
             for session, deck in zip(
@@ -623,7 +623,7 @@ class Refusing:
     def check_the_file(self) -> None:
         """A session that is read anew says the same."""
         store = self.tables._store
-        kept = session_state(Session(store, store.session(self.key), BotPool().make), chart=True)
+        kept = session_state(Session(store, store.session(self.key), BotPool().get), chart=True)
         assert [kept[kind] for kind in ("score", "next")] == [self.before[kind] for kind in ("score", "next")]
         assert kept["hand"] in (None, self.before["hand"])
 
@@ -712,7 +712,7 @@ def test_a_hand_goes_on_after_a_restart_at_any_step(name, bots, tmp_path):
             other = again.state(key)
             assert (
                 other["notice"]
-                == f"The server was restarted; hand {state['hand']['number']} goes on where it was."
+                == f"The server was restarted; hand {state['hand']['number']} continues where it was."
             )
             assert (other["hand"], other["next"]) == (state["hand"], None)
             assert other["score"]["won"] == state["score"]["won"]
@@ -1017,10 +1017,10 @@ def test_the_rate_and_its_interval_are_scipys():
 def test_luck_is_told_only_while_it_is_known_of_all_hands():
     score = Score(None)
     score.add(1, 0.5)
-    assert score.knows_luck
+    assert score.is_adjusted
     score.add(1, None)
     score.add(1, 0.5)
-    assert not score.knows_luck
+    assert not score.is_adjusted
     assert score.summary()["luck_free"] is None
     assert score.chart() == [[0, 0, None], [1, 1, None], [2, 2, None], [3, 3, None]]
 

@@ -84,7 +84,7 @@ def play(tmp_path, game, bot, hands=2):
     ("name", "says"),
     [
         ("Raises", "failed to act (ValueError: lost my glasses); it checked or folded."),
-        ("Rubbish", "named '42'; it checked or folded."),
+        ("Rubbish", "chose '42', which is not legal; it checked or folded."),
         ("Exits", "failed to act (SystemExit: 3); it checked or folded."),
     ],
 )
@@ -135,7 +135,7 @@ def test_the_terminal_plays_on_when_a_bot_fails(own, capsys, monkeypatch):
 def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("c\n" * 40))
     assert main(["play", "leduc", "--terminal", "--greedy", "--hands", "3", "--seed", "1"]) == 0
-    chances = [line for line in capsys.readouterr().out.splitlines() if "knew" in line]
+    chances = [line for line in capsys.readouterr().out.splitlines() if "it chose" in line]
     assert chances
     assert all("100%" in line for line in chances)
 
@@ -145,9 +145,9 @@ def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
     [
         (["--terminal", "--port", "9"], "--port is for the browser"),
         (["--terminal", "--no-browser"], "--no-browser is for the browser"),
-        (["--bot", "mine.py:Mine"], "Say which game mine.py:Mine plays"),
+        (["--bot", "mine.py:Mine"], "Name the game that mine.py:Mine plays"),
         (["--greedy"], "--greedy needs a game or a bot."),
-        (["--token", " "], "An empty token keeps nobody out."),
+        (["--token", " "], "The token is empty"),
         (["leduc", "--bot", "default"], "felt: default holds a policy of holdem"),
     ],
 )

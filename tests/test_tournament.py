@@ -78,7 +78,7 @@ def test_winnings_are_those_of_exact_evaluation(cup):
 
 
 def test_always_fold_loses_its_blinds_exactly():
-    """A chip as dealer, two without the button: 750 mbb/h against whoever always raises."""
+    """A chip as dealer, two without the button: 750 mbb/h against always-raise."""
     result = match("always-fold", "always-raise", hands=400, compiled=False)
     assert [score.won.mean for score in result.scores] == [-1.5, 1.5]
     assert result.amount(result.scores[0].won).mean == -750
@@ -296,7 +296,7 @@ def test_command_bots(capsys):
         (["match", "random", "probe", "--dealing", "twice"], "invalid choice"),
         (["match", "random", "probe", "--resume"], "--resume needs --out"),
         (["match", "random", "probe", "--resume", "--out", "nowhere"], "no match in nowhere"),
-        (["match", "random", "probe", "--error-rate", "0.1"], "--until-better, which is missing"),
+        (["match", "random", "probe", "--error-rate", "0.1"], "--error-rate needs --until-better"),
         (["match", "random", "probe", "--until-better", "1", "--error-rate", "0.7"], "below 0.5"),
         (["match", "random", "probe", "--game", "kuhn", "--history", "hands.txt"], ".phhs"),
         (["match", "random", "no.py:Bot"], "no file no.py"),

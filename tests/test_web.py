@@ -652,7 +652,7 @@ def records_of(server: Server, key: str) -> list:
 
 def test_a_window_that_does_not_read_is_dropped(monkeypatch):
     """Nobody else waits for it more than once."""
-    monkeypatch.setattr(sockets, "PATIENCE", 0.05)
+    monkeypatch.setattr(sockets, "SEND_TIMEOUT", 0.05)
 
     class Stuck:
         client_state = sockets.WebSocketState.CONNECTED
@@ -673,7 +673,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
         async def ask(_):
             return {"type": "state"}
 
-        found, stuck, reading = sockets.Sockets(ask), Stuck(), Reading()
+        found, stuck, reading = sockets.SessionSockets(ask), Stuck(), Reading()
         found._windows["key"] = {stuck, reading}
         for _ in range(5):
             await found._answer(reading, "key", '{"do": "deal"}')
@@ -721,7 +721,8 @@ def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
             with Window(server, key) as window:
                 assert window.hand == state["hand"]
                 assert (
-                    window.state["notice"] == f"The server was restarted; hand {number} goes on where it was."
+                    window.state["notice"]
+                    == f"The server was restarted; hand {number} continues where it was."
                 )
                 assert window.state["score"]["won"] == sum(end["won"] for end in ends[key])
                 window.play_on(dice)
@@ -816,7 +817,7 @@ def test_a_port_that_is_taken_is_told(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         answer = said_by(*felt_play(tmp_path / "table.db", "--port", port))
-        is_one_sentence(answer, f"The table cannot be at 127.0.0.1, port {port} (Address already in use)")
+        is_one_sentence(answer, f"The table cannot listen on 127.0.0.1, port {port} (Address already in use)")
     assert not (tmp_path / "table.db").exists()
 
 
@@ -826,9 +827,9 @@ def test_a_port_that_is_taken_is_told(tmp_path):
         (["khun"], "did you mean 'kuhn'"),
         (["goofspiel(4)"], "goofspiel(4) is not played at the table"),
         (["kuhn", "--bot", "nobody"], "nobody"),
-        (["kuhn", "--bot", "random", "--bot", "random"], "kuhn has one other seat, not 2."),
-        (["--host", "no.such.host.invalid"], "The table cannot be at no.such.host.invalid"),
-        (["--port", "70000"], "a port is a number from 0 to 65535"),
+        (["kuhn", "--bot", "random", "--bot", "random"], "kuhn has one opponent; 2 bots were given."),
+        (["--host", "no.such.host.invalid"], "The table cannot listen on no.such.host.invalid"),
+        (["--port", "70000"], "a port must be a number from 0 to 65535"),
         (["--hands", "3"], "--hands is for the terminal"),
     ],
 )

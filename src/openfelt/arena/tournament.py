@@ -182,12 +182,16 @@ def tournament(
     ----------
     bots : str
         Names of all bots (`felt bots` lists them; folders of runs too), each once.
+    game : Game, str or Path, optional
+        By default that of the first trained policy, else two-player hold'em.
     hands : int
         The number of hands of each match.
+    seed, dealing, limit, aivat, compiled, processes
+        As in `match`.
     folder : str or Path, optional
         Keep the matches there, each in a sub-folder; a tournament that was stopped resumes.
-    game, seed, dealing, limit, aivat, compiled, processes, progress
-        As in `match`.
+    progress : callable
+        Called with the number of hands played since its last call.
 
     Returns
     -------
@@ -196,8 +200,8 @@ def tournament(
 
     Examples
     --------
-    >>> felt.tournament("random", "always-call", "probe", game="kuhn", hands=200).ranking
-    (...)
+    >>> felt.tournament("random", "always-call", "probe", game="kuhn", hands=2000).ranking
+    ('probe', 'always-call', 'random')
     """
     rules = load_game(game) if game is not None else game_of_bots(bots)
     tables = pairings(bots, rules)

@@ -34,7 +34,7 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.cards.strength import OPPONENTS, RIVER_SCALE, RUNOUTS
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Ints, Longs, kernel
 
@@ -82,7 +82,7 @@ _loaded: dict[Path, StrengthTables] = {}  # by folder
 def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> StrengthTables:
     """The tables, from the cache folder; computed on first use (about ten seconds, 0.7 GB)."""
 
-    def make() -> Made:
+    def make() -> FolderContents:
         made: dict[str, NDArray[Any]] = {}
         for street, part in make_tables(threads=threads, progress=progress)._asdict().items():
             made |= {f"{street}.{name}": table for name, table in part._asdict().items()}
@@ -97,14 +97,14 @@ def strength_tables(*, threads: int = 2, progress: Progress | None = None) -> St
 
     folder = tables_folder()
     if folder not in _loaded:
-        _loaded[folder] = keep(folder, "strength", "The table of hand strengths", make, restore)
+        _loaded[folder] = load_or_build(folder, "strength", "The table of hand strengths", make, restore)
     return _loaded[folder]
 
 
 def tables_folder() -> Path:
     """The folder in which they are cached."""
     sources = (boards, deck, evaluator, strength, sys.modules[__name__])
-    return cache_folder() / "cards" / kept_name("strength", sources)
+    return cache_folder() / "cards" / cache_name("strength", sources)
 
 
 def make_tables(*, threads: int = 2, progress: Progress | None = None) -> StrengthTables:

@@ -1,4 +1,4 @@
-"""Names with parameters, as people write them: kuhn(pot=8), mcts(c=2,iterations=1000)."""
+"""Names with parameters, as on the command line: kuhn(pot=8), mcts(c=2,iterations=1000)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 
 class Call(NamedTuple):
-    """What was written."""
+    """A name and its parameters."""
 
-    word: str  # in small letters
+    word: str  # the name, in lower case
     positional: list[Any]
     keywords: dict[str, Any]
 
 
 def parse_call(name: str) -> Call | None:
-    """The word and its parameters, which are numbers and texts in quotes; None if there is no word in front.
+    """Parse a name whose parameters are numbers and quoted texts; None if it does not start with a word.
 
-    A ValueError where the parameters cannot be read.
+    Raises ValueError if the parameters cannot be parsed.
     """
     match = re.fullmatch(r"\s*([\w-]+)\s*(\(.*\))?\s*", name)
     if not match:

@@ -1,4 +1,4 @@
-"""Arrays that can be made again, kept in the cache folder: made on first need, checked when loaded."""
+"""A cache on disk for arrays that can be computed again: built on first use, verified when loaded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from openfelt.core.errors import FileError
 from openfelt.core.files import MANIFEST, load_folder, save_folder
 
 T = TypeVar("T")
-A_DAY = 24 * 3600.0  # seconds; nobody makes a table for that long
-Made = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays and facts
+ABANDONED_AFTER = 24 * 3600.0  # seconds; no table takes that long to build
+FolderContents = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays and facts
 
 
-def kept_name(word: str, modules: Iterable[ModuleType]) -> str:
-    """A readable word, a checksum of it, and one of the sources that the arrays depend on."""
+def cache_name(word: str, modules: Iterable[ModuleType]) -> str:
+    """The name of a cache folder: a readable word, its checksum, and that of the sources of the arrays."""
     digest = hashlib.sha256()
     for module in modules:
         digest.update(inspect.getsource(module).encode())
@@ -34,19 +34,19 @@ def kept_name(word: str, modules: Iterable[ModuleType]) -> str:
     return f"{readable}-{hashlib.sha256(word.encode()).hexdigest()[:8]}-{digest.hexdigest()[:12]}"
 
 
-def keep(
+def load_or_build(
     folder: Path,
     kind: str,
     what: str,
-    make: Callable[[], Made],
+    build: Callable[[], FolderContents],
     restore: Callable[[dict[str, NDArray[Any]], dict[str, Any]], T],
     *,
-    worth_it: Callable[[dict[str, NDArray[Any]]], bool] = lambda _: True,
+    is_worth_storing: Callable[[dict[str, NDArray[Any]]], bool] = lambda _: True,
 ) -> T:
-    """What `restore` makes of the folder's arrays and facts, memory-mapped; made and written if need be.
+    """Load arrays and facts from a folder, memory-mapped, or build and store them; return `restore` of both.
 
-    A folder that is damaged is replaced. One that cannot be written is no fault: a warning says so, and the
-    arrays stay in memory. Several processes may make the same at once; the first one's is kept.
+    A damaged folder is replaced. If the folder cannot be written, there is a warning, and the arrays stay in
+    memory. Several processes may build the same arrays at once; those of the first are stored.
     """
     if (folder / MANIFEST).exists():
         try:
@@ -54,22 +54,22 @@ def keep(
         except FileError as error:
             warnings.warn(f"{error} It is built again.", stacklevel=4)
             shutil.rmtree(folder, ignore_errors=True)
-    made = make()
-    if worth_it(made[0]):
+    contents = build()
+    if is_worth_storing(contents[0]):
         try:
             _remove_outdated(folder)
-            _put(folder, kind, made)
+            _store(folder, kind, contents)
             return restore(*load_folder(folder, kind))
         except (FileError, OSError) as error:
-            warnings.warn(f"{what} is not kept: {error}", stacklevel=4)
-    return restore(*made)
+            warnings.warn(f"{what} is not stored: {error}", stacklevel=4)
+    return restore(*contents)
 
 
-def _put(folder: Path, kind: str, made: Made) -> None:
-    """Written beside it, and put there in one step, unless another process was first."""
+def _store(folder: Path, kind: str, contents: FolderContents) -> None:
+    """Write a temporary folder and rename it, unless another process was first."""
     own = folder.with_name(f"{folder.name}.{os.getpid()}")
     try:
-        save_folder(own, kind, *made)
+        save_folder(own, kind, *contents)
         own.rename(folder)
     except OSError:
         if not (folder / MANIFEST).exists():
@@ -79,10 +79,10 @@ def _put(folder: Path, kind: str, made: Made) -> None:
 
 
 def _remove_outdated(folder: Path) -> None:
-    """Remove what was made of the same by earlier sources, and what a process that was killed has left."""
+    """Remove folders built from earlier sources, and temporary ones of processes that were killed."""
     stem = folder.name.rpartition("-")[0]
     for other in folder.parent.glob(f"{glob.escape(stem)}-*"):
         ours = re.fullmatch(r"([0-9a-f]{12})(\.[0-9]+)?", other.name.removeprefix(f"{stem}-"))
-        under_way = ours and ours[2] and time.time() - other.stat().st_mtime < A_DAY
+        under_way = ours and ours[2] and time.time() - other.stat().st_mtime < ABANDONED_AFTER
         if ours and not under_way and not (other == folder and (folder / MANIFEST).exists()):
             shutil.rmtree(other, ignore_errors=True)

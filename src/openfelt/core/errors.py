@@ -1,4 +1,4 @@
-"""The errors that a user may see: each is one sentence that says what is wrong and what is allowed."""
+"""The errors that a user may see. Each message is one sentence: what is wrong, and what is allowed."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class FileError(FeltError):
 
 
 class MissingError(FeltError):
-    """What was asked for by a key is not there."""
+    """There is no entry for the given key."""
 
 
 def unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
-    """The sentence for a name that nobody knows, with the nearest one that exists."""
+    """The sentence for an unknown name, with the closest known one."""
     names = sorted(allowed)
     near = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."

@@ -1,9 +1,8 @@
-"""Folders of arrays that survive a kill, tell damage from health, and never need pickle.
+"""Folders of arrays that survive a kill and detect damage, without pickle.
 
-A folder holds `.npy` files and a `manifest.json` that names them with their checksums. The arrays carry
-their checksum in their name and are written and synced first; then the manifest, which is sealed with a
-checksum of its own, is replaced in one step. A kill at any moment leaves the old folder or the new one,
-never a mixture.
+A folder holds `.npy` files and a `manifest.json` that lists them with their checksums. The arrays, with their
+checksums in their names, are written and synced first; then the manifest, which has a checksum of its own, is
+replaced in one step. A kill at any moment leaves the old folder or the new one, never a mixture.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ VERSION = 1
 def save_folder(
     folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> None:
-    """Write arrays and facts as a folder of that kind ("policy", "checkpoint", "tree").
+    """Write arrays and facts as a folder of a kind ("policy", "checkpoint", "tree").
 
-    Replaces an earlier folder of the same kind; never touches what it did not write itself.
+    Replaces an earlier folder of the same kind, and never touches files that it did not write.
     """
     before = _files_before(folder, kind, arrays)
     try:
@@ -47,7 +46,7 @@ def save_folder(
 
 
 def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read what `save_folder` wrote, memory-mapped and verified; or say in one sentence what is wrong."""
+    """Read what `save_folder` wrote, memory-mapped and verified; raises FileError."""
     manifest = read_manifest(folder, kind)
     arrays = {}
     for name, entry in manifest["files"].items():
@@ -57,7 +56,7 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
         if file_checksum(path) != entry["sha256"]:
             raise FileError(f"{path} is damaged: it was cut off or changed after it was saved.")
         try:
-            # Copy-on-write: the file stays as it is, and kernels see the type of any other array.
+            # Copy-on-write: the file stays unchanged, and kernels get an array of the usual type.
             arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
         except (ValueError, OSError) as error:
             raise FileError(f"{path} cannot be read: {error}.") from None
@@ -65,34 +64,34 @@ def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
 
 
 def _files_before(folder: Path, kind: str, names: Collection[str]) -> set[str]:
-    """The files of the folder that is about to be replaced; refuses a folder that is not ours."""
+    """The files of a folder that will be replaced; raises FileError if it holds other files."""
     if not folder.exists():
         return set()
     if not folder.is_dir():
-        raise FileError(f"{folder} is a file, where a folder for the {kind} is needed.")
+        raise FileError(f"{folder} is a file; the {kind} needs a folder.")
     if (folder / MANIFEST).exists():
         try:
             return {entry["file"] for entry in read_manifest(folder, kind)["files"].values()}
         except FileError as error:
-            raise FileError(f"{error} It is not overwritten; remove it or name another folder.") from None
-    # A save that was killed before its manifest was written leaves files of these names, and no others.
+            raise FileError(f"{error} It is not overwritten; remove it or choose another folder.") from None
+    # A save that was killed before it wrote the manifest leaves files with these names only.
     ours = re.compile(
         f"({'|'.join(map(re.escape, names))})(-[0-9a-f]{{12}}\\.npy|\\.npy\\.part)|{MANIFEST}\\.part"
     )
     found = {path.name for path in folder.iterdir()}
     if not all(map(ours.fullmatch, found)):
-        raise FileError(f"{folder} holds other files; name an empty or new folder for the {kind}.")
+        raise FileError(f"{folder} holds other files; choose an empty or new folder for the {kind}.")
     return found
 
 
 def _seal(manifest: Mapping[str, Any]) -> str:
-    """A checksum of everything in the manifest but itself."""
+    """A checksum of the manifest without its seal."""
     content = {key: value for key, value in manifest.items() if key != "seal"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
-    """The facts of a folder of that kind, verified."""
+    """The verified manifest of a folder of a kind."""
     path = folder / MANIFEST
     if not path.is_file():
         raise FileError(f"There is no {kind} in {folder} (it has no {MANIFEST}).")
@@ -129,7 +128,7 @@ def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, Any]
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a text file in one step."""
+    """Write or replace a text file in one step."""
     temporary = path.with_name(path.name + ".part")
     try:
         with temporary.open("w", encoding="utf-8") as file:
@@ -158,7 +157,7 @@ def file_checksum(path: Path) -> str:
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make a folder and raise now, before the work starts, if results could not be written there."""
+    """Create a folder; raise before the work starts if results cannot be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -168,6 +167,6 @@ def prepare_folder(folder: Path) -> None:
 
 
 def not_written(path: Path, error: OSError) -> FileError:
-    """The sentence for a file that could not be written."""
+    """The error for a file that could not be written."""
     reason = error.strerror or f"is the disk full? {error}"
-    return FileError(f"{path} could not be written ({reason}); what was saved there before is untouched.")
+    return FileError(f"{path} could not be written ({reason}); earlier files there are unchanged.")

@@ -1,4 +1,4 @@
-"""Where things are kept between runs: what can be made again (trees, machine code), and what cannot."""
+"""The folders for data that outlast a run: a cache for what can be computed again, and one for the rest."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def cache_folder() -> Path:
         return Path(os.environ["OPENFELT_CACHE"])
     try:
         import platformdirs
-    except ImportError:  # the core also runs where there is only numpy, scipy and numba
+    except ImportError:  # optional: the core also runs with only numpy, scipy and numba
         return Path(tempfile.gettempdir()) / "openfelt-cache"
     return Path(platformdirs.user_cache_dir("openfelt"))
 
 
 def data_folder() -> Path:
-    """Where things are kept that nobody can make again: the folder named by OPENFELT_DATA, or the user's."""
+    """The folder for sessions and other user data, named by OPENFELT_DATA, or the user's data folder."""
     if os.environ.get("OPENFELT_DATA"):
         return Path(os.environ["OPENFELT_DATA"])
     import platformdirs

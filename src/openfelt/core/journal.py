@@ -42,7 +42,7 @@ class Journal:
             if path.exists() and (
                 not path.is_dir() or set(path.iterdir()) - {file.with_suffix(".json.part")}
             ):
-                raise FeltError(f"{path} holds other files; name an empty or new folder for the {kind}.")
+                raise FeltError(f"{path} holds other files; choose an empty or new folder for the {kind}.")
             try:
                 path.mkdir(parents=True, exist_ok=True)
                 write_text(file, json.dumps(wanted, indent=2) + "\n")

@@ -52,7 +52,7 @@ def check_record(record: HandRecord) -> str | None:
     --------
     >>> hand = felt.HandRecord("kuhn", 0, ("Ann", "Bo"), ("K", "Q"), ("bet", "pass"), (2.0, -2.0))
     >>> felt.check_record(hand)
-    'The winnings are written as +2, -2, but the rules give +1, -1.'
+    'The recorded winnings are +2, -2, but the rules give +1, -1.'
     """
     try:
         game = _game(record.game)

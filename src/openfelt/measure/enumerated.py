@@ -29,7 +29,7 @@ class EnumeratedEvaluator:
     def exploitability(self, effort: Effort) -> Exploitability:
         """The gains of best responses."""
         if effort.flops or effort.leaks or effort.folder:
-            raise FeltError("--flops, --resume, --leaks and --plot are for hold'em.")
+            raise FeltError(f"flops, leaks, plot and resume are for hold'em, not for {self.tree.game}.")
         _, best, expected = self._evaluate(self.policy)
         best_responses, values = tuple(best.tolist()), tuple(expected.tolist())
         return Exploitability(self.tree.game, self.tree.game, self.unit, self.seats, best_responses, values)

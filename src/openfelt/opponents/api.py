@@ -85,7 +85,7 @@ def score_model(
 
     Returns
     -------
-    list of Score
+    list of ModelScore
         Log-losses in nats, with standard errors, and calibration: of the model, of the player's frequencies
         in the hands that the model was fitted to, and of uniform actions.
 

@@ -97,7 +97,7 @@ class Terminal:
         """The winnings so far, with a 95% interval for the mean."""
         count, total = len(self.winnings), sum(self.winnings)
         if not count:
-            return "No hand finished."
+            return "No finished hand yet."
         played, mean = amount(count, "hands"), total / count
         text = f"You are {total:+g} {self._game.unit} after {played} ({mean:+.2f} a hand"
         spread = float(np.std(self.winnings, ddof=1)) / math.sqrt(count) if count > 1 else 0.0

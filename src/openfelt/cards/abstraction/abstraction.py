@@ -47,7 +47,7 @@ from openfelt.cards.deck import (
 )
 from openfelt.cards.strength import RUNOUTS, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, Progress, StrengthTables, strength_tables
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError
 from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -119,12 +119,12 @@ class Abstraction:
     @property
     def folder(self) -> Path:
         """The folder in which the tables are cached."""
-        return cache_folder() / "abstractions" / kept_name(f"{self.name} {self.fingerprint}", SOURCES)
+        return cache_folder() / "abstractions" / cache_name(f"{self.name} {self.fingerprint}", SOURCES)
 
     def tables(self, *, threads: int = 2, progress: Progress | None = None) -> BucketTables:
         """The tables, from the cache folder; computed on first use."""
 
-        def make() -> Made:
+        def make() -> FolderContents:
             made = self._make_tables(strength_tables(threads=threads), threads, progress)
             return made._asdict(), {"abstraction": self.name, "fingerprint": self.fingerprint}
 
@@ -137,7 +137,9 @@ class Abstraction:
             return BucketTables(*(arrays[street] for street in BucketTables._fields))
 
         if not self._loaded:
-            self._loaded.append(keep(self.folder, "buckets", f"The table of {self.name}", make, restore))
+            self._loaded.append(
+                load_or_build(self.folder, "buckets", f"The table of {self.name}", make, restore)
+            )
         return self._loaded[0]
 
     def occupancy(self, tables: BucketTables) -> list[Floats]:
@@ -225,14 +227,14 @@ def _load(which: Spec, cache: Path) -> Abstraction:
     if not needs_tables(which):
         return Abstraction(which, make_recipe(which, None))
 
-    def make() -> Made:
+    def make() -> FolderContents:
         return make_recipe(which, strength_tables()), {"abstraction": which.name}
 
     def restore(arrays: Recipe, _: dict[str, Any]) -> Abstraction:
         return Abstraction(which, {key: np.array(table) for key, table in arrays.items()})
 
-    folder = cache / "abstractions" / kept_name(f"recipe {which.name}", SOURCES)
-    return keep(folder, "recipe", f"The recipe of {which.name}", make, restore)
+    folder = cache / "abstractions" / cache_name(f"recipe {which.name}", SOURCES)
+    return load_or_build(folder, "recipe", f"The recipe of {which.name}", make, restore)
 
 
 @kernel

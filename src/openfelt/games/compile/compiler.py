@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from openfelt.core.disk_cache import Made, keep, kept_name
+from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError, GameError
 from openfelt.core.folders import cache_folder
 from openfelt.games.compile import game_tree, state_graph
@@ -74,13 +74,13 @@ def _compile(game: Game, cache: Path) -> GameTree:
     # The sources that a tree depends on are known for the games of the registry only.
     if type(game) not in GAMES.values():
         return unfold(explore(game), game.name, game.unit)
-    return keep(
-        cache / "trees" / kept_name(game.name, _sources(game)),
+    return load_or_build(
+        cache / "trees" / cache_name(game.name, _sources(game)),
         "tree",
         f"The compiled {game.name}",
         lambda: tree_arrays(unfold(explore(game), game.name, game.unit)),
         lambda arrays, facts: tree_from(arrays, facts, game.name),
-        worth_it=_is_large,
+        is_worth_storing=_is_large,
     )
 
 
@@ -93,7 +93,7 @@ def _sources(game: Game) -> list[ModuleType]:
     return [module for module in modules if module and module.__name__ not in ("abc", "builtins")]
 
 
-def tree_arrays(tree: GameTree) -> Made:
+def tree_arrays(tree: GameTree) -> FolderContents:
     """A tree as the arrays and facts of a folder."""
     arrays = {
         f"{part}.{field}": array for part in PARTS for field, array in getattr(tree, part)._asdict().items()

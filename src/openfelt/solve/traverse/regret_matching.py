@@ -1,4 +1,4 @@
-"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for the sampling learners."""
+"""Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for sampling solvers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ REGRET, AVERAGE = 0, 1  # columns of a table of sums
 
 @part
 def match_regrets(sums: Floats, first: int, last: int, policies: Floats, row: int, column: int) -> None:
-    """Play in proportion to positive regret, evenly where there is none; written from that column on."""
+    """Play in proportion to positive regret, uniformly where there is none; written from that column on.
+
+    Each regret is read once: other threads may change it meanwhile, and the probabilities must sum to 1.
+    """
     total = 0.0
     for slot in range(first, last):
-        total += max(sums[slot, REGRET], 0.0)
+        positive = max(sums[slot, REGRET], 0.0)
+        policies[row, column + slot - first] = positive
+        total += positive
     if total > 0.0:
         share = 1.0 / total
-        for slot in range(first, last):
-            policies[row, column + slot - first] = max(sums[slot, REGRET], 0.0) * share
+        for place in range(column, column + last - first):
+            policies[row, place] *= share
     else:
         even = 1.0 / (last - first)
-        for slot in range(first, last):
-            policies[row, column + slot - first] = even
+        for place in range(column, column + last - first):
+            policies[row, place] = even

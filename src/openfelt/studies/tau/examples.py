@@ -12,7 +12,7 @@ from openfelt.arena.contest import FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import Progress
 from openfelt.bots.registry import load_bot
-from openfelt.core.disk_cache import Made, keep
+from openfelt.core.disk_cache import FolderContents, load_or_build
 from openfelt.core.errors import FeltError
 from openfelt.games.holdem import Holdem
 from openfelt.opponents.models.network_features import (
@@ -76,14 +76,14 @@ def collect_all(
     for place, opponent in enumerate(OPPONENTS):
         wanted = (count + len(OPPONENTS) - 1 - place) // len(OPPONENTS)
 
-        def make(opponent: str = opponent, wanted: int = wanted) -> Made:
+        def make(opponent: str = opponent, wanted: int = wanted) -> FolderContents:
             return collect(opponent, features, wanted, seed=seed, progress=progress)._asdict(), {}
 
         def restore(arrays: dict[str, Any], _: object) -> Examples:
             return Examples(np.array(arrays["features"]), np.array(arrays["action"]))
 
         where = folder / f"examples-{opponent}-{wanted}-{seed}"
-        found.append(keep(where, "examples", "The set of examples", make, restore))
+        found.append(load_or_build(where, "examples", "The set of examples", make, restore))
     return found
 
 
