@@ -263,7 +263,7 @@ def test_a_damaged_tree_is_built_again(tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "LARGE", 1_000)
     (tmp_path / "trees").write_text("in the way")
-    with pytest.warns(UserWarning, match="not kept"):
+    with pytest.warns(UserWarning, match="not stored"):
         assert felt.compile_game("bluff(1,1,3)", cache=tmp_path).num_nodes == 1147
 
 
