@@ -575,7 +575,7 @@ def test_buckets_of_another_abstraction_are_built_again(small_cache):
     ten, three = abstraction.load_abstraction("ehs:10"), abstraction.load_abstraction("ehs:3")
     ten.tables()
     ten.folder.rename(three.folder)
-    with pytest.warns(UserWarning, match=r"the buckets of ehs:10, not of ehs:3\. It is built again"):
+    with pytest.warns(UserWarning, match=r"bucket table of ehs:10; ehs:3 was requested\. It is built again"):
         assert three.tables().river.max() == 2
 
 
