@@ -5,17 +5,37 @@ They are part of the arena, not of `hands`, because the competition's logs are.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias
 
 from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import not_written
+from openfelt.hands.bad_hand import BadHandError, Skip
 from openfelt.hands.record import HandRecord
+
+if TYPE_CHECKING:
+    from openfelt.arena.acpc.game_definition import GameDefinition
 
 LOG, STORE = ".log", ".db"
 ENDINGS = (".phh", ".phhs", LOG, STORE)
 
+MatchedHand: TypeAlias = "tuple[str, HandRecord]"  # the name of the match, and one of its hands
 
-def read_hands(path: str | Path, *, match: str | None = None) -> Iterator[HandRecord]:
+
+def read_hands(
+    path: str | Path,
+    *,
+    match: str | None = None,
+    definition: str | Path | None = None,
+    skip: Skip | None = None,
+) -> Iterator[HandRecord]:
     """Read hand histories.
 
     Parameters
@@ -24,11 +44,17 @@ def read_hands(path: str | Path, *, match: str | None = None) -> Iterator[HandRe
         A file that ends in .phh or .phhs (PHH), .log (ACPC) or .db (our store), or a folder of such files.
     match : str, optional
         From a store: only the hands of this match.
+    definition : str or Path, optional
+        From logs: the game, by its name or as an ACPC definition (a .game file), where the log does not name
+        a game that is known.
+    skip : callable, optional
+        Called with a FileError for each hand that cannot be read or violates the rules; the hand is then
+        skipped. By default the error is raised.
 
     Returns
     -------
     iterator of HandRecord
-        A damaged hand raises FileError when it is reached.
+        A damaged store raises FileError before its first hand.
 
     Examples
     --------
@@ -38,11 +64,69 @@ def read_hands(path: str | Path, *, match: str | None = None) -> Iterator[HandRe
     ('leduc', 2, 2)
     """
     for file in history_files(Path(path)):
-        yield from _read_file(file, match)
+        for _, record in read_matches(file, match=match, definition=definition, skip=skip):
+            yield record
+
+
+def read_matches(
+    path: Path,
+    *,
+    match: str | None = None,
+    definition: str | Path | None = None,
+    skip: Skip | None = None,
+) -> Iterator[MatchedHand]:
+    """The hands of one file as `read_hands` gives them, each with its match, by default the file's name."""
+    if not path.stat().st_size:
+        raise FileError(f"{path} is empty.")
+    skipped = False
+
+    def skip_and_note(error: BadHandError) -> None:
+        nonlocal skipped
+        skipped = True
+        assert skip is not None
+        skip(error)
+
+    hand = None
+    for hand in _matched_hands(path, match, definition, skip_and_note if skip else None):
+        yield hand
+    if hand is None and not skipped:
+        raise FileError(f"{path} has no hands.")
+
+
+def _matched_hands(
+    path: Path, match: str | None, definition: str | Path | None, skip: Skip | None
+) -> Iterator[MatchedHand]:
+    if path.suffix == STORE:
+        from openfelt.hands.store import HandStore
+
+        with HandStore(path, create=False) as store:
+            yield from store.matched_hands(match=match, skip=skip)
+        return
+    if path.suffix == LOG:
+        from openfelt.arena.acpc.log import read_log
+
+        records = read_log(path, definition and game_definition(definition), skip=skip)
+    else:
+        from openfelt.hands.phh import read_phh
+
+        records = read_phh(path, skip=skip)
+    for record in records:
+        yield path.stem, record
+
+
+def game_definition(name: str | Path) -> GameDefinition:
+    """The ACPC definition in a .game file, or that of one of our games."""
+    from openfelt.arena.acpc.competition_game import definition_of
+    from openfelt.arena.acpc.game_definition import read_definition
+    from openfelt.games.registry import load_game
+
+    if Path(name).suffix == ".game":
+        return read_definition(Path(name))
+    return definition_of(load_game(str(name))).definition
 
 
 def write_hands(path: str | Path, hands: Iterable[HandRecord], *, match: str = "") -> int:
-    """Write hand histories.
+    """Write hand histories: all of the hands, or none if an error occurs.
 
     Parameters
     ----------
@@ -65,22 +149,70 @@ def write_hands(path: str | Path, hands: Iterable[HandRecord], *, match: str = "
     >>> felt.write_hands(folder / "hands.phhs", felt.read_hands(folder / "hands.db"))
     20
     """
-    path = Path(path)
+    return write_matches(Path(path), ((match, record) for record in hands))
+
+
+def write_matches(path: Path, hands: Iterable[MatchedHand]) -> int:
+    """As `write_hands`, for hands that each have a match."""
     require_ending(path)
-    if path.suffix == STORE:
-        from openfelt.hands.store import HandStore
-
-        with HandStore(path) as store:
-            return store.append(hands, match=match)
     if path.exists():
-        raise FileError(f"{path} exists already; name a new file.")
-    if path.suffix == LOG:
-        from openfelt.arena.acpc.log import write_log
+        if path.suffix != STORE:
+            raise FileError(f"{path} exists already; name a new file.")
+        return _append(path, hands)
+    with _new_file(path) as part:
+        if path.suffix == STORE:
+            return _append(part, hands)
+        if path.suffix == LOG:
+            return _write_log(part, [record for _, record in hands])
+        from openfelt.hands.phh import phh_text, write_texts
 
-        return write_log(path, hands)
-    from openfelt.hands.phh import write_phh
+        return write_texts(part, (phh_text(record, event=match) for match, record in hands))
 
-    return write_phh(path, hands, event=match)
+
+def _append(path: Path, hands: Iterable[MatchedHand]) -> int:
+    from openfelt.hands.store import HandStore
+
+    with HandStore(path) as store, store.atomic():
+        return sum(
+            store.append((record for _, record in group), match=match)
+            for match, group in groupby(hands, key=itemgetter(0))
+        )
+
+
+def _write_log(path: Path, hands: list[HandRecord]) -> int:
+    """Write a log and read it again: a log cannot express every hand."""
+    from openfelt.arena.acpc.log import read_log, write_log
+    from openfelt.games.registry import load_game
+
+    count = write_log(path, hands)
+    expected = [replace(hand, game=load_game(hand.game).unabstracted.name) for hand in hands]
+    try:
+        written = list(read_log(path))
+    except FileError as error:
+        raise FeltError(f"These hands cannot be written as a log: {error}") from None
+    if written != expected:
+        wrong = next(hand for hand, other in zip_longest(expected, written) if hand != other)
+        raise FeltError(f"A log cannot express hand {wrong.number} exactly; keep it in a store ({STORE}).")
+    return count
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[Path]:
+    """Where to write a new file; it is moved to its place when the block ends without an error."""
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+            part = Path(folder) / path.name
+            try:
+                yield part
+            except FileError as error:
+                if str(part) not in str(error):
+                    raise
+                raise FileError(str(error).replace(str(part), str(path))) from None
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
+            part.replace(path)
+    except OSError as error:
+        raise not_written(path, error) from None
 
 
 def history_files(path: Path) -> list[Path]:
@@ -100,19 +232,3 @@ def require_ending(path: Path) -> None:
     """Raise FeltError if the ending of a file's name is not that of a format."""
     if path.suffix not in ENDINGS:
         raise FeltError(f"Hand histories are in files that end in {', '.join(ENDINGS)}; {path} does not.")
-
-
-def _read_file(path: Path, match: str | None) -> Iterator[HandRecord]:
-    if path.suffix == STORE:
-        from openfelt.hands.store import HandStore
-
-        with HandStore(path) as store:
-            yield from store.hands(match=match)
-    elif path.suffix == LOG:
-        from openfelt.arena.acpc.log import read_log
-
-        yield from read_log(path)
-    else:
-        from openfelt.hands.phh import read_phh
-
-        yield from read_phh(path)

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from openfelt.arena.hand_files import LOG, STORE, read_hands, require_ending
+from openfelt.arena.hand_files import LOG, STORE, read_matches, require_ending, write_matches
+from openfelt.cli.hand_options import SkippedHands, add_hand_options
 from openfelt.cli.options import busy, print_json, seed
 from openfelt.core.errors import FeltError, FileError
 
 if TYPE_CHECKING:
+    from openfelt.arena.hand_files import MatchedHand
     from openfelt.games.game import Game
+    from openfelt.hands.bad_hand import BadHandError, Skip
     from openfelt.hands.check import Step
     from openfelt.hands.record import HandRecord
 
 HELP = (
     "Convert, check and show files of hands: .phh (one hand) and .phhs (many), the PHH format of other\n"
     "programs; .log, ACPC match logs; .db, a store for millions of hands of any game. `convert` writes\n"
-    "another file, or adds to a .db; `check` replays all hands by the rules and exits with 1 if some\n"
-    "violate them; `show` describes one hand, the first or that of --hand."
+    "another file, or adds to a .db: all hands, or none if one cannot be read or violates the rules\n"
+    "(--skip-bad skips such hands). `check` lists them and exits with 1 if there are some; `show`\n"
+    "describes one hand, the first or that of --hand."
 )
 EXAMPLES = [
     "felt history convert match.log hands.db",
     "felt history convert hands.db match.phhs --match match",
+    "felt history convert match.log hands.db --definition my.game",
+    "felt history convert damaged.phhs hands.db --skip-bad",
     "felt history check match.phhs",
     "felt history show hands.db --hand 12",
 ]
@@ -45,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "--match", help="from a .db: only the hands of this match; to a .db: the name of the match"
     )
+    add_hand_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,116 +64,93 @@ def run(arguments: argparse.Namespace) -> int:
         raise FileError(f"There is no file {arguments.file}.")
     if arguments.match is not None and STORE not in [path.suffix for path in files]:
         raise FeltError(f"--match is for files that end in {STORE}.")
+    if arguments.definition is not None and arguments.file.suffix != LOG:
+        raise FeltError(f"--definition is for files that end in {LOG}; others name their games.")
     command = {CONVERT: _convert, CHECK: _check, SHOW: _show}[arguments.what]
     return command(arguments)
 
 
-class _HandReader:
-    """The hands of a file up to the first fault, which is stored."""
-
-    def __init__(self, path: Path, match: str | None, number: int | None) -> None:
-        self.match = match or ""
-        self.fault: FileError | None = None
-        self._hands, self._number = read_hands(path, match=match), number
-
-    def __iter__(self) -> Iterator[HandRecord]:
-        try:
-            for record in self._hands:
-                if self._number in (None, record.number):
-                    yield record
-        except FileError as error:
-            self.fault = error
+def _hands(arguments: argparse.Namespace, skip: Skip | None) -> Iterator[MatchedHand]:
+    """The hands of the file that were asked for, each with its match."""
+    chosen = arguments.match if arguments.file.suffix == STORE else None
+    name = None if arguments.file.suffix == STORE else arguments.match
+    for match, record in read_matches(
+        arguments.file, match=chosen, definition=arguments.definition, skip=skip
+    ):
+        if arguments.hand in (None, record.number):
+            yield match if name is None else name, record
 
 
 def _convert(arguments: argparse.Namespace) -> int:
     source, target = arguments.file, arguments.out
     if target.exists() and (target.suffix != STORE or target.samefile(source)):
         raise FileError(f"{target} exists already; choose another file.")
-    matches = [_HandReader(source, name, arguments.hand) for name in _matches(source, arguments.match)]
-    try:
-        with busy(f"converting {source}"):
-            count = _write(target, matches)
-    except FeltError:
-        for hands in matches:
-            if hands.fault:  # the reason why there is nothing to write
-                raise hands.fault from None
-        raise
-    for hands in matches:
-        if hands.fault:
-            raise FileError(f"{hands.fault} The {_number(count)} before it are in {target}.")
+    skipped = SkippedHands(arguments)
+    with busy(f"converting {source}"):
+        count = write_matches(target, _of_new_matches(_hands(arguments, skipped.skip), target))
+    skipped.report()
     if arguments.json:
-        print_json({"file": str(target), "hands": count})
+        print_json({"file": str(target), "hands": count, "skipped": skipped.count})
     else:
         print(f"{_number(count)} written to {target}")
     return 0
 
 
-def _matches(source: Path, match: str | None) -> list[str]:
-    """The matches of a store; any other file is one match, named by --match or the file."""
-    if source.suffix != STORE:
-        return [source.stem if match is None else match]
+def _of_new_matches(hands: Iterable[MatchedHand], target: Path) -> Iterator[MatchedHand]:
+    """The hands; raises FeltError if the target is a store that has their match already."""
+    known = _matches(target)
+    for match, record in hands:
+        if match in known:
+            raise FeltError(f"{target} has a match '{match}' already; choose another name with --match.")
+        yield match, record
+
+
+def _matches(target: Path) -> set[str]:
+    if target.suffix != STORE or not target.exists() or not target.stat().st_size:
+        return set()
     from openfelt.hands.store import HandStore
 
-    with HandStore(source) as store:
-        return store.matches() if match is None else [match]
-
-
-def _write(target: Path, matches: Sequence[_HandReader]) -> int:
-    if target.suffix == STORE:
-        from openfelt.hands.store import HandStore
-
-        with HandStore(target) as store:
-            known = store.matches()
-            for hands in matches:
-                if hands.match in known:
-                    raise FeltError(
-                        f"{target} has a match '{hands.match}' already; choose another name with --match."
-                    )
-            return sum(store.append(hands, match=hands.match) for hands in matches)
-    records = (record for hands in matches for record in hands)
-    if target.suffix == LOG:
-        from openfelt.arena.acpc.log import write_log
-
-        return write_log(target, records)
-    from openfelt.games.holdem import is_holdem_name
-    from openfelt.hands.phh import write_phh
-
-    # PHH has only hold'em; hands of other games in a store with many matches are left out.
-    holdem = (record for record in records if len(matches) == 1 or is_holdem_name(record.game))
-    return write_phh(target, holdem, event=matches[0].match if len(matches) == 1 else "")
+    with HandStore(target, create=False) as store:
+        return set(store.matches())
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from openfelt.hands.check import check_record
-
-    hands = _HandReader(arguments.file, arguments.match, arguments.hand)
-    count, faults = 0, list[tuple[int, str]]()
+    if arguments.skip_bad:
+        raise FeltError("`felt history check` lists all bad hands; leave out --skip-bad.")
+    faults: list[BadHandError] = []
+    good, damage = 0, None
     with busy(f"checking {arguments.file}"):
-        for record in hands:
-            count += 1
-            fault = check_record(record)
-            if fault:
-                faults.append((record.number, fault))
+        try:
+            for _ in _hands(arguments, faults.append):
+                good += 1
+        except FileError as error:
+            damage = error
+    if arguments.hand is not None:
+        faults = [fault for fault in faults if fault.hand in (None, arguments.hand)]
+    if not arguments.json:
+        for fault in faults[:MOST_FAULTS]:
+            print(f"{fault.place}: {fault.reason}")
+    if damage:
+        raise damage
+    count = good + len(faults)
+    if not count:
+        raise FeltError(f"There is no hand {arguments.hand} in {arguments.file}.")
     if arguments.json:
-        listed = [{"hand": number, "fault": fault} for number, fault in faults]
+        listed = [{"hand": fault.hand, "place": fault.place, "fault": fault.reason} for fault in faults]
         print_json({"file": str(arguments.file), "hands": count, "faults": listed})
     else:
-        for number, fault in faults[:MOST_FAULTS]:
-            print(f"hand {number}: {fault}")
-        if count or not hands.fault:
-            found = f"{len(faults):,} of them against the rules" if faults else "all by the rules"
-            print(f"{_number(count)}, {found}")
-    if hands.fault:
-        raise hands.fault
+        print(f"{_number(count)}, {f'{len(faults):,} of them bad' if faults else 'all by the rules'}")
     return 1 if faults else 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    hands = _HandReader(arguments.file, arguments.match, arguments.hand)
-    record = next(iter(hands), None)
-    if record is None:
+    skipped = SkippedHands(arguments)
+    found = next(_hands(arguments, skipped.skip), None)
+    skipped.report()
+    if found is None:
         which = "hand" if arguments.hand is None else f"hand {arguments.hand}"
-        raise hands.fault or FeltError(f"There is no {which} in {arguments.file}.")
+        raise FeltError(f"There is no {which} in {arguments.file}.")
+    record = found[1]
     if arguments.json:
         print_json(dataclasses.asdict(record))
     else:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from openfelt.cli.hand_options import add_hand_options, read_histories
 from openfelt.cli.options import busy, count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError, FileError, unknown
 
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     )
     parser.add_argument("--seed", type=seed, default=0, help="of the draws of unknown cards (default: 0)")
     parser.add_argument("--plot", type=Path, help="a .png file: the model, or its calibration (score)")
+    add_hand_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -231,7 +233,7 @@ def _hands(
     names: set[str] = set()
 
     def with_names() -> Iterator[HandRecord]:
-        for record in all_records(histories):
+        for record in read_histories(histories, arguments):
             names.update(record.names)
             yield record
 
@@ -243,13 +245,3 @@ def _hands(
                 raise FeltError(unknown("player", player, names)) from None
             raise
     return found[: arguments.hands]
-
-
-def all_records(path: Path) -> Iterator[HandRecord]:
-    """The hands of a file that `felt history` reads, or of all such files in a folder."""
-    from openfelt.arena.hand_files import history_files, read_hands
-
-    for file in history_files(path):
-        if file.stat().st_size == 0:
-            raise FileError(f"{file} is empty.")
-        yield from read_hands(file)

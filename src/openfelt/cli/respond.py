@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from openfelt.cli.hand_options import add_hand_options, read_histories
 from openfelt.cli.learning import LearningBar, learn
 from openfelt.cli.options import busy, count, positive as positive_number, progress_bar, seed
 from openfelt.cli.respond_report import duplicate_value, print_response, print_sweep
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--s", type=positive_number, help="the s of the s-curve (default: 10)")
     parser.add_argument("--hands", type=Path, metavar="HISTORIES", help="hand histories of the opponent")
     parser.add_argument("--player", help="the opponent's name in them")
+    add_hand_options(parser)
     parser.add_argument(
         "--solver",
         default=default,
@@ -188,8 +190,8 @@ def _check_files(arguments: argparse.Namespace) -> None:
             raise FeltError(unknown("confidence", arguments.confidence, CONFIDENCES))
         if not (arguments.hands and arguments.player):
             raise FeltError("--confidence needs hands of the opponent: --hands and --player.")
-    elif arguments.hands or arguments.player or arguments.s:
-        raise FeltError("--hands, --player and --s go with --confidence.")
+    elif arguments.hands or arguments.player or arguments.s or arguments.definition or arguments.skip_bad:
+        raise FeltError("--hands, --player, --definition, --skip-bad and --s go with --confidence.")
     if arguments.out and arguments.out.exists() and any(arguments.out.iterdir()) and not arguments.resume:
         raise FeltError(f"{arguments.out} holds other files; name an empty or new folder.")
 
@@ -250,14 +252,13 @@ def _opponent(arguments: argparse.Namespace, rules: Game) -> Policy:
 
 def _confidence(arguments: argparse.Namespace, tree: Tree) -> Callable[[float], float | Floats]:
     """From p to the probability of the fixed policy: p, or by the observations at each infoset at most p."""
-    from openfelt.cli.model import all_records
     from openfelt.opponents.models.observed import observed_hands
     from openfelt.opponents.responses.confidence import HALF, confidence, observations
 
     if not arguments.confidence:
         return lambda p: p
     with busy(f"reading {arguments.hands}"):
-        hands = observed_hands(all_records(arguments.hands), arguments.player, tree.game)
+        hands = observed_hands(read_histories(arguments.hands, arguments), arguments.player, tree.game)
         observed = observations(tree, hands)
     return lambda p: confidence(arguments.confidence, observed, p, arguments.s or HALF)
 

@@ -7,15 +7,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, singledispatch
 from typing import Any, NamedTuple
 
+from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value
 from openfelt.core.errors import FeltError
 from openfelt.games.game import CHANCE, TERMINAL, Game
-from openfelt.games.holdem import Betting, Holdem, HoldemState, players_in
+from openfelt.games.holdem import (
+    CARD_NUMBERS,
+    Betting,
+    Holdem,
+    HoldemState,
+    bet,
+    betting_actions,
+    is_over,
+    players_in,
+)
 from openfelt.games.registry import load_game
 from openfelt.hands.record import HIDDEN, HandRecord
 
 TOLERANCE = 1e-6  # chips; other programs write winnings with six digits
 MOST_PAYOFFS = 2_000  # most assignments of hidden cards to try
+NO_CARD = -1
 
 
 class Step(NamedTuple):
@@ -56,6 +67,9 @@ def check_record(record: HandRecord) -> str | None:
     """
     try:
         game = _game(record.game)
+        payoffs = _quick_payoffs(game, record)
+        if payoffs is not None and _same(record.won, payoffs):
+            return None
         won = [tuple(payoffs) for payoffs in _possible_payoffs(game, record)]
     except FeltError as error:
         return str(error)
@@ -84,6 +98,49 @@ def split_pot(betting: Betting, winners: Sequence[int]) -> list[float]:
 def _game(name: str) -> Game:
     """Cached, since many hands are of one game."""
     return load_game(name)
+
+
+@singledispatch
+def _quick_payoffs(game: Game, record: HandRecord) -> Sequence[float] | None:
+    """The payoffs without a replay, or None where they need one, which also finds what is wrong."""
+    return None
+
+
+@_quick_payoffs.register
+def _(game: Holdem, record: HandRecord) -> Sequence[float] | None:
+    """Many hands share a betting line."""
+    ending = _ending(game, record.actions)
+    known = [CARD_NUMBERS.get(card, NO_CARD) for card in record.dealt if card != HIDDEN]
+    if ending is None or not len(record.names) == len(record.won) == game.players:
+        return None
+    if (
+        len(record.dealt) != 2 * game.players + ending.board
+        or len(set(known)) < len(known)
+        or NO_CARD in known
+    ):
+        return None
+    if len(known) < len(record.dealt) and len(players_in(ending.betting)) > 1:
+        return None
+    return game.payoffs(HoldemState(tuple(known), ending.betting))
+
+
+class Ending(NamedTuple):
+    """How a complete betting line of hold'em ends."""
+
+    board: int  # cards
+    betting: Betting
+
+
+@lru_cache(maxsize=1 << 16)
+def _ending(game: Holdem, actions: tuple[str, ...]) -> Ending | None:
+    """How a line ends, or None if it is not a complete line by the rules."""
+    betting, board = game.start().betting, 0
+    for action in actions:
+        if is_over(betting) or action not in betting_actions(betting):
+            return None
+        board = BOARD_CARDS[betting.street]
+        betting = bet(betting, action)
+    return Ending(board, betting) if is_over(betting) else None
 
 
 def _possible_payoffs(game: Game, record: HandRecord) -> Iterable[Sequence[float]]:

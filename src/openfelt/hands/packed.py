@@ -89,14 +89,25 @@ def pack(sitting: Sitting, record: HandRecord) -> Row:
 
 
 def unpack(sitting: Sitting, row: Row) -> HandRecord:
-    """The inverse of `pack`."""
-    if sitting.is_holdem:
-        dealt = tuple([CARD_OF[byte] for byte in row.dealt])
-        actions = tuple([ACTION_OF[letter] for letter in row.actions])
-    else:
-        dealt, actions = tuple(json.loads(row.dealt)), tuple(json.loads(row.actions))
-    won = chips_of(row.won, len(sitting.names))
+    """The inverse of `pack`; raises FeltError for what `pack` never writes."""
+    try:
+        if sitting.is_holdem:
+            dealt = tuple([CARD_OF[byte] for byte in row.dealt])
+            actions = tuple([ACTION_OF[letter] for letter in row.actions])
+        else:
+            dealt, actions = words_of(row.dealt), words_of(row.actions)
+        won = chips_of(row.won, len(sitting.names))
+    except (KeyError, ValueError, RecursionError, struct.error):
+        raise FeltError("its cards, actions or winnings cannot be read.") from None
     return HandRecord(sitting.game, row.number, sitting.names, dealt, actions, won)
+
+
+def words_of(text: str | bytes) -> tuple[str, ...]:
+    """The words of a JSON list; raises ValueError for any other text."""
+    words = json.loads(text)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("not a list of words")
+    return tuple(words)
 
 
 def _won(chips: Sequence[float]) -> bytes:
@@ -123,6 +134,6 @@ def seal_of(sitting: Sitting, row: Row) -> int:
 def is_sealed(seal: int, sitting: Sitting, row: Row) -> bool:
     """Whether a stored hand is unchanged."""
     try:
-        return seal == seal_of(sitting, row)
+        return type(row.number) is int and seal == seal_of(sitting, row)
     except (TypeError, ValueError, AttributeError):  # a column has the wrong type
         return False

@@ -21,34 +21,40 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO
 
 from openfelt.cards.deck import BOARD_CARDS, RIVER
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written
 from openfelt.games.holdem import BET, Holdem, bet, first_betting, is_holdem_name, is_over, players_in
+from openfelt.hands.bad_hand import BadHandError, Skip, refuse
 from openfelt.hands.check import check_record, replay
-from openfelt.hands.phh_hand import GAME, POSTED, VARIANT, record_of
+from openfelt.hands.phh_hand import GAME, POSTED, VARIANT, hand_number, record_of
 from openfelt.hands.record import HIDDEN, HandRecord
 
 ONE, MANY = ".phh", ".phhs"
 AUTHOR = "OpenFelt"
 UNITS = {2: 1, 3: 2}  # by number of players: what we write for a chip
 STACK = 100  # chips; a player can bet 48 at most
+MOST_DIGITS = 10  # of the number of a table
 
 
 def write_phh(path: Path, records: Iterable[HandRecord], *, event: str = "") -> int:
     """Write hands of hold'em and return their number; the file appears when all of them are written."""
+    return write_texts(path, (phh_text(record, event=event) for record in records))
+
+
+def write_texts(path: Path, texts: Iterable[str]) -> int:
+    """As `write_phh`, for hands as `phh_text` gives them."""
     temporary, count = path.with_name(path.name + ".part"), 0
     try:
         with temporary.open("wb") as file:
-            for record in records:
+            for text in texts:
                 count += 1
                 if path.suffix == ONE and count > 1:
                     raise FileError(f"A {ONE} file holds one hand; write several to a {MANY} file.")
                 head = f"[{count}]\n" if path.suffix == MANY else ""
-                file.write(f"{head}{phh_text(record, event=event)}\n".encode())
-            if path.suffix == ONE and not count:
+                file.write(f"{head}{text}\n".encode())
+            if not count:
                 raise FileError(f"There is no hand to write to {path}.")
             file.flush()
             os.fsync(file.fileno())
@@ -91,6 +97,8 @@ def phh_text(record: HandRecord, *, event: str = "") -> str:
 
 def _inexpressible(record: HandRecord) -> str | None:
     """What PHH cannot express: there a player that shows no cards at showdown gives up the pot."""
+    if any((UNITS[len(record.won)] * chips) % 1 for chips in record.won):
+        return "Its winnings are not a whole number of half chips."
     if HIDDEN not in record.dealt:
         return None
     players, betting = len(record.names), replay(record).state.betting
@@ -138,52 +146,70 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read_phh(path: Path) -> Iterator[HandRecord]:
-    """The hands of a file, one by one; a FileError names the first that cannot be read, and why."""
-    place = 0
-    for line, text in _tables(path):
+def read_phh(path: Path, *, skip: Skip | None = None) -> Iterator[HandRecord]:
+    """The hands of a file, one by one.
+
+    The first that cannot be read or violates the rules raises BadHandError, or is skipped and `skip` is
+    called with the error.
+    """
+    place, last = 0, 0
+    for line, raw in _tables(path):
         try:
-            fields = tomllib.loads(text, parse_float=Decimal)
+            fields = tomllib.loads(raw.decode(), parse_float=Decimal)
         except (ValueError, ArithmeticError, RecursionError) as error:
-            raise FileError(f"{path} is damaged in {_located(str(error), line)}.") from None
+            refuse(BadHandError(path, *_damage(error, line, raw)), skip)
+            place, last = place + 1, last + 1 if last else 0
+            continue
         for label, table in fields.items() if path.suffix == MANY else [(str(place + 1), fields)]:
+            last = _next_label(path, line, label, last)
+            hand = table if isinstance(table, dict) else {}
             try:
-                if not isinstance(table, dict):
-                    raise FeltError(f"A {MANY} file has its hands in numbered tables: [1], [2], ...")
-                record = record_of(table, place)
+                record = record_of(hand, place)
+                if fault := check_record(record):
+                    raise FeltError(fault)
             except (FeltError, ArithmeticError) as error:
-                reason = error if isinstance(error, FeltError) else "The numbers are too large."
-                raise FileError(f"{path}, line {line}, hand {label}: {reason}") from None
-            yield record
+                reason = str(error) if isinstance(error, FeltError) else "The numbers are too large."
+                refuse(
+                    BadHandError(path, f"line {line}, hand {label}", reason, hand_number(hand, place)), skip
+                )
+            else:
+                yield record
             place += 1
 
 
-def _tables(path: Path) -> Iterator[tuple[int, str]]:
+def _next_label(path: Path, line: int, label: str, last: int) -> int:
+    """The number of a table, one more than that of the table before it (0: there is none)."""
+    if not (label.isdecimal() and label.isascii() and len(label) < MOST_DIGITS):
+        reason = f"A {MANY} file has its hands in numbered tables: [1], [2], ..."
+    elif last and int(label) != last + 1:
+        reason = f"Table [{label}] follows [{last}]; the tables must be numbered without gaps."
+    else:
+        return int(label)
+    raise FileError(f"{path}, line {line}: {reason}")
+
+
+def _tables(path: Path) -> Iterator[tuple[int, bytes]]:
     """The tables of a file, each with its first line, so that those before a damaged one can be read."""
     try:
         with path.open("rb") as file:
-            yield from _split(path, file)
+            first, lines = 1, list[bytes]()
+            for number, line in enumerate(file, 1):
+                # In PHH no line inside a table starts with a bracket.
+                if path.suffix == MANY and line.startswith(b"["):
+                    yield first, b"".join(lines)
+                    first, lines = number, []
+                lines.append(line)
+            yield first, b"".join(lines)
     except OSError as error:
         raise FileError(f"{path} could not be read ({error.strerror}).") from None
 
 
-def _split(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
-    first, lines = 1, list[str]()
-    for number, raw in enumerate(file, 1):
-        try:
-            line = raw.decode()
-        except UnicodeDecodeError:
-            raise FileError(f"{path} is damaged in line {number}: it is not UTF-8 text.") from None
-        if path.suffix == MANY and line.startswith("["):  # in PHH no line inside a table starts with it
-            yield first, "".join(lines)
-            first, lines = number, []
-        lines.append(line)
-    yield first, "".join(lines)
-
-
-def _located(message: str, first: int) -> str:
-    """An error message of tomllib for a table, with the line number of the file."""
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+def _damage(error: Exception, first: int, raw: bytes) -> tuple[str, str]:
+    """Where a table that starts in line `first` is damaged, and how."""
+    if isinstance(error, UnicodeDecodeError):
+        line = first + raw.count(b"\n", 0, error.start)
+        return f"line {line}", "it is not UTF-8 text."
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
     if not found:
-        return f"the table that starts in line {first}: {message}"
-    return f"line {first + int(found[2]) - 1}, column {found[3]}: {found[1]}"
+        return f"the table that starts in line {first}", f"{error}."
+    return f"line {first + int(found[2]) - 1}, column {found[3]}", f"{found[1]}."

@@ -52,15 +52,20 @@ def record_of(fields: Mapping[str, Any], place: int) -> HandRecord:
         raise FeltError("The actions end before the hand is over.")
     if any(stack < unit * paid for stack, paid in zip(stacks, hand.betting.paid, strict=True)):
         raise FeltError("A player is all in; only hands without all-ins can be read.")
-    number = fields.get("hand")
     return HandRecord(
         game=game.name,
-        number=number if type(number) is int and 0 <= number < 1 << 63 else place,
+        number=hand_number(fields, place),
         names=_names(fields, players),
         dealt=tuple(hand.dealt),
         actions=tuple(hand.words),
         won=tuple(_won(fields, hand, stacks)),
     )
+
+
+def hand_number(fields: Mapping[str, Any], place: int) -> int:
+    """The number of a hand, by default its place in the file."""
+    number = fields.get("hand")
+    return number if type(number) is int and 0 <= number < 1 << 63 else place
 
 
 def _game(fields: Mapping[str, Any], players: int) -> Holdem:
@@ -96,13 +101,16 @@ def _unit(fields: Mapping[str, Any], players: int) -> Decimal:
 def _won(fields: Mapping[str, Any], hand: _HandReader, stacks: list[Decimal]) -> list[float]:
     """Winnings in chips: from the file if it has them, else by the rules."""
     players, paid = len(stacks), hand.betting.paid
+    found = list[list[float]]()
     if "finishing_stacks" in fields and all(stack.is_finite() for stack in stacks):
         left = _numbers(fields, "finishing_stacks", players)
-        return [float((after - stack) / hand.unit) for after, stack in zip(left, stacks, strict=True)]
+        found.append([float((after - stack) / hand.unit) for after, stack in zip(left, stacks, strict=True)])
     if "winnings" in fields:
         taken = _numbers(fields, "winnings", players)
-        return [float(chips / hand.unit - own) for chips, own in zip(taken, paid, strict=True)]
-    return split_pot(hand.betting, hand.winners())
+        found.append([float(chips / hand.unit - own) for chips, own in zip(taken, paid, strict=True)])
+    if found[1:] and found[0] != found[1]:
+        raise FeltError("The fields finishing_stacks and winnings contradict each other.")
+    return found[0] if found else split_pot(hand.betting, hand.winners())
 
 
 def _numbers(fields: Mapping[str, Any], name: str, count: int | None = None) -> list[Decimal]:

@@ -7,17 +7,19 @@ and the players by seat, stored once for all its hands. The cards of a hand are 
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from openfelt.core.errors import FeltError, FileError, unknown
 from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
+from openfelt.hands.bad_hand import BadHandError, Skip, refuse
+from openfelt.hands.check import check_record
 from openfelt.hands.columns import DecisionColumns, decision_columns
 from openfelt.hands.packed import (
     Row,
@@ -28,6 +30,7 @@ from openfelt.hands.packed import (
     pack,
     seal_of,
     unpack,
+    words_of,
 )
 from openfelt.hands.record import HandRecord
 
@@ -47,7 +50,10 @@ SCHEMA = (
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
-COUNT = "SELECT (SELECT hands FROM total), (SELECT coalesce(max(id), 0) FROM hands)"
+COUNT = (
+    "SELECT (SELECT hands FROM total), (SELECT coalesce(max(id), 0) FROM hands),"
+    " (SELECT coalesce(min(id), 1) FROM hands)"
+)
 
 ONE_HAND = (
     "SELECT match, game, names, seal, number, dealt, actions, won FROM hands"
@@ -61,7 +67,9 @@ class HandStore:
     Parameters
     ----------
     path : str or Path
-        The file; created if it does not exist.
+        The file.
+    create : bool
+        Create the file if it does not exist or is empty; otherwise refuse it.
 
     Examples
     --------
@@ -72,8 +80,13 @@ class HandStore:
     (1, ['Ann', 'Bo'], True)
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
+        self._create = create
+        self._verified = 0  # the last hand that was found unchanged, with all before it
+        self._counts: Counter[int] = Counter()  # of the verified hands, by sitting
+        if not (create or (self.path.is_file() and self.path.stat().st_size)):
+            raise FileError(f"{self.path} is {'empty' if self.path.is_file() else 'not a file'}.")
         with self._as_file_errors():
             self._base = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_TIMEOUT)
         try:
@@ -96,7 +109,10 @@ class HandStore:
         self._base.close()
 
     def append(self, records: Iterable[HandRecord], *, match: str = "") -> int:
-        """Add hands, BATCH per commit, and return their number; hands before an invalid one are stored."""
+        """Add hands, BATCH per commit, and return their number; hands before an invalid one are stored.
+
+        Inside `atomic`, all of them are stored together, or none.
+        """
         batch: list[tuple[Sitting, Row]] = []
         sittings: dict[tuple[str, tuple[str, ...]], Sitting] = {}
         count = 0
@@ -115,9 +131,11 @@ class HandStore:
     def count(self) -> int:
         """The number of hands; it is stored, since hands are never removed."""
         with self._as_file_errors():
-            count, last = self._base.execute(COUNT).fetchone()
-        if count != last:
-            raise FileError(f"{self.path} is damaged: it has {last} hands instead of {count}.")
+            count, last, first = self._base.execute(COUNT).fetchone()
+        if count != last or first != 1:
+            raise FileError(
+                f"{self.path} is damaged: it has hands {first} to {last} instead of 1 to {count}."
+            )
         return int(count)
 
     def matches(self) -> list[str]:
@@ -128,11 +146,23 @@ class HandStore:
         """The names of all players."""
         return sorted({name for sitting in self._sittings().values() for name in sitting.names})
 
-    def hands(self, player: str | None = None, match: str | None = None) -> Iterator[HandRecord]:
-        """All hands in the order in which they were added, or those of one player or match."""
-        everything = player is None and match is None
-        for sitting, row in self._rows(self._chosen(player, match), all_of_them=everything):
-            yield unpack(sitting, row)
+    def hands(
+        self, player: str | None = None, match: str | None = None, *, skip: Skip | None = None
+    ) -> Iterator[HandRecord]:
+        """All hands in the order in which they were added, or those of one player or match.
+
+        First makes sure that no hand of the store was changed or removed. A hand that violates the rules
+        raises BadHandError, or is skipped and `skip` is called with the error.
+        """
+        for _, record in self.matched_hands(player, match, skip=skip):
+            yield record
+
+    def matched_hands(
+        self, player: str | None = None, match: str | None = None, *, skip: Skip | None = None
+    ) -> Iterator[tuple[str, HandRecord]]:
+        """As `hands`, each with its match."""
+        for sitting, _, record in self._checked(self._chosen(player, match), skip):
+            yield sitting.match, record
 
     def hand(self, key: int) -> HandRecord:
         """The hand that was added as number `key`, counted from 1."""
@@ -140,9 +170,9 @@ class HandStore:
             found = self._base.execute(ONE_HAND, (key,)).fetchone()
         if found is not None:
             match, game, names, seal, *words = found
-            sitting, row = Sitting(match, game, tuple(json.loads(names))), Row(*words)
+            sitting, row = self._sitting(match, game, names), Row(*words)
             if is_sealed(seal, sitting, row):
-                return unpack(sitting, row)
+                return self._record(sitting, row)
         raise FileError(f"{self.path} is damaged: its {key:,}th hand is missing or was changed.")
 
     def columns(
@@ -158,7 +188,7 @@ class HandStore:
             each: [seat for seat, name in enumerate(each.names) if name == player] for each in chosen.values()
         }
         seats, rows, won = list[int](), list[Row](), list[float]()
-        for sitting, row in self._rows(chosen, all_of_them=False):
+        for sitting, row, _ in self._checked(chosen):
             for seat in player_seats[sitting]:
                 seats.append(seat)
                 rows.append(row)
@@ -171,7 +201,7 @@ class HandStore:
 
     def _open(self) -> None:
         owner = self._one("PRAGMA application_id")
-        if owner == 0 and not self._one("SELECT count(*) FROM sqlite_master"):
+        if owner == 0 and self._create and not self._one("SELECT count(*) FROM sqlite_master"):
             with self._transaction():
                 if not self._one("SELECT count(*) FROM sqlite_master"):  # no other process was faster
                     for statement in SCHEMA:
@@ -210,7 +240,16 @@ class HandStore:
         self._base.execute("UPDATE total SET hands = hands + ?", (len(rows),))
 
     @contextmanager
+    def atomic(self) -> Iterator[None]:
+        """Store all hands that are added inside together, or none of them; other writers wait."""
+        with self._as_file_errors(), self._transaction():
+            yield
+
+    @contextmanager
     def _transaction(self) -> Iterator[None]:
+        if self._base.in_transaction:  # part of a larger one
+            yield
+            return
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -223,10 +262,15 @@ class HandStore:
     def _sittings(self) -> dict[int, Sitting]:
         with self._as_file_errors():
             rows = self._base.execute("SELECT id, match, game, names FROM sittings").fetchall()
+        return {key: self._sitting(*words) for key, *words in rows}
+
+    def _sitting(self, match: Any, game: Any, names: Any) -> Sitting:
         try:
-            return {key: Sitting(match, game, tuple(json.loads(names))) for key, match, game, names in rows}
-        except (TypeError, ValueError):
-            raise FileError(f"{self.path} is damaged: the names of its players cannot be read.") from None
+            if isinstance(match, str) and isinstance(game, str) and isinstance(names, str):
+                return Sitting(match, game, words_of(names))
+        except (ValueError, RecursionError):
+            pass
+        raise FileError(f"{self.path} is damaged: the names of its players cannot be read.")
 
     def _chosen(self, player: str | None = None, match: str | None = None) -> dict[int, Sitting]:
         """The sittings of a player and a match, or of all."""
@@ -240,27 +284,68 @@ class HandStore:
             if player in (None, *sitting.names) and match in (None, sitting.match)
         }
 
-    def _rows(self, sittings: Mapping[int, Sitting], *, all_of_them: bool) -> Iterator[tuple[Sitting, Row]]:
-        """Stored hands in order. They are read in batches, so that a slow reader blocks no writer."""
+    def _verify(self) -> None:
+        """Make sure that the store is whole: all hands are there, and as they were added.
+
+        Hands that were verified since the store was opened are not verified again.
+        """
+        end, sittings, last = self.count(), self._sittings(), self._verified
+        counts = self._counts.copy()
+        for key, where, seal, *words in self._fetch(last, end):
+            sitting = sittings.get(where)
+            if key != last + 1 or sitting is None or not is_sealed(seal, sitting, Row(*words)):
+                raise FileError(
+                    f"{self.path} is damaged: a hand after the {last:,}th was changed or removed."
+                )
+            last = key
+            counts[where] += 1
+        if last < end:
+            raise FileError(f"{self.path} is damaged: hands after the {last:,}th are missing.")
+        self._verified, self._counts = last, counts
+
+    def _checked(
+        self, sittings: Mapping[int, Sitting], skip: Skip | None = None
+    ) -> Iterator[tuple[Sitting, Row, HandRecord]]:
+        """The hands of some sittings of a whole store, in order, by the rules."""
+        self._verify()
+        end, missing = self._verified, sum(self._counts[key] for key in sittings)
+        all_of_them = self._counts.keys() <= sittings.keys()
+        chosen = "" if all_of_them else f" AND sitting IN ({','.join(map(str, sittings))})"
+        for _, where, seal, *words in self._fetch(0, end, chosen):
+            sitting, row = sittings.get(where), Row(*words)
+            if sitting is None or not is_sealed(seal, sitting, row):
+                raise FileError(f"{self.path} was changed while it was read.")
+            missing -= 1
+            record = self._record(sitting, row)
+            fault = check_record(record)
+            if fault is None:
+                yield sitting, row, record
+                continue
+            of_match = f" of match '{sitting.match}'" if sitting.match else ""
+            error = BadHandError(self.path, f"hand {row.number}{of_match}", fault, row.number)
+            refuse(error, skip)
+        if missing:
+            raise FileError(f"{self.path} was changed while it was read.")
+
+    def _record(self, sitting: Sitting, row: Row) -> HandRecord:
+        try:
+            return unpack(sitting, row)
+        except FeltError as error:
+            raise FileError(f"{self.path} is damaged: hand {row.number} was changed, {error}") from None
+
+    def _fetch(self, last: int, end: int, condition: str = "") -> Iterator[tuple[Any, ...]]:
+        """Rows after `last` up to `end`, in batches, so that a slow reader blocks no writer."""
         query = (
-            "SELECT id, sitting, seal, number, dealt, actions, won FROM hands WHERE id > ? AND id <= ?"
-            + ("" if all_of_them else f" AND sitting IN ({','.join(map(str, sittings))})")
-            + f" ORDER BY id LIMIT {BATCH}"
+            "SELECT id, sitting, seal, number, dealt, actions, won FROM hands"
+            f" WHERE id > ? AND id <= ?{condition} ORDER BY id LIMIT {BATCH}"
         )
-        last, end = 0, self.count()
         while last < end:
             with self._as_file_errors():
                 rows = self._base.execute(query, (last, end)).fetchall()
-            for key, where, seal, *words in rows:
-                sitting, row = sittings.get(where), Row(*words)
-                if (all_of_them and key != last + 1) or sitting is None or not is_sealed(seal, sitting, row):
-                    raise FileError(f"{self.path} is damaged: a hand after the {last:,}th was changed.")
-                last = key
-                yield sitting, row
+            yield from rows
             if len(rows) < BATCH:
-                break
-        if all_of_them and last < end:
-            raise FileError(f"{self.path} is damaged: hands after the {last:,}th are missing.")
+                return
+            last = rows[-1][0]
 
     @contextmanager
     def _as_file_errors(self) -> Iterator[None]:

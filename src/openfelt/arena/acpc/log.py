@@ -25,7 +25,9 @@ from openfelt.arena.acpc.protocol_game import card_names, check_cards, dealt_wor
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written
 from openfelt.games.registry import load_game
-from openfelt.hands.record import HandRecord
+from openfelt.hands.bad_hand import BadHandError, Skip, refuse
+from openfelt.hands.check import check_record
+from openfelt.hands.record import HIDDEN, HandRecord
 
 HEADER = "# name/game/hands/seed"
 MOST_BYTES = 1 << 14  # of a line
@@ -148,41 +150,50 @@ def chips_text(won: Sequence[float]) -> str:
     return "|".join(f"{value + 0.0:.6f}".rstrip("0").rstrip(".") for value in won)
 
 
-def read_log(path: Path | str, definition: GameDefinition | None = None) -> Iterator[HandRecord]:
+def read_log(
+    path: Path | str, definition: GameDefinition | None = None, *, skip: Skip | None = None
+) -> Iterator[HandRecord]:
     """The hands of a log, one by one.
 
-    A damaged line raises a FileError that names it, after all hands before it were returned. The game is that
-    of `definition` if it is given; otherwise the log's header must name one of the server's files or of our
-    games.
+    A damaged line raises a FileError that names it, after all hands before it were returned; or it is skipped
+    and `skip` is called with the error. The game is that of `definition` if it is given; otherwise the log's
+    header must name one of the server's files or of our games.
     """
     path = Path(path)
     reader = _LogReader(None if definition is None else game_of(definition))
     try:
         with path.open("rb") as file:
-            for number, text in _lines(file, path):
+            for number, raw in _lines(file, path):
                 try:
-                    record = reader.read(text)
+                    record = reader.read(_text(raw))
                 except FeltError as error:
-                    raise FileError(f"{path}, line {number}: {error}") from None
+                    fault = BadHandError(path, f"line {number}", str(error))
+                    refuse(fault, skip if reader.is_hand(raw) else None)
+                    reader.lost_line = True
+                    continue
                 if record:
                     yield record
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
+def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     number = 0
     while raw := file.readline(MOST_BYTES + 1):
         number += 1
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError:
-            raise FileError(f"{path}, line {number}: it is not UTF-8 text.") from None
         if len(raw) > MOST_BYTES:
             raise FileError(f"{path}, line {number}: it has over {MOST_BYTES} bytes.")
-        if not text.endswith("\n") and text.startswith("STATE"):
-            raise FileError(f"{path}, line {number}: it was cut off.")
-        yield number, text.strip()
+        yield number, raw
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise MessageError("it is not UTF-8 text.") from None
+    if not text.endswith("\n") and text.startswith("STATE"):
+        raise MessageError("it was cut off.")
+    return text.strip()
 
 
 class _LogReader:
@@ -192,6 +203,11 @@ class _LogReader:
         self._fixed_rules = self._rules = rules
         self._won: dict[str, float] = {}
         self._hands = 0
+        self.lost_line = False  # a line of the match was skipped, so its hands may not be all
+
+    def is_hand(self, raw: bytes) -> bool:
+        """Whether a line that cannot be read may be a hand of a game that is known."""
+        return self._rules is not None and not raw.startswith((HEADER.encode(), b"SCORE"))
 
     def read(self, text: str) -> HandRecord | None:
         if text.startswith(HEADER):
@@ -208,7 +224,7 @@ class _LogReader:
         raise MessageError("it is neither a comment nor STATE with five fields nor SCORE with two.")
 
     def _header(self, text: str) -> None:
-        self._won, self._hands = {}, 0
+        self._won, self._hands, self.lost_line = {}, 0, False
         words = text.removeprefix(HEADER).split()
         if len(words) != 4:
             raise MessageError("the header must have a name, a game, the number of hands and a seed.")
@@ -239,10 +255,13 @@ class _LogReader:
         for name, value in zip(names, exact, strict=True):
             self._won[name] = self._won.get(name, 0.0) + value
         self._hands += 1
-        return HandRecord(game.name, number, names, dealt, line.actions, tuple(exact))
+        record = HandRecord(game.name, number, names, dealt, line.actions, tuple(exact))
+        if HIDDEN in dealt and (fault := check_record(record)):
+            raise MessageError(fault)
+        return record
 
     def _score(self, winnings: str, who: str) -> None:
-        if self._rules is None:
+        if self._rules is None or self.lost_line:
             return
         names = who.split("|")
         given = dict(zip(names, _numbers(winnings, len(names)), strict=True))
