@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from random_hands import hidden, played, some_hands
 from speed import slow
 
+from openfelt.arena.hand_files import read_hands
 from openfelt.bots.view import holdem_view
 from openfelt.cards.deck import parse_cards
 from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
-from openfelt.games.game import CHANCE, TERMINAL, Game
-from openfelt.games.hand import Hand
 from openfelt.games.registry import load_game
 from openfelt.hands.check import check_record
 from openfelt.hands.columns import ACTIONS
@@ -38,29 +38,6 @@ GAMES = [
     *("holdem", "holdem(players=3)", "holdem(bets=3)", "kuhn", "kuhn(pot=0.3)", "kuhn(players=3)", "leduc"),
     *("leduc(players=3,ranks=4)", "goofspiel(4)", "bluff(1,1,6)", "one_card(500)"),
 ]
-
-
-def played(game: Game, dice: random.Random, number: int = 0, names: tuple[str, ...] = ()) -> HandRecord:
-    """A hand at random; folding is made rare, so that there are showdowns."""
-    hand = Hand(game)
-    while hand.mover != TERMINAL:
-        words = hand.actions
-        folds_now = hand.mover == CHANCE or words[0] != "fold" or dice.random() < 0.3
-        hand.act(dice.randrange(0 if folds_now else 1, len(words)))
-    done = [(step.mover == CHANCE, step.action) for step in hand.steps]
-    return HandRecord(
-        game.name,
-        number,
-        names or tuple(f"player{seat}" for seat in range(game.players)),
-        tuple(word for chance, word in done if chance),
-        tuple(word for chance, word in done if not chance),
-        hand.payoffs,
-    )
-
-
-def some_hands(name: str, count: int, seed: int = 0) -> list[HandRecord]:
-    game, dice = load_game(name), random.Random(seed)
-    return [played(game, dice, number) for number in range(count)]
 
 
 @pytest.fixture(scope="module")
@@ -216,13 +193,6 @@ def test_we_read_what_pokerkit_writes(players, unit, tmp_path):
         assert record.names == tuple(f"p{seat + 1}" for seat in range(players))
         assert check_record(record) is None
     assert read > 40
-
-
-def hidden(record: HandRecord, *seats: int) -> HandRecord:
-    dealt = list(record.dealt)
-    for seat in seats:
-        dealt[2 * seat : 2 * seat + 2] = [HIDDEN, HIDDEN]
-    return dataclasses.replace(record, dealt=tuple(dealt))
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -600,8 +570,11 @@ def test_what_cannot_be_stored_leaves_what_came_before(store, hands):
     assert list(store.hands()) == good * 3
     against_the_rules = dataclasses.replace(good[0], names=("x", "y"), actions=("fold", "fold"))
     store.append([against_the_rules])
-    with pytest.raises(FeltError, match="does not follow the rules"):
-        list(store.columns("x"))
+    for reading in (store.columns("x"), store.hands()):
+        with pytest.raises(
+            FileError, match=r"hands\.db, hand 0: The record continues after the hand is over"
+        ):
+            list(reading)
 
 
 def test_readers_and_writers_do_not_wait_for_each_other(store, hands):
@@ -752,33 +725,35 @@ def test_the_command_converts_from_each_kind_to_each(capsys, hands):
     assert felt(capsys, "convert", "hands.db", "one.phh", "--hand", "7")[0] == 0
     assert list(read_phh(Path("one.phh"))) == [some[7]]
     assert felt(capsys, "convert", "b.phhs", "hands.db", "--match", "again")[0] == 0
-    assert (
-        felt(capsys, "convert", "hands.db", "copy.db", "--json")[1]
-        == json.dumps({"file": "copy.db", "hands": 80}, indent=2) + "\n"
-    )
+    told = json.loads(felt(capsys, "convert", "hands.db", "copy.db", "--json")[1])
+    assert told == {"file": "copy.db", "hands": 80, "skipped": 0}
     with HandStore("copy.db") as store:
         assert store.matches() == ["a", "again"]
         assert list(store.hands()) == some + some
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_the_command_keeps_the_hands_before_a_fault(capsys, hands):
+def test_a_convert_that_fails_leaves_no_file(capsys, hands):
     write_phh(Path("a.phhs"), hands[2][:40])
     text = Path("a.phhs").read_text()
     Path("a.phhs").write_text(text.replace("[31]\nvariant = ", "[31]\nvariant == "))
-    for target in ("b.phhs", "b.db"):
+    for target in ("b.phhs", "b.db", "b.log"):
         code, out, err = felt(capsys, "convert", "a.phhs", target)
         assert (code, out) == (2, "")
-        assert f"The 30 hands before it are in {target}." in err
-    assert list(read_phh(Path("b.phhs"))) == hands[2][:30]
-    with HandStore("b.db") as store:
-        assert list(store.hands()) == hands[2][:30]
-    assert felt(capsys, "check", "a.phhs")[:2] == (2, "30 hands, all by the rules\n")
-    Path("c.phh").write_text("variant = ")
-    code, _, err = felt(capsys, "convert", "c.phh", "d.phh")
-    assert code == 2
-    assert "c.phh is damaged" in err
-    assert not Path("d.phh").exists()
+        assert "a.phhs, line 392, column 10: Invalid value." in err
+        assert [path.name for path in Path().iterdir()] == ["a.phhs"]
+    with HandStore("old.db") as store:
+        store.append(hands[2][:3], match="old")
+    assert felt(capsys, "convert", "a.phhs", "old.db")[0] == 2
+    with HandStore("old.db") as store:
+        assert list(store.hands()) == hands[2][:3]
+        assert store.matches() == ["old"]
+    for target in ("b.phhs", "b.db", "b.log", "old.db"):
+        code, out, err = felt(capsys, "convert", "a.phhs", target, "--skip-bad")
+        assert (code, out) == (0, f"39 hands written to {target}\n")
+        assert err == "felt: 1 bad hand was skipped; the first: a.phhs, line 392, column 10: Invalid value.\n"
+        found = list(read_hands(target, match="a" if target == "old.db" else None))
+        assert found == hands[2][:30] + hands[2][31:40]
 
 
 @pytest.mark.usefixtures("_own_folder")
@@ -789,10 +764,15 @@ def test_the_command_checks(capsys, hands):
     assert code == 1
     assert out == (
         "hand 1: The recorded winnings are +0, +0, +0, but the rules give +4, -2, -2.\n"
-        "2 hands, 1 of them against the rules\n"
+        "2 hands, 1 of them bad\n"
     )
     assert json.loads(felt(capsys, "check", "hands.db", "--json")[1])["faults"][0]["hand"] == 1
     assert felt(capsys, "check", "hands.db", "--hand", "0") == (0, "1 hand, all by the rules\n", "")
+    write_phh(Path("a.phhs"), hands[2][:40])
+    Path("a.phhs").write_text(Path("a.phhs").read_text().replace("[31]\nvariant = ", "[31]\nvariant == "))
+    code, out, err = felt(capsys, "check", "a.phhs")
+    assert (code, err) == (1, "")
+    assert out == "line 392, column 10: Invalid value.\n40 hands, 1 of them bad\n"
 
 
 @pytest.mark.usefixtures("_own_folder")

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, singledispatch
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from openfelt.cards.deck import BOARD_CARDS
-from openfelt.cards.evaluator import hand_value
+from openfelt.cards.evaluator import hand_value, hand_values
 from openfelt.core.errors import FeltError
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.holdem import (
@@ -108,27 +110,31 @@ def _quick_payoffs(game: Game, record: HandRecord) -> Sequence[float] | None:
 
 @_quick_payoffs.register
 def _(game: Holdem, record: HandRecord) -> Sequence[float] | None:
-    """Many hands share a betting line."""
+    """Many hands share a betting line, and most need no cards, or one evaluation."""
     ending = _ending(game, record.actions)
     known = [CARD_NUMBERS.get(card, NO_CARD) for card in record.dealt if card != HIDDEN]
     if ending is None or not len(record.names) == len(record.won) == game.players:
         return None
-    if (
-        len(record.dealt) != 2 * game.players + ending.board
-        or len(set(known)) < len(known)
-        or NO_CARD in known
-    ):
+    if len(record.dealt) != ending.cards or len(set(known)) < len(known) or NO_CARD in known:
         return None
-    if len(known) < len(record.dealt) and len(players_in(ending.betting)) > 1:
+    if ending.won is not None:
+        return ending.won
+    if len(known) < ending.cards:
         return None
-    return game.payoffs(HoldemState(tuple(known), ending.betting))
+    inside, board = players_in(ending.betting), known[2 * game.players :]
+    hands = np.array([known[2 * seat : 2 * seat + 2] + board for seat in inside], np.uint8)
+    values = hand_values(hands).tolist()
+    return split_pot(
+        ending.betting, [seat for seat, value in zip(inside, values, strict=True) if value == max(values)]
+    )
 
 
 class Ending(NamedTuple):
     """How a complete betting line of hold'em ends."""
 
-    board: int  # cards
+    cards: int  # that were dealt
     betting: Betting
+    won: Sequence[float] | None  # if all but one player have folded
 
 
 @lru_cache(maxsize=1 << 16)
@@ -140,7 +146,10 @@ def _ending(game: Holdem, actions: tuple[str, ...]) -> Ending | None:
             return None
         board = BOARD_CARDS[betting.street]
         betting = bet(betting, action)
-    return Ending(board, betting) if is_over(betting) else None
+    if not is_over(betting):
+        return None
+    inside = players_in(betting)
+    return Ending(2 * game.players + board, betting, split_pot(betting, inside) if len(inside) == 1 else None)
 
 
 def _possible_payoffs(game: Game, record: HandRecord) -> Iterable[Sequence[float]]:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from openfelt.cards.deck import BOARD_CARDS, Bytes
-from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.holdem import bet, betting_actions, first_betting, is_over
+from openfelt.games.holdem import bet, first_betting
 from openfelt.hands.packed import ACTIONS, LETTERS, UNKNOWN, Row
 
 _ACTION_OF = np.full(256, UNKNOWN, np.uint8)
@@ -50,13 +49,9 @@ class DecisionColumns(NamedTuple):
 def decision_columns(
     players: int, seats: Sequence[int], rows: Sequence[Row], won: Sequence[float]
 ) -> DecisionColumns:
-    """The decisions of a player in stored hands, given its seat and winnings in each."""
+    """The decisions of a player in stored hands by the rules, given its seat and winnings in each."""
     count, wide, nothing = len(rows), 2 * players + 5, bytes([UNKNOWN])
     longest = max(1, max(len(row.actions) for row in rows))
-    if any(len(row.dealt) > wide for row in rows):
-        raise FeltError(
-            f"A hand of hold'em for {players} players has at most {wide} cards, but one has more."
-        )
     cards = _matrix([row.dealt.ljust(wide, nothing) for row in rows], wide)
     line = _matrix(["".join([row.actions.ljust(longest) for row in rows]).encode()], longest)
     own = [_decisions(players, row.actions)[seat] for seat, row in zip(seats, rows, strict=True)]
@@ -83,10 +78,7 @@ def _decisions(players: int, letters: str) -> list[tuple[bytes, bytes]]:
     """For each seat the places of its decisions in a line, and their streets. Many hands share a line."""
     betting, places, streets = first_betting(players), *([bytearray() for _ in range(players)] for _ in "ab")
     for place, letter in enumerate(letters):
-        action = ACTIONS[LETTERS.index(letter)]
-        if is_over(betting) or action not in betting_actions(betting):
-            raise FeltError(f"A stored hand does not follow the rules: its actions are {letters}.")
         places[betting.turn].append(place)
         streets[betting.turn].append(betting.street)
-        betting = bet(betting, action)
+        betting = bet(betting, ACTIONS[LETTERS.index(letter)])
     return [(bytes(own), bytes(when)) for own, when in zip(places, streets, strict=True)]
