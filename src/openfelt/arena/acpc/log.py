@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from openfelt.arena.acpc.competition_game import NAMES, CompetitionGame, definition_of, file_name, game_of
 from openfelt.arena.acpc.game_definition import GameDefinition
-from openfelt.arena.acpc.match_state import CardNames, MessageError, parse_state, state_text
+from openfelt.arena.acpc.match_state import CardNames, MessageError, parse_number, parse_state, state_text
 from openfelt.arena.acpc.protocol_game import card_names, check_cards, dealt_words, first_line, follow
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import not_written
@@ -31,6 +31,8 @@ HEADER = "# name/game/hands/seed"
 MOST_BYTES = 1 << 14  # of a line
 TOLERANCE = 1e-5  # winnings have six digits after the decimal point
 DIGITS = frozenset("0123456789.-")
+
+_State: TypeAlias = "tuple[str, tuple[CardNames, ...], tuple[CardNames, ...]]"  # letters, hole cards, board
 
 
 class LogWriter:
@@ -47,16 +49,21 @@ class LogWriter:
         comments: Sequence[str] = (),
     ) -> None:
         self._path, self._chip = path, float(rules.chip)
+        self._game_name = game_name or file_name(rules)
         try:
             self._file = path.open("x", encoding="utf-8", buffering=1)
         except FileExistsError:
             raise FileError(f"{path} exists already; choose another file for the log.") from None
         except OSError as error:
             raise not_written(path, error) from None
-        name = "".join("_" if letter.isspace() else letter for letter in path.stem)
-        self._write(f"{HEADER} {name} {game_name or file_name(rules)} {hands} {seed}")
+        self.begin(hands, seed)
         for comment in comments:
             self._write(f"#{comment}")
+
+    def begin(self, hands: int, seed: int) -> None:
+        """Write the header of a match of so many hands."""
+        name = "".join("_" if letter.isspace() else letter for letter in self._path.stem)
+        self._write(f"{HEADER} {name} {self._game_name} {hands} {seed}")
 
     def hand(
         self,
@@ -104,29 +111,45 @@ def check_names(names: Sequence[str], players: int) -> list[str]:
 
 
 def write_log(path: Path, records: Iterable[HandRecord]) -> int:
-    """Write finished hands of one game as a log with seed 0; returns their number."""
+    """Write finished hands of one game as a log with seed 0; returns their number.
+
+    The numbers of a match are consecutive: where they are not, another match begins, with its own header.
+    """
     hands = list(records)
     if not hands:
         raise FeltError("There is no hand to write.")
     rules = definition_of(load_game(hands[0].game))
     states = [_state_of(rules, record) for record in hands]
-    won: dict[str, float] = {}
     for record in hands:
         if record.game != hands[0].game:
             raise FeltError(f"A log must have hands of one game, not of {hands[0].game} and {record.game}.")
-        for name, chips in zip(check_names(record.names, rules.game.players), record.won, strict=True):
-            won[name] = won.get(name, 0.0) + chips
-    with LogWriter(path, rules, hands=len(hands), seed=0) as log:
-        for record, (letters, hole, board) in zip(hands, states, strict=True):
-            log.hand(record.number, letters, hole, board, record.won, record.names)
-        if len(won) == rules.game.players:
-            log.score(list(won.values()), list(won))
+        check_names(record.names, rules.game.players)
+    begins = [
+        place for place, record in enumerate(hands) if not place or not _follows(hands[place - 1], record)
+    ]
+    with LogWriter(path, rules, hands=[*begins, len(hands)][1], seed=0) as log:
+        for begin, end in pairwise([*begins, len(hands)]):
+            if begin:
+                log.begin(end - begin, seed=0)
+            _write_match(log, hands[begin:end], states[begin:end])
     return len(hands)
 
 
-def _state_of(
-    rules: CompetitionGame, record: HandRecord
-) -> tuple[str, tuple[CardNames, ...], tuple[CardNames, ...]]:
+def _follows(before: HandRecord, record: HandRecord) -> bool:
+    return record.number == before.number + 1
+
+
+def _write_match(log: LogWriter, hands: Sequence[HandRecord], states: Sequence[_State]) -> None:
+    won: dict[str, float] = {}
+    for record, (letters, hole, board) in zip(hands, states, strict=True):
+        log.hand(record.number, letters, hole, board, record.won, record.names)
+        for name, chips in zip(record.names, record.won, strict=True):
+            won[name] = won.get(name, 0.0) + chips
+    if len(won) == len(hands[0].names):
+        log.score(list(won.values()), list(won))
+
+
+def _state_of(rules: CompetitionGame, record: HandRecord) -> _State:
     """The letters and cards of a record."""
     definition, line = rules.definition, first_line(rules.game)
     for word in record.actions:
@@ -148,15 +171,18 @@ def chips_text(won: Sequence[float]) -> str:
     return "|".join(f"{value + 0.0:.6f}".rstrip("0").rstrip(".") for value in won)
 
 
-def read_log(path: Path | str, definition: GameDefinition | None = None) -> Iterator[HandRecord]:
+def read_log(
+    path: Path | str, definition: GameDefinition | None = None, *, partial: bool = False
+) -> Iterator[HandRecord]:
     """The hands of a log, one by one.
 
-    A damaged line raises a FileError that names it, after all hands before it were returned. The game is that
-    of `definition` if it is given; otherwise the log's header must name one of the server's files or of our
-    games.
+    A damaged line raises a FileError that names it, after all hands before it were returned. So does a log
+    with fewer hands than its header announces, unless `partial` allows it (a dealer that was stopped leaves
+    such a log). The game is that of `definition` if it is given; otherwise the log's header must name one of
+    the server's files or of our games.
     """
     path = Path(path)
-    reader = _LogReader(None if definition is None else game_of(definition))
+    reader = _LogReader(None if definition is None else game_of(definition), partial)
     try:
         with path.open("rb") as file:
             for number, text in _lines(file, path):
@@ -166,6 +192,10 @@ def read_log(path: Path | str, definition: GameDefinition | None = None) -> Iter
                     raise FileError(f"{path}, line {number}: {error}") from None
                 if record:
                     yield record
+        try:
+            reader.finish()
+        except MessageError as error:
+            raise FileError(f"{path}: {error}") from None
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror}).") from None
 
@@ -186,12 +216,15 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
 
 
 class _LogReader:
-    """Reads a log line by line, with the game and the winnings so far."""
+    """Reads a log line by line, with the game, the winnings and the hands so far."""
 
-    def __init__(self, rules: CompetitionGame | None) -> None:
+    def __init__(self, rules: CompetitionGame | None, partial: bool) -> None:
         self._fixed_rules = self._rules = rules
+        self._partial = partial
         self._won: dict[str, float] = {}
-        self._hands = 0
+        self._hands = 0  # of the current match
+        self._last = -1  # the number of the last one
+        self._announced: int | None = None  # by the match's header
 
     def read(self, text: str) -> HandRecord | None:
         if text.startswith(HEADER):
@@ -208,10 +241,12 @@ class _LogReader:
         raise MessageError("it is neither a comment nor STATE with five fields nor SCORE with two.")
 
     def _header(self, text: str) -> None:
-        self._won, self._hands = {}, 0
+        if self._announced is not None or self._hands:
+            self.finish()
         words = text.removeprefix(HEADER).split()
         if len(words) != 4:
             raise MessageError("the header must have a name, a game, the number of hands and a seed.")
+        self._won, self._hands, self._announced = {}, 0, parse_number(words[2], "number of hands")
         if self._fixed_rules is None:
             name = os.path.basename(words[1])
             self._rules = definition_of(NAMES[name]) if name in NAMES else _game_by_name(words[1])
@@ -236,12 +271,31 @@ class _LogReader:
             ours = [value * float(chip) for value in exact]
             if any(abs(own - given) > TOLERANCE for own, given in zip(ours, won, strict=True)):
                 raise MessageError(f"by the rules the winnings are {chips_text(ours)}, not {winnings}.")
+        self._count(number)
         for name, value in zip(names, exact, strict=True):
             self._won[name] = self._won.get(name, 0.0) + value
-        self._hands += 1
         return HandRecord(game.name, number, names, dealt, line.actions, tuple(exact))
 
+    def _count(self, number: int) -> None:
+        if self._hands and number != self._last + 1:
+            raise MessageError(f"hand {number} follows hand {self._last}: the numbers must be consecutive.")
+        if self._hands == self._announced:
+            raise MessageError(f"the header announces {self._announced:,} hands, and this is one more.")
+        self._hands, self._last = self._hands + 1, number
+
+    def finish(self) -> None:
+        """Raise if the match has fewer hands than announced."""
+        if self._partial:
+            return
+        if self._announced is not None and self._hands < self._announced:
+            raise MessageError(
+                f"the header announces {self._announced:,} hands, but the match has {self._hands:,}."
+            )
+        if not self._hands:
+            raise MessageError("the log has no hand.")
+
     def _score(self, winnings: str, who: str) -> None:
+        self.finish()
         if self._rules is None:
             return
         names = who.split("|")
