@@ -114,7 +114,7 @@ class DecisionStats:
     def require_faultless(self, name: str) -> None:
         """Raise if a bot raised an exception or chose an illegal action; being late is no defect of a bot."""
         if self.first_error:
-            shown = next(iter(self.tracebacks.values()))
+            shown = next(iter(self.tracebacks.values()), self.first_error)
             raise BotFaultError(f"{name} raised an exception; a strict match stops there.\n{shown}")
         if self.first_illegal:
             raise BotFaultError(

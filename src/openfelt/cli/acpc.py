@@ -197,7 +197,7 @@ def _comments(dealer: Dealer) -> list[str]:
 
 
 def _print(result: DealerResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
-    from openfelt.arena.acpc.log import chips_text
+    from openfelt.arena.acpc.log_reader import chips_text
 
     if arguments.json:
         players = zip(

@@ -148,13 +148,13 @@ def join(
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         joined()
-        _answer_all(connection, player)
-    _require_complete(player, address, hands)
+        was_closed = _answer_all(connection, player)
+    _require_complete(player, address, hands, was_closed)
     return player.result
 
 
-def _answer_all(connection: socket.socket, player: ProtocolPlayer) -> None:
-    """Answer all lines until the connection is closed."""
+def _answer_all(connection: socket.socket, player: ProtocolPlayer) -> bool:
+    """Answer all lines until the dealer closes the connection; False if it breaks off (data may be lost)."""
     reader, dropped = LineReader(), 0
     try:
         connection.sendall((VERSION + END).encode())
@@ -165,19 +165,22 @@ def _answer_all(connection: socket.socket, player: ProtocolPlayer) -> None:
                     connection.sendall((answer + END).encode("latin-1"))
             player.malformed += reader.dropped - dropped
             dropped = reader.dropped
-    except OSError:  # the dealer has closed the connection
-        pass
+    except OSError:
+        return False
+    return True
 
 
-def _require_complete(player: ProtocolPlayer, address: str, hands: int | None) -> None:
-    """Raise if the match was not over when the connection was closed."""
-    so_far = f"until then the bot had won {player.won:+g} {player.game.unit} in {player.hands:,} hands"
+def _require_complete(player: ProtocolPlayer, address: str, hands: int | None, was_closed: bool) -> None:
+    """Raise if the match was not over when the connection ended."""
+    played = f"{player.hands:,} hand{'s' * (player.hands != 1)}"
+    so_far = f"until then the bot had won {player.won:+g} {player.game.unit} in {played}"
     if player.open_hand is not None:
         raise FeltError(f"The dealer at {address} left in the middle of hand {player.open_hand}; {so_far}.")
     if not player.hands:
         raise FeltError(f"The dealer at {address} closed the connection before the first hand.")
+    if hands is None and not was_closed:
+        raise FeltError(f"The connection to the dealer at {address} broke off; {so_far}.")
     if hands is not None and player.hands != hands:
         raise FeltError(
-            f"The dealer at {address} closed the connection after {player.hands:,} hands, not {hands:,}; "
-            f"{so_far}."
+            f"The dealer at {address} closed the connection after {played}, not {hands:,}; {so_far}."
         )
