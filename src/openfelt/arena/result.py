@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
 from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.hand_kernels import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
-from openfelt.arena.statistics.intervals import UNDECIDED, Estimate, Moments, estimate
+from openfelt.arena.match_blocks import DUPLICATE, BlockResult, Contest
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
+from openfelt.arena.statistics.sequential_test import UNDECIDED
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Longs
 from openfelt.games.game import Unit

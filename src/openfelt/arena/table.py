@@ -11,10 +11,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from openfelt.arena.alarm import TooLateError, alarm
 from openfelt.arena.decision_stats import ERROR, ILLEGAL, LATE, DecisionStats
 from openfelt.arena.hand_kernels import HandOutcomes, RandomStreams
 from openfelt.arena.participants import Participants
+from openfelt.arena.time_limit import TooLateError, alarm
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import View
 from openfelt.core.random import Dice

@@ -19,10 +19,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from openfelt.arena.contest import DUPLICATE
 from openfelt.arena.cross_table import CrossTable
 from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.match import HANDS, match
+from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.arena.result import MatchResult
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError

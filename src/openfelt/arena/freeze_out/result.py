@@ -11,7 +11,7 @@ import numpy as np
 
 from openfelt.arena.decision_stats import MILLI, DecisionStats
 from openfelt.arena.result import aligned
-from openfelt.arena.statistics.intervals import Estimate, Moments, estimate, wilson
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wilson
 from openfelt.core.errors import FileError
 
 
