@@ -20,7 +20,7 @@ from openfelt.arena.freeze_out.stack_table import (
     is_open,
 )
 from openfelt.arena.hand_kernels import deal_block, random_streams
-from openfelt.arena.statistics.intervals import wilson
+from openfelt.arena.statistics.estimates import wilson
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
@@ -355,7 +355,7 @@ def test_faults_are_counted_and_told():
 
     result = freeze_out(Faulty(GAME), Faulty(GAME), games=1, hands=10, **PATIENT)
     assert sum(score.stats.faults["error"] for score in result.scores) == 10  # the dealer folds
-    assert "failed to act: 5 error (the first error: ZeroDivisionError" in str(result)
+    assert "failed to act: 5 error (the first: ZeroDivisionError" in str(result)
 
 
 def test_rules_words_stay_those_of_a_tree(tree):

@@ -464,6 +464,45 @@ def test_a_refused_file_is_not_said_to_be_by_the_rules(capsys):
     assert out == "line 31: it was cut off.\n30 hands, 1 of them bad\n"
 
 
+def test_a_log_of_a_match_that_was_stopped_is_read_on_request(capsys):
+    hands = some_hands("kuhn", 30)
+    write_hands("a.log", hands)
+    lines = Path("a.log").read_text().splitlines(keepends=True)
+    Path("a.log").write_text("".join(lines[:21]))
+    for words in (
+        ["check", "a.log"],
+        ["convert", "a.log", "a.db"],
+        ["convert", "a.log", "a.db", "--skip-bad"],
+    ):
+        code, out, err = felt(capsys, "history", *words)
+        assert (code, out) == (2, "")
+        assert err == "felt: a.log: the header announces 30 hands, but the match has 20.\n"
+        assert files() == {"a.log"}
+    assert felt(capsys, "history", "check", "a.log", "--partial")[:2] == (0, "20 hands, all by the rules\n")
+    assert felt(capsys, "history", "convert", "a.log", "a.db", "--partial")[0] == 0
+    assert list(read_hands("a.db")) == list(read_hands("a.log", partial=True)) == hands[:20]
+    Path("a.log").write_text(lines[0])
+    assert felt(capsys, "history", "check", "a.log", "--partial")[2] == "felt: a.log has no hands.\n"
+
+
+def test_lines_of_a_log_around_a_bad_one(capsys):
+    """After a line that is skipped, sums and numbers of hands are not compared, but repeats are found."""
+    hands = some_hands("kuhn", 10)
+    write_hands("a.log", hands)
+    lines = Path("a.log").read_text().splitlines(keepends=True)
+    lines[4] = "STATE:3:x\n"
+    Path("a.log").write_text("".join(lines))
+    skipped = []
+    assert list(read_hands("a.log", skip=skipped.append)) == hands[:3] + hands[4:]
+    assert [error.place for error in skipped] == ["line 5"]
+    Path("a.log").write_text("".join([*lines[:8], lines[7], *lines[8:]]))
+    assert list(read_hands("a.log", skip=skipped.append)) == hands[:3] + hands[4:]
+    assert [error.place for error in skipped[1:]] == ["line 5", "line 9"]
+    Path("a.log").write_text("".join(lines).replace("kuhn.limit.2p.game", "other.game"))
+    with pytest.raises(FileError, match=r"line 1: the game 'other\.game' is not known"):
+        list(read_hands("a.log", skip=skipped.append))
+
+
 def test_the_game_of_a_log_can_be_given(capsys):
     hands = some_hands("holdem(bets=3)", 30)
     write_hands("a.log", hands)
@@ -490,7 +529,7 @@ def test_the_game_of_a_log_can_be_given(capsys):
             assert felt(capsys, "history", "convert", path, target, *options)[0] == 0
             assert list(read_hands(target)) == hands
     err = felt(capsys, "history", "check", "b.logmy.game.phhs", "--definition", "my.game")[2]
-    assert err == "felt: --definition is for files that end in .log; others name their games.\n"
+    assert err == "felt: --definition and --partial are for files that end in .log.\n"
     err = felt(capsys, "history", "check", "a.log", "--skip-bad")[2]
     assert err == "felt: `felt history check` lists all bad hands; leave out --skip-bad.\n"
 

@@ -34,6 +34,7 @@ def read_hands(
     *,
     match: str | None = None,
     definition: str | Path | None = None,
+    partial: bool = False,
     skip: Skip | None = None,
 ) -> Iterator[HandRecord]:
     """Read hand histories.
@@ -47,6 +48,8 @@ def read_hands(
     definition : str or Path, optional
         From logs: the game, by its name or as an ACPC definition (a .game file), where the log does not name
         a game that is known.
+    partial : bool
+        Read logs with fewer hands than their headers announce, of matches that were stopped.
     skip : callable, optional
         Called with a FileError for each hand that cannot be read or violates the rules; the hand is then
         skipped. By default the error is raised.
@@ -64,7 +67,7 @@ def read_hands(
     ('leduc', 2, 2)
     """
     for file in history_files(Path(path)):
-        for _, record in read_matches(file, match=match, definition=definition, skip=skip):
+        for _, record in read_matches(file, match=match, definition=definition, partial=partial, skip=skip):
             yield record
 
 
@@ -73,6 +76,7 @@ def read_matches(
     *,
     match: str | None = None,
     definition: str | Path | None = None,
+    partial: bool = False,
     skip: Skip | None = None,
 ) -> Iterator[MatchedHand]:
     """The hands of one file as `read_hands` gives them, each with its match, by default the file's name."""
@@ -86,32 +90,36 @@ def read_matches(
         assert skip is not None
         skip(error)
 
-    hand = None
-    for hand in _matched_hands(path, match, definition, skip_and_note if skip else None):
+    has_hands, noting = False, skip_and_note if skip else None
+    if path.suffix == STORE:
+        matched = _stored_hands(path, match, noting)
+    else:
+        matched = ((path.stem, record) for record in _records(path, definition, partial, noting))
+    for hand in matched:
+        has_hands = True
         yield hand
-    if hand is None and not skipped:
+    if not has_hands and not skipped:
         raise FileError(f"{path} has no hands.")
 
 
-def _matched_hands(
-    path: Path, match: str | None, definition: str | Path | None, skip: Skip | None
-) -> Iterator[MatchedHand]:
-    if path.suffix == STORE:
-        from openfelt.hands.store import HandStore
+def _stored_hands(path: Path, match: str | None, skip: Skip | None) -> Iterator[MatchedHand]:
+    from openfelt.hands.store import HandStore
 
-        with HandStore(path, create=False) as store:
-            yield from store.matched_hands(match=match, skip=skip)
-        return
+    with HandStore(path, create=False) as store:
+        yield from store.matched_hands(match=match, skip=skip)
+
+
+def _records(
+    path: Path, definition: str | Path | None, partial: bool, skip: Skip | None
+) -> Iterator[HandRecord]:
     if path.suffix == LOG:
         from openfelt.arena.acpc.log import read_log
 
-        records = read_log(path, definition and game_definition(definition), skip=skip)
-    else:
-        from openfelt.hands.phh import read_phh
+        game = None if definition is None else game_definition(definition)
+        return read_log(path, game, partial=partial, skip=skip)
+    from openfelt.hands.phh import read_phh
 
-        records = read_phh(path, skip=skip)
-    for record in records:
-        yield path.stem, record
+    return read_phh(path, skip=skip)
 
 
 def game_definition(name: str | Path) -> GameDefinition:

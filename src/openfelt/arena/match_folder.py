@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from openfelt.arena.contest import BlockResult, Contest, Setup
+from openfelt.arena.match_blocks import BlockResult, Contest, Setup
 from openfelt.bots.bot import Bot
 from openfelt.core.errors import FileError
 from openfelt.core.files import file_checksum
@@ -56,5 +56,7 @@ def _fingerprint(name: str, bot: Bot) -> str:
 
 
 def _as_dict(setup: Setup) -> dict[str, Any]:
+    """What the blocks depend on: a match may be resumed with or without `strict`."""
     facts = dataclasses.asdict(setup)
+    del facts["strict"]
     return facts | {"bots": list(setup.bots), "limit": None if setup.limit == math.inf else setup.limit}

@@ -21,6 +21,11 @@ def add_hand_options(parser: argparse.ArgumentParser) -> None:
         " name a known one",
     )
     parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="read logs with fewer hands than their headers announce, of matches that were stopped",
+    )
+    parser.add_argument(
         "--skip-bad",
         action="store_true",
         help="skip hands that cannot be read or violate the rules, and count them",
@@ -51,5 +56,5 @@ def read_histories(path: Path, arguments: argparse.Namespace) -> Iterator[HandRe
     from openfelt.arena.hand_files import read_hands
 
     skipped = SkippedHands(arguments)
-    yield from read_hands(path, definition=arguments.definition, skip=skipped.skip)
+    yield from read_hands(path, definition=arguments.definition, partial=arguments.partial, skip=skipped.skip)
     skipped.report()

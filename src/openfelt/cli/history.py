@@ -64,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise FileError(f"There is no file {arguments.file}.")
     if arguments.match is not None and STORE not in [path.suffix for path in files]:
         raise FeltError(f"--match is for files that end in {STORE}.")
-    if arguments.definition is not None and arguments.file.suffix != LOG:
-        raise FeltError(f"--definition is for files that end in {LOG}; others name their games.")
+    if (arguments.definition is not None or arguments.partial) and arguments.file.suffix != LOG:
+        raise FeltError(f"--definition and --partial are for files that end in {LOG}.")
     command = {CONVERT: _convert, CHECK: _check, SHOW: _show}[arguments.what]
     return command(arguments)
 
@@ -74,9 +74,10 @@ def _hands(arguments: argparse.Namespace, skip: Skip | None) -> Iterator[Matched
     """The hands of the file that were asked for, each with its match."""
     chosen = arguments.match if arguments.file.suffix == STORE else None
     name = None if arguments.file.suffix == STORE else arguments.match
-    for match, record in read_matches(
-        arguments.file, match=chosen, definition=arguments.definition, skip=skip
-    ):
+    hands = read_matches(
+        arguments.file, match=chosen, definition=arguments.definition, partial=arguments.partial, skip=skip
+    )
+    for match, record in hands:
         if arguments.hand in (None, record.number):
             yield match if name is None else name, record
 

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
     """Options of one or many matches."""
-    from openfelt.arena.contest import DEALINGS
     from openfelt.arena.match import HANDS
+    from openfelt.arena.match_blocks import DEALINGS
 
     parser.add_argument("--game", help="its name (default: that of the policies, else hold'em)")
     parser.add_argument("--hands", type=count, default=HANDS, help=f"{of_what} (default: {HANDS:,})")
@@ -67,6 +67,7 @@ def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
         "--aivat", action="store_true", help="adjust winnings for luck by AIVAT where policies are known"
     )
     parser.add_argument("--python", action="store_true", help="play policies without kernels too")
+    add_strict(parser)
     add_processes(parser)
 
 
@@ -79,6 +80,16 @@ def add_limit(parser: argparse.ArgumentParser, default: float | None) -> None:
         metavar="MILLISECONDS",
         default=default,
         help=f"per action; a bot that exceeds it checks or folds (default: {shown})",
+    )
+
+
+def add_strict(parser: argparse._ActionsContainer) -> None:
+    """Whether faults of bots are tolerated."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="stop with the traceback at the first exception or illegal action of a bot "
+        "(default: it checks or folds, and the fault is counted)",
     )
 
 
@@ -119,7 +130,7 @@ def seconds(arguments: argparse.Namespace) -> float:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.arena.match import match
-    from openfelt.arena.statistics.intervals import SequentialTest
+    from openfelt.arena.statistics.sequential_test import SequentialTest
 
     check_folder(arguments, "match")
     if arguments.error_rate and not arguments.until_better:
@@ -141,6 +152,7 @@ def run(arguments: argparse.Namespace) -> None:
             compiled=not arguments.python,
             processes=arguments.processes,
             until=test,
+            strict=arguments.strict,
             history=arguments.history,
             folder=arguments.out,
             progress=lambda done: advance(done / arguments.hands),

@@ -48,6 +48,7 @@ EXAMPLES = [
 ]
 LP, MCRNR = "lp", "mcrnr"
 P = 0.75  # PJL11, 4.3.2
+CONFIDENCE_OPTIONS = ("hands", "player", "s", "definition", "partial", "skip_bad")
 SWEEP = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # PJL11, Figure 6
 
 
@@ -111,7 +112,7 @@ class Stopped(Exception):
 
 def run(arguments: argparse.Namespace) -> int:
     from openfelt.games.registry import load_game
-    from openfelt.opponents.responses.fixed import require_two_players
+    from openfelt.opponents.responses.fixed_policy import require_two_players
     from openfelt.solve.run_folder import free_folder
 
     rules = load_game(arguments.game)
@@ -190,8 +191,9 @@ def _check_files(arguments: argparse.Namespace) -> None:
             raise FeltError(unknown("confidence", arguments.confidence, CONFIDENCES))
         if not (arguments.hands and arguments.player):
             raise FeltError("--confidence needs hands of the opponent: --hands and --player.")
-    elif arguments.hands or arguments.player or arguments.s or arguments.definition or arguments.skip_bad:
-        raise FeltError("--hands, --player, --definition, --skip-bad and --s go with --confidence.")
+    elif any(getattr(arguments, name) for name in CONFIDENCE_OPTIONS):
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in CONFIDENCE_OPTIONS)
+        raise FeltError(f"These options go with --confidence: {options}.")
     if arguments.out and arguments.out.exists() and any(arguments.out.iterdir()) and not arguments.resume:
         raise FeltError(f"{arguments.out} holds other files; name an empty or new folder.")
 
@@ -222,7 +224,7 @@ def _check_game(arguments: argparse.Namespace, rules: Game, request: Request) ->
 
 def _open(arguments: argparse.Namespace, rules: Game) -> Responses:
     from openfelt.cli.abstraction import built
-    from openfelt.opponents.responses.fixed import require_same_game
+    from openfelt.opponents.responses.fixed_policy import require_same_game
     from openfelt.opponents.responses.response import Responses
 
     if rules.abstraction:
@@ -236,7 +238,7 @@ def _open(arguments: argparse.Namespace, rules: Game) -> Responses:
 def _opponent(arguments: argparse.Namespace, rules: Game) -> Policy:
     """The policy of --model."""
     from openfelt.bots.registry import BOTS, load_bot
-    from openfelt.opponents.responses.fixed import fixed_policy
+    from openfelt.opponents.responses.fixed_policy import fixed_policy
     from openfelt.policy.files import DEFAULT
     from openfelt.policy.rules import RULES
 
