@@ -193,7 +193,8 @@ def _write_log(path: Path, hands: list[HandRecord]) -> int:
     from openfelt.games.registry import load_game
 
     count = write_log(path, hands)
-    expected = [replace(hand, game=load_game(hand.game).unabstracted.name) for hand in hands]
+    rules = {name: load_game(name).unabstracted.name for name in {hand.game for hand in hands}}
+    expected = [replace(hand, game=rules[hand.game]) for hand in hands]
     try:
         written = list(read_log(path))
     except FileError as error:
