@@ -48,10 +48,9 @@ def joined(capsys, dealer, *words: str) -> tuple[int, str, str]:
 
     def deal() -> None:
         accepted, _ = listener.accept()
-        with accepted:
-            table = Connection(accepted)
+        table = Connection(accepted)
+        with accepted, table.file:  # the client must not wait for a dealer that has failed
             dealer(table)
-            table.file.close()
 
     with socket.create_server(("127.0.0.1", 0)) as listener, at_work(deal):
         port = str(listener.getsockname()[1])
