@@ -573,11 +573,12 @@ def test_guesses_are_counted_by_address_and_forgotten():
     for guess in range(MOST_GUESSES):
         assert not limit.is_reached("2001:db8::1")
         limit.add(f"2001:db8::{guess}", str(guess))  # one network
-        limit.add("::ffff:192.0.2.1", "the same")
-        limit.add("192.0.2.1", "the same")
+        limit.add("::ffff:192.0.2.1", str(guess))  # IPv4 at a socket of both
+        limit.add("192.0.2.3", "the same")
         now[0] += 1
     assert limit.is_reached("2001:db8::77")
-    for other in ("2001:db8:0:1::1", "::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.2", "", "unknown"):
+    assert limit.is_reached("::ffff:192.0.2.1")
+    for other in ("2001:db8:0:1::1", "::ffff:192.0.2.2", "192.0.2.3", "", "unknown"):
         assert not limit.is_reached(other)
     now[0] = PERIOD + 0.5
     assert not limit.is_reached("2001:db8::1")
@@ -1095,16 +1096,15 @@ def test_a_file_that_is_deleted_under_the_server_is_told_to_the_player(tmp_path,
         assert store.finished_hands(window.session) == 1
 
 
-def test_a_second_server_on_the_same_file_is_refused(tmp_path, capsys):
+def test_a_second_server_on_the_same_file_is_refused(tmp_path):
     path = tmp_path / "table.db"
     (tmp_path / "link.db").symlink_to(path)
     says = "is in use by another felt play; stop it, or choose another file with --database."
     with thread_server(path) as server, Window(server, server.begin("leduc", "always-call")) as window:
         window.deal()
         for name in ("table.db", "link.db"):
-            code = main(felt_play(tmp_path / name)[3:])
-            found = capsys.readouterr()
-            is_one_sentence((code, found.out, found.err), f"{tmp_path / name} {says}")
+            with pytest.raises(FileError, match=re.escape(f"{tmp_path / name} {says}")):
+                app_module.make_app(tmp_path / name)
         window.play_on(random.Random(1))
         with HandStore(path) as store:  # others may read
             assert store.count() == 1
