@@ -69,9 +69,9 @@ async def _soak(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     found = audit(database, ledger)
     _check_rules(database, ledger)
     disk.unmount()
-    words = f"make soak HOURS={arguments.hours:g} SEED={arguments.seed}"
     return {
-        "command": words + (f" VISITORS={arguments.visitors}" if arguments.visitors != VISITORS else ""),
+        "command": f"make soak HOURS={arguments.hours:g} SEED={arguments.seed}",
+        "visitors": arguments.visitors,
         "seed": arguments.seed,
         "openfelt": version("openfelt"),
         "simulated hours": arguments.hours,
