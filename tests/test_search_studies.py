@@ -14,7 +14,7 @@ import openfelt as felt
 from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
-from openfelt.arena.statistics.intervals import Estimate
+from openfelt.arena.statistics.estimates import Estimate
 from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot
@@ -177,6 +177,7 @@ def test_searches_with_a_model_are_compared_with_the_same_c():
         assert SEARCHES[pgc10_match.without_model(label)] == player._replace(kind="", cards="known")
 
 
+@pytest.mark.slow
 def test_the_table_is_played_and_written(tmp_path, monkeypatch):
     """With few iterations; models are learned of the opponent, from other hands than are played."""
     monkeypatch.setattr(pgc10_match, "ITERATIONS", 20)
