@@ -44,7 +44,7 @@ class Faults:
         if self._disk.is_full:
             self._disk.free(self._server.pid)
         await self._start()
-        await self._server.stop()
+        await self._stop()
 
     async def _kill(self) -> None:
         await asyncio.sleep(self._dice.uniform(0, IN_FLIGHT))
@@ -83,7 +83,7 @@ class Faults:
         if self._dice.random() < 0.5:
             self._end()
         else:
-            await self._server.stop()
+            await self._stop()
         self._server.put_back()
         await self._start()
         self._ledger.faults["files deleted"] += len(names)
@@ -111,14 +111,24 @@ class Faults:
         try:
             return await self._server.start()
         except StartError as error:
-            if not self._disk.is_full or "Traceback" in str(error):
+            if not self._disk.is_full:
+                raise
+            if "Traceback" in str(error):
                 self._ledger.violation(f"the server did not start: {error}")
         self._ledger.faults["starts refused on a full disk"] += 1
         self._disk.free(self._server.pid)
         await self._server.start()
 
     def _end(self) -> None:
-        """Kill the server, which should have printed nothing."""
+        """Kill the server."""
         self._server.kill()
+        self._check_output()
+
+    async def _stop(self) -> None:
+        await self._server.stop()
+        self._check_output()
+
+    def _check_output(self) -> None:
+        """Note whatever the server printed besides its address."""
         if text := self._server.said():
             self._ledger.violation(f"the server printed: {text}")
