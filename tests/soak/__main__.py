@@ -62,6 +62,7 @@ async def _soak(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
             clock.start(Visitor(server, clock, wall, ledger, f"{arguments.seed} {number}").visit())
         clock.start(intrude(server, clock, ledger, random.Random(dice.getrandbits(64))))
         clock.start(faults.run())
+        clock.start(_show_progress(clock, ledger))
         await clock.run(arguments.hours * HOUR, wall.show)
         await faults.finish()
     finally:
@@ -84,6 +85,18 @@ async def _soak(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "audit": found,
         "violations": ledger.violations,
     }
+
+
+async def _show_progress(clock: SimulatedClock, ledger: Ledger) -> None:
+    while True:
+        await clock.sleep(HOUR)
+        hands = sum(len(table.ends) for table in ledger.tables.values())
+        faults, violations = sum(ledger.faults.values()), len(ledger.violations)
+        print(
+            f"{clock.now / HOUR:.0f} h: {hands} hands, {faults} faults, {violations} violations",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _check_rules(database: Path, ledger: Ledger) -> None:

@@ -17,7 +17,7 @@ IN_FLIGHT = 0.02  # seconds, within which visitors wait for answers
 
 
 class Faults:
-    """One fault after the other; each kind once in every round, in random order."""
+    """One fault after the other, while somebody plays; each kind once in every round, in random order."""
 
     def __init__(
         self, server: Server, disk: Disk, clock: SimulatedClock, wall: WallClock, ledger: Ledger, seed: int
@@ -34,6 +34,8 @@ class Faults:
         while True:
             for fault in self._dice.sample(self._kinds, len(self._kinds)):
                 await self._clock.sleep(self._dice.expovariate(1 / GAP))
+                while self._ledger.playing == 0:  # a fault that nobody meets shows nothing
+                    await self._clock.sleep(MINUTE)
                 await fault()
 
     async def finish(self) -> None:

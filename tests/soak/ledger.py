@@ -37,6 +37,7 @@ class Ledger:
     def __init__(self) -> None:
         self.tables: dict[str, Table] = {}
         self.begun: dict[str, tuple[float, float]] = {}  # the server's clock before and after the request
+        self.playing = 0  # visitors at a table
         self.traffic: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()

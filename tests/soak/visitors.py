@@ -58,17 +58,19 @@ class Visitor:
 
     async def visit(self) -> None:
         """Come, play and leave, again and again."""
+        await self._clock.sleep(self._dice.uniform(0, AWAY / 2))
         while True:
-            await self._clock.sleep(self._dice.expovariate(1 / AWAY))
             try:
                 returns = self._sessions and self._dice.random() < RETURNS
                 session = self._dice.choice(self._sessions) if returns else await self._begin()
             except (*LOST, StorageError):
+                await self._clock.sleep(AFTER_ERROR)
                 continue
             self._ledger.traffic["visits"] += 1
             await self._sit(session, self._clock.now + self._dice.expovariate(1 / STAY))
             if self._dice.random() < DOWNLOADS:
                 await self._download(session)
+            await self._clock.sleep(self._dice.expovariate(1 / AWAY))
 
     async def _begin(self) -> str:
         game, bots = self._dice.choice(GAMES)
@@ -103,13 +105,17 @@ class Visitor:
 
     async def _play(self, socket: ClientConnection, session: str, leaves: float) -> None:
         state = self._taken(session, await _message(socket))
-        while self._clock.now < leaves:
-            await self._clock.sleep(self._dice.expovariate(1 / THINK))
-            try:
-                state = await self._ask(socket, session, self._wish(session, state))
-            except StorageError:
-                await self._clock.sleep(AFTER_ERROR)
-                state = await self._ask(socket, session, {"do": "state"})
+        self._ledger.playing += 1
+        try:
+            while self._clock.now < leaves:
+                await self._clock.sleep(self._dice.expovariate(1 / THINK))
+                try:
+                    state = await self._ask(socket, session, self._wish(session, state))
+                except StorageError:
+                    await self._clock.sleep(AFTER_ERROR)
+                    state = await self._ask(socket, session, {"do": "state"})
+        finally:
+            self._ledger.playing -= 1
 
     def _wish(self, session: str, state: dict[str, Any]) -> dict[str, Any]:
         if state["next"]:
