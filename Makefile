@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests soak bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -32,6 +32,12 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# A simulated day at the table with kills, full disks, deleted files and clock jumps (docs/table.md).
+HOURS ?= 24
+SEED ?= 1
+soak: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m soak --hours $(HOURS) --seed $(SEED) $(SOAK)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/felt bench

@@ -43,6 +43,7 @@ from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.presentation.text import card_sign
 from openfelt.table.review.evaluator import hand_evaluator
 from openfelt.table.session import fair_dealing as fair
+from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.fair_dealing import commitment, require_nonce, shuffled
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.score import MOST_POINTS, Score
@@ -291,7 +292,7 @@ def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
         assert hand["seat"] == (number - 1) % len(hand["seats"])
         assert [seat["you"] for seat in hand["seats"]].index(True) == hand["seat"]
         ends.append(hand)
-    records = [json.loads(line) for line in tables.all_lines(key).splitlines()]
+    records = [json.loads(line) for line in session_lines(tables._store, key).splitlines()]
     assert len(records) == hands
     for hand, record, row in zip(ends, records, tables._store.records(key), strict=True):
         assert check_record(row) is None
@@ -313,7 +314,7 @@ def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
 def test_pokerkit_reads_the_downloads_with_the_same_winnings(name, bots, tables):
     key, dice = tables.begin(name, bots), random.Random(6)
     hands = [play_hand(tables, key, dice)[-1]["hand"] for _ in range(20)]
-    histories = list(pokerkit.HandHistory.loads_all(tables.all_phh(key)))
+    histories = list(pokerkit.HandHistory.loads_all(session_phh(tables._store, key)))
     assert len(histories) == len(hands)
     singles = [pokerkit.HandHistory.loads(tables.phh(hand["link"])) for hand in hands]
     unit = UNITS[len(hands[0]["seats"])]
@@ -776,7 +777,7 @@ def test_a_hand_that_cannot_be_made_again_is_returned(column, value, tmp_path):
     after = play_hand(again, key, dice)[-1]
     assert after["notice"] is None
     assert after["score"]["hands"] == number
-    assert len(again.all_lines(key).splitlines()) == number
+    assert len(session_lines(again._store, key).splitlines()) == number
     again.close()
 
 
@@ -980,7 +981,8 @@ def told_by(path: Path) -> dict:
         for key in keys:
             try:
                 tables.state(key)
-                found[key] = [json.loads(line)["won"] for line in tables.all_lines(key).splitlines()]
+                lines = session_lines(tables._store, key).splitlines()
+                found[key] = [json.loads(line)["won"] for line in lines]
                 tables.hands(key, 1 << 60)
             except FeltError as error:
                 found[key] = str(error)

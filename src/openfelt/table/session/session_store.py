@@ -11,6 +11,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.packed import new_sitting, pack
 from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
+from openfelt.table.session.file_guard import FileGuard
 
 VERSION = 1  # of the tables below
 ON, FINISHED, CANCELLED = range(3)  # status of a hand
@@ -63,7 +65,15 @@ class HandRow:
 
 
 class SessionStore(HandStore):
-    """A file of sessions; created if it does not exist."""
+    """A file of sessions; created if it does not exist. Only one store at a time can have it open."""
+
+    _guard: FileGuard | None = None
+
+    def close(self) -> None:
+        """Close the file; everything is in it already."""
+        super().close()
+        if self._guard:
+            self._guard.close()
 
     def _open(self) -> None:
         """Write nothing to a file before it has been checked: undamaged, and of a version that we read."""
@@ -78,6 +88,14 @@ class SessionStore(HandStore):
         with self._transaction():
             for statement in SCHEMA:
                 self._base.execute(statement.format(version=VERSION))
+        self._guard = FileGuard(self.path)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with super()._transaction():
+            yield
+            if self._guard:
+                self._guard.check()
 
     def _require_version(self) -> None:
         version = self._base.execute("SELECT max(version) FROM table_version").fetchone()[0]
@@ -145,6 +163,12 @@ class SessionStore(HandStore):
             self._update(session, number, "status = ?", CANCELLED)
             self._set_next_seed(session, next_seed)
 
+    def finished_hands(self, session: str) -> int:
+        """The number of finished hands of a session."""
+        query = f"SELECT count(*) FROM table_hands WHERE session = ? AND status = {FINISHED}"
+        with self._as_file_errors():
+            return int(self._base.execute(query, (session,)).fetchone()[0])
+
     def table_hands(self, session: str, *, before: int | None = None) -> list[HandRow]:
         """All hands of a session in order; or a page of those before a number, latest first."""
         query = "SELECT * FROM table_hands WHERE session = ?"
@@ -173,7 +197,7 @@ class SessionStore(HandStore):
 
     def records(self, session: str) -> Iterator[HandRecord]:
         """The hand histories of a session."""
-        if any(row.status == FINISHED for row in self.table_hands(session)):
+        if self.finished_hands(session):
             yield from self.hands(match=session)
 
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
