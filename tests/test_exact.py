@@ -189,9 +189,9 @@ def test_blind_players_break_even(name):
 def test_flops_of_the_full_deck():
     flops = Deck().flops
     assert len(flops) == 1755
-    assert sum(flop.ways for flop in flops) == math.comb(52, 3)
+    assert sum(flop.multiplicity for flop in flops) == math.comb(52, 3)
     for flop in flops[::50]:
-        assert len(set(seen_through(flop.cards, flop.seen_as))) == flop.ways
+        assert len(set(seen_through(flop.cards, flop.seen_as))) == flop.multiplicity
 
 
 def seen_through(cards, orders):

@@ -54,9 +54,9 @@ def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
 
 def test_what_is_kept_of_another_is_refused(tmp_path):
     Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path).run()
-    with pytest.raises(FeltError, match="holds values of probe"):
+    with pytest.raises(FeltError, match="holds another measurement, of probe"):
         Measure(rule_player("random", 1), deck=NINE, folder=tmp_path)
-    with pytest.raises(FeltError, match="holds values of probe"):
+    with pytest.raises(FeltError, match="holds another measurement, of probe"):
         Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path, sample=some_flops(NINE, 5, 0))
 
 
@@ -106,7 +106,7 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
         (["exploit", "always-call + "], "'' is not a part of a mixture"),
         (["exploit", "2 * + always-call"], "'2 *' is not a part of a mixture"),
         (["exploit", "-1 * always-call + probe"], "one non-negative weight per policy"),
-        (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
+        (["exploit", "always-call + probe", "--leaks"], "not for a mixture"),
         (
             ["value", "always-call + probe", "always-fold + probe", "--exact"],
             "At most one of the two can be a mixture",
@@ -146,7 +146,7 @@ def test_mixtures_are_kept_with_their_weights(tmp_path):
     parts = [rule_player(name, 1) for name in ("probe", "random")]
     Measure(mixed(parts, [1, 2]), deck=NINE, folder=tmp_path).run()
     assert Measure(mixed(parts, [2, 4]), deck=NINE, folder=tmp_path).done.all()
-    with pytest.raises(FeltError, match="holds values of"):
+    with pytest.raises(FeltError, match="holds another measurement, of"):
         Measure(mixed(parts, [2, 1]), deck=NINE, folder=tmp_path)
 
 

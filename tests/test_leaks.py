@@ -179,8 +179,8 @@ def test_values_without_luck_on_the_command_line(capsys, monkeypatch):
     assert "+750.00 mbb/h, exact" in text
     assert main(["exploit", "probe", "--leaks", "--device", "cpu"]) == 0
     text = capsys.readouterr().out
-    assert "Where a best response as dealer gains on probe" in text
-    assert "before the flop after the start it does: F fold, C call, R raise" in text
+    assert "Gains of a best response as dealer over probe" in text
+    assert "its actions before the flop, after the start: F fold, C call, R raise" in text
 
 
 @pytest.mark.parametrize(

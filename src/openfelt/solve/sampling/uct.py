@@ -60,12 +60,12 @@ class UCTSettings(Settings):
         None, "in poker, instead of c: explore with the pot + k times what can still be bet (HS14, 5)"
     )
     rollout: str = setting(
-        UNIFORM, "how a player plays who has left his tree", choices=(UNIFORM, CALL, ON_POLICY)
+        UNIFORM, "how a player acts after it has left its tree", choices=(UNIFORM, CALL, ON_POLICY)
     )
     opponent: str = setting(
         SELF,
-        "whom to learn against, each seat in turn: self, random, or the folder of a run or policy; in "
-        "hold'em also default, always-raise, always-call, always-fold, probe",
+        "the opponent to learn against, each seat in turn: self, random, or the folder of a run or policy; "
+        "in hold'em also default, always-raise, always-call, always-fold, probe",
     )
 
     def __post_init__(self) -> None:
