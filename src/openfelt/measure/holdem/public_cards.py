@@ -61,7 +61,7 @@ class Deck:
 
     @property
     def chances(self) -> Floats:
-        """[streets] probability of each hand of the opponent, of each flop, of each turn and of each river."""
+        """[streets] probability of each hand of the opponent, each flop, each turn and each river."""
         left = self.size - 2  # cards that a player does not see
         return 1.0 / np.array([comb(left, 2), comb(left - 2, 3), left - 5, left - 6])
 

@@ -153,8 +153,8 @@ class OpponentModel(ABC):
     def actions(self, board: Sequence[int], line: Sequence[int]) -> Floats:
         """[holdings, actions] P(action | observations, cards) at the decision after a line."""
         node = 0
-        for way in line:
-            node = int(self.domain.public.node[node, CHILD]) + way
+        for action in line:
+            node = int(self.domain.public.node[node, CHILD]) + action
         shares = self._all_shares(node, board)
         first = self.domain.first_class(node)
         return shares[:, first : first + len(self.domain.actions(node))]
