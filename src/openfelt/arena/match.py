@@ -82,7 +82,7 @@ def match(
     history : str or Path, optional
         Write the hands to this file, .phhs, .phh or .db.
     folder : str or Path, optional
-        Keep finished blocks there; a match that was stopped resumes.
+        Save finished blocks there; a later call resumes the match.
     progress : callable
         Called with the number of hands played since its last call.
 

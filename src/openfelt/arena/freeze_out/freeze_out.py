@@ -94,7 +94,7 @@ def freeze_out(
     processes : int
         Does not change the result.
     folder : str or Path, optional
-        Keep finished games there; freeze-outs that were stopped resume.
+        Save finished games there; a later call resumes.
     progress : callable
         Called with the number of hands of each finished game.
 

@@ -3,7 +3,7 @@
 A model learns from observed hands and predicts for all holdings at once. Bayes' rule over the actions of a
 hand gives the probability of each holding, given the cards that are elsewhere. A hand whose cards were not
 shown counts for several holdings, drawn from the model's own posterior; fitting and drawing alternate (EM).
-The first draw is by TAU's heuristic: who folded had bad cards, and whose opponents folded good ones.
+The first draw is by TAU's heuristic: bad cards if the player folded, good ones if its opponents did.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from openfelt.solve.run_folder import RunFolder
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.solver import Progress, Solver
 
-# Names of the papers: solver, and when it is drawn whether the opponent plays the fixed policy. Any other
-# solver goes by its own name.
+# By the papers' names: the solver, and when the draw is made whether the opponent plays the fixed policy. Any
+# other solver has its own name.
 METHODS = {
     "rnr": (CFRPlus.name, ONCE),
     "mcrnr": (OutcomeMCCFR.name, ONCE),
@@ -181,7 +181,7 @@ class Responses:
         train : callable, optional
             Runs a solver, with its run folder, in place of `Solver.run` and that budget.
         folder : Path, optional
-            Keep the solvers there, as runs `seat-0` and `seat-1`.
+            Save the solvers there, as runs `seat-0` and `seat-1`.
         resume : bool
             Continue the runs in `folder`.
         **settings
