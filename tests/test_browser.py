@@ -27,7 +27,7 @@ from browser import (
     contrast,
     expect,
     figures,
-    kept_hands,
+    stored_hands,
     looks,
     overflow,
     space,
@@ -121,7 +121,7 @@ def sit_down(page: Page, game: str, bots: list[str]) -> None:
 
 def check_finished_hand(player: Player, database: Path, game: str) -> None:
     """What the page says of a hand that is over, against the file and a shuffle of our own."""
-    page, (number, won, _) = player.page, kept_hands(database, player.session)[-1]
+    page, (number, won, _) = player.page, stored_hands(database, player.session)[-1]
     assert player.number == number
     lines = player.lines()
     assert lines[0].startswith(f"Hand {number}.")
@@ -1025,7 +1025,7 @@ def test_many_hands_come_in_pages(visit, server, database):
     expect(rows).to_have_count(57)
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
     won = [figures(text)[0] for text in page.locator("#hands .hand-won").all_text_contents()]
-    assert won == [row[1] for row in kept_hands(database, window.session)][::-1]
+    assert won == [row[1] for row in stored_hands(database, window.session)][::-1]
     check_score(page, database, window.session, big_blind=None)
 
 
