@@ -696,8 +696,8 @@ def test_hands_that_tell_nothing():
     records = hands_of(FAMILIES["trees"], "leduc")[:5]
     with pytest.raises(FeltError, match="one player"):
         observed_hands([replace(records[0], names=("ann",))], "ann", "leduc")
-    with pytest.raises(FeltError, match="no hands of bob in leduc"):
-        observed_hands(records, "bob", "leduc")
+    with pytest.raises(FeltError, match="no hands of zoe in leduc"):
+        observed_hands(records, "zoe", "leduc")
     with pytest.raises(FeltError, match="only of leduc"):
         observed_hands(records, "ann", "kuhn")
     with pytest.raises(FeltError, match="known or shown"):
