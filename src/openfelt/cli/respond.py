@@ -299,9 +299,9 @@ def _respond(
 ) -> Response:
     budget: dict[str, Any] = {name: getattr(arguments, name) for name in ("iterations", "seconds", "until")}
 
-    def train(solver: Solver, kept: RunFolder | None) -> None:
-        if kept is not None:
-            if learn(solver, kept, shown=not arguments.json, **budget):
+    def train(solver: Solver, run_folder: RunFolder | None) -> None:
+        if run_folder is not None:
+            if learn(solver, run_folder, shown=not arguments.json, **budget):
                 raise Stopped
         elif solver.iterative:
             with LearningBar(solver, **budget, shown=not arguments.json) as bar:
