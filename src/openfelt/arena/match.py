@@ -188,7 +188,7 @@ def _name(bot: Bot, place: int) -> str:
 
 
 def _game_of(names: Sequence[str]) -> Game:
-    """The game of the first policy of an enumerated game that is named, else hold'em for that many players."""
+    """The game of the first named policy of an enumerated game, else hold'em for that many players."""
     for name in names:
         game = game_of(name.partition("@")[2] or name)
         if game is not None and game.is_enumerable:
