@@ -565,7 +565,7 @@ def test_training_by_episodes_and_going_on(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["iterations"] == 3000
 
 
-def test_regret_learners_go_on_with_as_many_threads(capsys, tmp_path):
+def test_regret_solvers_resume_with_the_same_number_of_threads(capsys, tmp_path):
     train = ["train", "leduc", "--solver", "external-mccfr", "--out", "run", "--iterations", "200"]
     assert main([*train, "--threads", "2"]) == 0
     assert main([*train, "--threads", "2", "--resume"]) == 0
@@ -589,7 +589,7 @@ def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
     assert main(again) == 0
 
 
-def test_a_run_of_which_only_the_policy_is_kept(capsys, tmp_path):
+def test_a_run_of_which_only_the_policy_is_saved(capsys, tmp_path):
     train = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "500", "--out", "run", "--json"]
     assert main([*train, "--policy-only"]) == 0
     assert json.loads(capsys.readouterr().out)["iterations"] == 500

@@ -1,4 +1,4 @@
-"""The compiler: what it refuses, what it keeps on disk, and Gambit files in and out."""
+"""The compiler: what it refuses, what it caches on disk, and Gambit files read and written."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_sizes_are_known_without_building():
     assert explore(felt.load_game("princess_monster(3,3,13)")).num_histories == 49_353_907
 
 
-def test_large_trees_are_kept_on_disk(tmp_path, monkeypatch):
+def test_large_trees_are_cached_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "LARGE", 1_000)
     monkeypatch.setenv("OPENFELT_CACHE", str(tmp_path))
     game = felt.load_game("leduc")
@@ -388,7 +388,7 @@ def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):
 
 @pytest.mark.parametrize("labels", [("", "5"), ("a", "a"), ("", ""), ("#7", "")])
 def test_efg_labels_that_look_alike(labels, tmp_path):
-    """Player 2 sees the coin in two information sets, 5 and 7, whatever their labels: he can always win."""
+    """Player 2 sees the coin in two information sets, 5 and 7, whatever their labels: it can always win."""
     sets = [
         f'p "" 2 {number} "{label}" {{ "h" "t" }} 0\n' for number, label in zip((5, 7), labels, strict=True)
     ]
@@ -403,7 +403,7 @@ def test_efg_labels_that_look_alike(labels, tmp_path):
 
 
 def test_an_information_set_reached_in_two_ways(tmp_path):
-    """Player 1 moves again either at once or after chance, in one information set: he cannot tell which."""
+    """Player 1 moves again either at once or after chance, in one information set: it cannot tell which."""
     (tmp_path / "two.efg").write_text(
         HEAD + 'c "" 1 "" { "l" 1/2 "r" 1/2 } 0\n'
         'p "" 1 1 "I1" { "a" } 0\np "" 1 2 "I2" { "x" "y" } 0\n'

@@ -198,9 +198,9 @@ def test_the_browser_shuffles_alike(tmp_path):
         *VECTORS.values(),
         *(hashlib.sha256(text.encode()).hexdigest() for text in lengths),
     ]
-    for (name, _, seed, nonce), deck, told in zip(cases, said["decks"], said["commitments"], strict=True):
+    for (name, _, seed, nonce), deck, reported in zip(cases, said["decks"], said["commitments"], strict=True):
         assert deck == shuffled(presentation_of(table_game(name)).deck, seed, nonce)
-        assert told == commitment(seed)
+        assert reported == commitment(seed)
     assert all(require_nonce(nonce) for nonce in said["nonces"])
     assert len(set(said["nonces"])) == len(cases)
 
@@ -554,10 +554,10 @@ def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypat
                 decks.append(deck)
                 session.deal(hand, f"{number:032x}")
             while pair[0].hand_is_on:
-                told = [shown(session) for session in pair]
-                assert told[0] == told[1]
+                reported = [shown(session) for session in pair]
+                assert reported[0] == reported[1]
                 compared += hand > seat
-                word = somehow(json.loads(told[0]), words)
+                word = somehow(json.loads(reported[0]), words)
                 for session in pair:
                     session.act(hand, len(session.live.actions), word)
         differed += shown(pair[0]) != shown(pair[1])  # now all is open
@@ -585,13 +585,13 @@ def test_only_ones_own_cards_are_shown_while_a_hand_is_on(name, bots, tables):
                 assert seat["won"] is None
             mine = hand["seats"][hand["seat"]]["cards"]
             cards = {card_sign(card) for card in (*mine, *hand["board"])}
-            told = {
+            reported = {
                 word.strip(".")
                 for line in hand["account"]
                 if ":" in line
                 for word in line.split(": ")[1].split()
             }
-            assert told <= cards
+            assert reported <= cards
             assert (hand["seed"], hand["link"], hand["won"], hand["over"]) == (None, None, None, False)
 
 
@@ -795,7 +795,7 @@ def left_in_mid_hand(path: Path, dice: random.Random) -> tuple[str, list[float],
 
 @pytest.mark.parametrize("status", [0, 1])
 @pytest.mark.parametrize(("column", "value"), NO_TYPE)
-def test_rows_that_cannot_have_been_written_so_are_told(column, value, status, tmp_path):
+def test_rows_that_cannot_have_been_written_so_are_reported(column, value, status, tmp_path):
     path = tmp_path / "table.db"
     key, _, _ = left_in_mid_hand(path, random.Random(24))
     change(path, f"UPDATE table_hands SET {column} = ? WHERE status = {status} AND number > 2", value)
@@ -809,7 +809,7 @@ def test_rows_that_cannot_have_been_written_so_are_told(column, value, status, t
     ("column", "value"),
     [("won", 99.0), ("seat", 7), ("hand", 1), ("hand", 77), ("number", 400)],
 )
-def test_winnings_that_are_not_those_of_the_hand_are_told(column, value, tmp_path):
+def test_winnings_that_are_not_those_of_the_hand_are_reported(column, value, tmp_path):
     path = tmp_path / "table.db"
     key, _, _ = left_in_mid_hand(path, random.Random(24))
     change(path, f"UPDATE table_hands SET {column} = ? WHERE number = 3", value)
@@ -939,13 +939,13 @@ def test_a_file_of_hands_alone_becomes_one_of_sessions_too(tmp_path):
         assert sum(1 for _ in store.hands(match=key)) == 40
 
 
-def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
-    """Bytes overwritten anywhere: a FeltError, or all that is told is as it was."""
+def test_damage_is_reported_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
+    """Bytes overwritten anywhere: a FeltError, or all that is reported is unchanged."""
     path = tmp_path / "whole.db"
     filled(path)
     change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     whole, dice = path.read_bytes(), random.Random(21)
-    truth, told, fine = told_by(path), list[str](), 0
+    truth, reported, fine = reported_by(path), list[str](), 0
     for number in range(90):
         broken, data = tmp_path / f"{number}.db", bytearray(whole)
         place = dice.randrange(len(data))
@@ -956,9 +956,9 @@ def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
             data[place : place + size] = dice.randbytes(len(data[place : place + size]))
         broken.write_bytes(data)
         try:
-            said = told_by(broken)
+            said = reported_by(broken)
         except FeltError as error:
-            told.append(str(error))
+            reported.append(str(error))
             continue
         finally:
             broken.unlink()
@@ -967,13 +967,13 @@ def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
                 assert facts[: len(said[key])] == said[key]
                 fine += 1
             else:
-                told.append(said.get(key) or "")
-    assert not [sentence for sentence in told if "\n" in sentence]
-    assert len(told) > 30
+                reported.append(said.get(key) or "")
+    assert not [sentence for sentence in reported if "\n" in sentence]
+    assert len(reported) > 30
     assert fine > 20
 
 
-def told_by(path: Path) -> dict:
+def reported_by(path: Path) -> dict:
     """The records of all sessions of a file, or the sentence instead of them."""
     tables, found = SessionManager(SessionStore(path), BotPool()), {}
     try:
@@ -1016,7 +1016,7 @@ def test_the_rate_and_its_interval_are_scipys():
             assert said["luck_free"]["won"] == pytest.approx(said["won"] / 2)
 
 
-def test_luck_is_told_only_while_it_is_known_of_all_hands():
+def test_luck_is_shown_only_while_it_is_known_for_all_hands():
     score = Score(None)
     score.add(1, 0.5)
     assert score.is_adjusted

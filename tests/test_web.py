@@ -355,13 +355,13 @@ BAD_PATHS = [
 
 
 @pytest.mark.parametrize("path", BAD_PATHS)
-def test_what_is_not_there_is_told_in_one_sentence(server, path):
+def test_what_is_not_there_is_reported_in_one_sentence(server, path):
     status, _, answer = server.ask("GET", path)
     assert status in (400, 404)
     assert re.fullmatch(r"[A-Z][^\n]*\.", json.loads(answer)["error"])
 
 
-def test_what_may_not_be_done_is_told_in_one_sentence(server):
+def test_what_may_not_be_done_is_reported_in_one_sentence(server):
     for method, path in (
         ("DELETE", "/api/sessions"),
         ("PUT", "/"),
@@ -633,7 +633,7 @@ def test_sessions_are_apart(server):
         assert (status, found["hands"], found["bots"], found["game"]) == (200, 1, ["always-call"], "leduc")
 
 
-def test_a_socket_to_no_session_is_told_and_closed(server):
+def test_a_socket_to_no_session_is_reported_and_closed(server):
     with connect(f"ws://{server.host}:{server.port}/ws/none") as stream:
         answer = json.loads(stream.recv(PATIENCE))
         assert answer == {"type": "error", "error": "This session does not exist.", "request": None}
@@ -653,7 +653,7 @@ def test_all_windows_of_a_session_see_each_state(server):
                 assert {**mine.state, "request": None} == seen
         assert two.ask(do="act", hand=one.hand["number"], step=99, action="call")["type"] == "error"
         with pytest.raises(TimeoutError):
-            one.socket.recv(0.2)  # a refusal is told to who asked
+            one.socket.recv(0.2)  # a refusal is sent only to the window that asked
 
 
 def test_a_connection_that_drops_comes_back_to_the_same_hand(server):
@@ -880,7 +880,7 @@ def is_one_sentence(answer: tuple[int, str, str], says: str) -> None:
     assert "Traceback" not in err
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
+def test_a_port_that_is_taken_is_reported(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         answer = said_by(*felt_play(tmp_path / "table.db", "--port", port))
@@ -901,7 +901,7 @@ def test_a_port_that_is_taken_is_told(tmp_path):
         (["--token", "eleven char"], "The token has 11 characters and could be guessed; give at least 12,"),
     ],
 )
-def test_bad_words_are_told(words, says, tmp_path, capsys):
+def test_bad_words_are_reported(words, says, tmp_path, capsys):
     command = felt_play(tmp_path / "table.db", *words)[3:]
     try:
         code = main(command)
@@ -945,7 +945,7 @@ def damaged(path: Path, how: str) -> str:
 @pytest.mark.parametrize(
     "how", ["newer", "newer sessions", "another program", "truncated", "overwritten", "no database"]
 )
-def test_a_file_that_cannot_be_used_is_told_and_left_as_it_is(how, tmp_path, capsys):
+def test_a_file_that_cannot_be_used_is_reported_and_left_as_it_is(how, tmp_path, capsys):
     path = tmp_path / "table.db"
     says = damaged(path, how)
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
@@ -956,7 +956,7 @@ def test_a_file_that_cannot_be_used_is_told_and_left_as_it_is(how, tmp_path, cap
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(tmp_path, capsys):
+def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path, capsys):
     (tmp_path / "table.db").mkdir()
     code = main(felt_play(tmp_path / "table.db")[3:])
     found = capsys.readouterr()
@@ -966,8 +966,8 @@ def test_a_folder_in_the_place_of_the_file_is_told(tmp_path, capsys):
     is_one_sentence((code, found.out, found.err), "unable to open database file")
 
 
-def test_a_file_that_may_not_be_written_is_told(tmp_path, monkeypatch):
-    """Root may write anything, so SQLite itself is told that it may not."""
+def test_a_file_that_may_not_be_written_is_reported(tmp_path, monkeypatch):
+    """Root may write anything, so SQLite itself is made read-only."""
     path = tmp_path / "table.db"
     prepared(path, [("kuhn", ["random"])])
     before = path.read_bytes()
@@ -1122,5 +1122,5 @@ def test_twenty_tables_at_once_lose_no_chip_and_show_no_card(monkeypatch):
     load = benchmark.play(20, 3.0, QUICK, wait_for_lobby=False)
     assert load.faults == []
     assert load.said == ""
-    assert load.ended == load.kept > 20
+    assert load.ended == load.stored > 20
     assert len(load.times) > load.hands > 0

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 HELP = (
     "Play against bots, at a table in the browser or in the terminal: an included bot (`felt bots`), one\n"
-    "that you trained, or one that is solved on the spot. After a hand you can review the bots' action\n"
+    "that you trained, or one that is solved on first use. After a hand you can review the bots' action\n"
     "probabilities and the EV loss of each of your decisions. The table accepts connections from this\n"
-    "machine only, unless you give --host; other machines then need a token. Sessions are saved, and\n"
+    "machine only, unless you give --host; other machines then need a token. Sessions are saved and\n"
     "continue after a restart."
 )
 EXAMPLES = [

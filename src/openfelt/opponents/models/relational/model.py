@@ -290,10 +290,10 @@ class RelationalModel(OpponentModel):
         if self.prior is not None:
             return self.prior.shares(nodes, ranks, holdings)
         kind = self.domain.public.node[nodes, KIND]
-        ways, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
+        num_actions, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
         klass = np.arange(len(CLASSES))
-        can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
-        return np.asarray(can / ways[:, None])
+        can = (klass >= first[:, None]) & (klass < (first + num_actions)[:, None])
+        return np.asarray(can / num_actions[:, None])
 
 
 def load_relational(folder: Path, bias: LanguageBias) -> RelationalModel:
