@@ -1,0 +1,28 @@
+"""All formats by name."""
+
+from __future__ import annotations
+
+from fuzz.target import Target
+from fuzz.targets.definition import DefinitionTarget
+from fuzz.targets.efg import EfgTarget
+from fuzz.targets.hand_log import LogTarget
+from fuzz.targets.journal import MatchFolderTarget
+from fuzz.targets.model import ModelTarget
+from fuzz.targets.phh import PhhTarget
+from fuzz.targets.policy import HoldemPolicyTarget, PolicyTarget
+from fuzz.targets.run import RunTarget
+from fuzz.targets.store import StoreTarget
+
+ALL: tuple[type[Target], ...] = (
+    EfgTarget,
+    DefinitionTarget,
+    LogTarget,
+    PhhTarget,
+    StoreTarget,
+    PolicyTarget,
+    HoldemPolicyTarget,
+    RunTarget,
+    ModelTarget,
+    MatchFolderTarget,
+)
+TARGETS = {target.name: target for target in ALL}
