@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-LEXICON = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<mark>[{}])|(?P<comma>,)|(?P<word>[^\s{}",]+)|(?P<space>\s+)')
+LEXICON = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<mark>[{}])|(?P<comma>,)|(?P<word>[^\s{}",]+)|(?P<space>\s+)', re.DOTALL)
 REAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?\d+/\d+", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"-?\d+", re.ASCII)
 
@@ -138,7 +138,7 @@ class StrictReader:
             if self.sees("comma"):
                 self.take("comma")
         self.take("mark", "}")
-        if len(values) != self.players or self.outcomes.setdefault(number, values) != values:
+        if len(values) != self.players or not number or self.outcomes.setdefault(number, values) != values:
             raise Invalid(f"outcome {number} has other payoffs")
         return values
 

@@ -124,15 +124,38 @@ class RunFolder:
             now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
             raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
         fresh.resume(self.path / CHECKPOINT)
-        fresh.measurements = [
-            measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
-        ]
+        if fresh.seed != found["seed"]:
+            raise FileError(
+                f"{self.path} is damaged: its {SETTINGS} names the seed {found['seed']}, its checkpoint "
+                f"{fresh.seed}."
+            )
+        if "measurements" in read_manifest(self.path / CHECKPOINT, "checkpoint"):
+            self._verify_metrics(fresh.measurements)
+        else:  # a checkpoint of an earlier version
+            fresh.measurements = [each for each in self._read_metrics() if each.iterations <= fresh.iterations]
         return fresh
 
     def learned(self) -> dict[str, Any]:
         """Iterations and seconds of the run when it was last saved."""
         made_by = read_manifest(self.path / POLICY, "policy").get("made_by", {})
         return {key: made_by.get(key) for key in ("iterations", "seconds")}
+
+    def _verify_metrics(self, measurements: list[Measurement]) -> None:
+        """Raise unless metrics.csv holds these measurements, or the first of them, as a kill may leave it.
+
+        It is written after the checkpoint, which has the same measurements. Without it nothing is lost.
+        """
+        path = self.path / METRICS
+        try:
+            written = path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise FileError(f"{path} cannot be read ({error.strerror}).") from None
+        if not _csv(measurements).encode().startswith(written):
+            raise FileError(
+                f"{path} was changed after it was saved; delete it to resume, and it is written again."
+            )
 
     def _read_metrics(self) -> list[Measurement]:
         try:

@@ -1,0 +1,135 @@
+"""Messages and requests to the table's server, through the whole application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from random import Random
+from typing import Any
+
+from fuzz.json_mutations import dump, mutate_json
+from fuzz.mutations import mutate_any
+from fuzz.target import Finding, Mutant, Target
+from openfelt.core.errors import FeltError
+from openfelt.table.web.app import make_app
+
+HOST = (b"host", b"127.0.0.1:8000"), (b"origin", b"http://127.0.0.1:8000")
+NONCE = "0123456789abcdef" * 2
+DEAL = {"do": "deal", "hand": 1, "nonce": NONCE, "request": "a"}
+ACT = {"do": "act", "hand": 1, "step": 0, "action": "bet", "request": "b"}
+END = json.dumps({"do": "state", "request": "end"})
+WORDS = (b"do", b"deal", b"act", b"state", b"hand", b"step", b"action", b"bet", b"pass", b"nonce", b"null", b"{", b"[")
+
+
+class Server:
+    """The application without a network."""
+
+    def __init__(self, target: Target) -> None:
+        self.app = make_app(target.folder / "sessions.db")
+        self.loop = asyncio.new_event_loop()
+
+    def request(self, method: str, path: bytes, query: bytes, body: bytes, headers: Any = HOST) -> tuple[int, bytes]:
+        """The status and the body of an answer."""
+        sent: list[dict[str, Any]] = []
+        asked = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            return asked.pop() if asked else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            **{"type": "http", "http_version": "1.1", "method": method, "scheme": "http", "headers": list(headers)},
+            **{"path": path.decode("latin-1"), "raw_path": path, "query_string": query, "root_path": ""},
+            **{"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000)},
+        }
+        self.loop.run_until_complete(self.app(scope, receive, send))
+        return sent[0]["status"], b"".join(each.get("body", b"") for each in sent[1:])
+
+    def talk(self, key: str, texts: list[str | bytes]) -> list[dict[str, Any]]:
+        """What the server sends to a window that sends these messages."""
+        sent: list[dict[str, Any]] = []
+        asked: list[dict[str, Any]] = [{"type": "websocket.connect"}]
+        for text in texts:
+            kind = "bytes" if isinstance(text, bytes) else "text"
+            asked.append({"type": "websocket.receive", kind: text})
+        asked.append({"type": "websocket.disconnect", "code": 1000})
+
+        async def receive() -> dict[str, Any]:
+            return asked.pop(0)
+
+        async def send(message: Any) -> None:
+            if message["type"] == "websocket.send":
+                sent.append(json.loads(message["text"]))
+
+        path = f"/ws/{key}"
+        scope = {
+            **{"type": "websocket", "scheme": "ws", "headers": list(HOST), "subprotocols": []},
+            **{"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": ""},
+            **{"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000)},
+        }
+        self.loop.run_until_complete(self.app(scope, receive, send))
+        return sent
+
+    def begin(self) -> str:
+        """A new session of Kuhn poker."""
+        status, body = self.request("POST", b"/api/sessions", b"", b'{"game": "kuhn", "bots": ["always-call"]}')
+        assert status == 200, body
+        return str(json.loads(body)["session"])
+
+
+class TableMessagesTarget(Target):
+    """A message of a window is changed: the first deal, or the first action."""
+
+    name = "table-messages"
+
+    def prepare(self) -> None:
+        self.server = Server(self)
+        for message in (DEAL, ACT):
+            self.add({"message": json.dumps(message).encode()})
+
+    def mutate(self, random: Random, number: int) -> Mutant:
+        data = self.samples[number]["message"]
+        if random.random() < 0.6:
+            document, how = mutate_json(random, json.loads(data))
+            return Mutant({"message": dump(document)}, how, number)
+        data, how = mutate_any(random, data, WORDS)
+        return Mutant({"message": data}, how, number)
+
+    def read(self, mutant: Mutant) -> Any:
+        text = mutant.files["message"].decode("utf-8", "replace")
+        before = [json.dumps(DEAL)] if mutant.sample else []
+        key = self.server.begin()
+        first, *answers = self.server.talk(key, [*before, text, END])
+        for answer in answers:
+            if answer.get("type") == "error" and not answer.get("error"):
+                raise Finding("an error without a sentence")
+        if len(answers) != len(before) + 2:
+            raise Finding(f"{len(answers)} answers to {len(before) + 2} messages")
+        told, end = answers[-2], answers[-1]
+        state = _state_of(end)
+        if told.get("type") == "error":
+            if state != (_state_of(answers[0]) if before else _state_of(first)):
+                raise Finding("a refused message has changed the session")
+            raise FeltError(told["error"])
+        return state
+
+    def rule(self, mutant: Mutant, content: Any) -> str:
+        message = json.loads(mutant.files["message"])
+        if message.get("do") == "state":
+            return "a question for the state"
+        if mutant.sample == 0:
+            valid = message.get("do") == "deal" and message.get("hand") == 1 and isinstance(message.get("nonce"), str)
+        else:
+            valid = message.get("do") == "act" and message.get("hand") == 1 and message.get("step") == 0
+            valid = valid and message.get("action") in ("bet", "pass")
+        if not valid:
+            raise Finding(f"an invalid message was accepted: {content}")
+        return "another valid deal or action"
+
+
+def _state_of(answer: dict[str, Any]) -> Any:
+    """What a window shows, without cards and seeds, which are drawn anew."""
+    hand = answer.get("hand") or {}
+    return json.dumps([answer.get("next"), hand.get("number"), hand.get("steps") or hand.get("actions"), hand.get("over")])
