@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests fuzz bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -32,6 +32,13 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Mutants of every file format and protocol; findings are saved in fuzz-findings/ (docs/robustness.md).
+MUTANTS ?= 100000
+SECONDS ?= 900
+SEED ?= 1
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz --mutants $(MUTANTS) --seconds $(SECONDS) --seed $(SEED) $(FUZZ)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/felt bench

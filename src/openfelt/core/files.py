@@ -170,6 +170,22 @@ def write_text(path: Path, text: str) -> None:
     _sync_folder(path.parent)
 
 
+def write_sealed(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a JSON object with its checksum."""
+    write_text(path, json.dumps({**document, "seal": _seal(document)}) + "\n")
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote; raises FileError if it is missing or was changed."""
+    try:
+        document = dict(json.loads(path.read_text(encoding="utf-8")))
+        if document.pop("seal", None) == _seal(document):
+            return document
+    except (OSError, ValueError, TypeError, RecursionError):
+        pass
+    raise FileError(f"{path} is missing or damaged: it is not the JSON that was saved.")
+
+
 def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -86,7 +86,7 @@ class Journal:
                 if part.pop(SEAL) != _seal(part):
                     raise ValueError
                 self.parts.append(part)
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 raise FileError(f"{path} is damaged in line {number}; remove that line to resume.") from None
         if cut_off:
             write_text(path, whole + "\n" if whole else "")
@@ -95,7 +95,7 @@ class Journal:
 def _read(path: Path, kind: str) -> dict[str, Any]:
     try:
         found = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         found = {}
     if not isinstance(found.get("version"), int) or not isinstance(found.get("setup"), dict):
         raise FileError(f"{path} is damaged: it is not the JSON of a {kind}.")

@@ -14,6 +14,7 @@ from fuzz.target import Mutant
 from fuzz.targets.folders import FolderTarget, require_sealed
 from openfelt.arena.match import match
 
+PARTS = "parts.jsonl"
 BOTS, SETUP = ("probe", "random"), {"game": "kuhn", "hands": 400, "seed": 3}
 
 
@@ -25,7 +26,10 @@ class MatchFolderTarget(FolderTarget):
     def prepare(self) -> None:
         folder = self.folder / "sample"
         match(*BOTS, **SETUP, folder=folder)
-        self.add(read_files(folder))
+        files = dict(read_files(folder))
+        parts = [json.loads(line) for line in files[PARTS].splitlines()]
+        files[PARTS] = b"".join(map(_line, parts))
+        self.add(files)
 
     def mutate(self, random: Random, number: int) -> Mutant:
         if random.random() < 0.5:
@@ -35,14 +39,10 @@ class MatchFolderTarget(FolderTarget):
             document, how = mutate_json(random, json.loads(files["match.json"]))
             files["match.json"] = dump(document)
             return Mutant(files, f"setup: {how}", number)
-        lines = files["parts.jsonl"].decode().splitlines()
-        place = random.randrange(len(lines))
-        part, how = mutate_json(random, json.loads(lines[place]))
-        if isinstance(part, dict):
-            part.pop("seal", None)
-            part["seal"] = hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
-        lines[place] = json.dumps(part)
-        files["parts.jsonl"] = ("\n".join(lines) + "\n").encode()
+        parts = [json.loads(line) for line in files[PARTS].splitlines()]
+        place = random.randrange(len(parts))
+        parts[place], how = mutate_json(random, parts[place])
+        files[PARTS] = b"".join(_line(part, seconds=None) for part in parts)
         return Mutant(files, f"part: {how}", number, sealed=True)
 
     def read_folder(self, folder: Path, sample: int) -> Any:
@@ -52,3 +52,12 @@ class MatchFolderTarget(FolderTarget):
     def rule(self, mutant: Mutant, content: Any) -> str:
         require_sealed(mutant)
         return "another block with a valid checksum"
+
+
+def _line(part: Any, seconds: float | None = 0.5) -> bytes:
+    """A part with a valid checksum; with the same `seconds`, samples are the same in every run."""
+    if isinstance(part, dict):
+        part.pop("seal", None)
+        part |= {} if seconds is None else {"seconds": seconds}
+        part["seal"] = hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
+    return (json.dumps(part) + "\n").encode()

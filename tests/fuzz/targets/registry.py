@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fuzz.target import Target
+from fuzz.targets.caches import CacheTarget
 from fuzz.targets.client import ClientTarget
 from fuzz.targets.dealer import DealerTarget
 from fuzz.targets.definition import DefinitionTarget
@@ -14,6 +15,7 @@ from fuzz.targets.names import NamesTarget
 from fuzz.targets.phh import PhhTarget
 from fuzz.targets.policy import HoldemPolicyTarget, PolicyTarget
 from fuzz.targets.run import RunTarget
+from fuzz.targets.sessions import SessionFileTarget
 from fuzz.targets.store import StoreTarget
 from fuzz.targets.table import TableMessagesTarget
 
@@ -28,6 +30,8 @@ ALL: tuple[type[Target], ...] = (
     RunTarget,
     ModelTarget,
     MatchFolderTarget,
+    CacheTarget,
+    SessionFileTarget,
     ClientTarget,
     DealerTarget,
     TableMessagesTarget,

@@ -131,5 +131,6 @@ class TableMessagesTarget(Target):
 
 def _state_of(answer: dict[str, Any]) -> Any:
     """What a window shows, without cards and seeds, which are drawn anew."""
-    hand = answer.get("hand") or {}
-    return json.dumps([answer.get("next"), hand.get("number"), hand.get("steps") or hand.get("actions"), hand.get("over")])
+    hand, upcoming = answer["hand"] or {}, answer["next"] or {}
+    paid = tuple(seat["paid"] for seat in hand.get("seats", ()))
+    return upcoming.get("number"), hand.get("number"), hand.get("step"), hand.get("over"), paid
