@@ -8,8 +8,8 @@ from typing import Any
 
 from timing import Result, in_turn, peer, per_call
 
-from openfelt.arena.contest import DUPLICATE, FRESH
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import DUPLICATE, FRESH
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.registry import load_bot

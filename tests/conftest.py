@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from openfelt.core.disk_cache import load_or_build
-from openfelt.core.folders import cache_folder
+from openfelt.core.user_folders import cache_folder
 
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
 # cache is another (`_own_cache`).

@@ -31,7 +31,7 @@ from openfelt.solve.registry import solver_type
 from openfelt.solve.sampling import gpu as gpu_module
 from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
-from openfelt.solve.sampling.uct import PAYOFFS
+from openfelt.solve.traverse.ucb import PAYOFFS
 
 CASES: dict[str, Callable[[Path], None]] = {**EXACT}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"

@@ -11,10 +11,10 @@ from openfelt.core.cuda import is_simulated, to_gpu
 from openfelt.measure.holdem import flop as cpu
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
 from openfelt.measure.holdem.gpu.engine import GpuSolver, _FlopWorkspace
+from openfelt.measure.holdem.gpu.flop_and_turn import add_images, add_leaks, come_up, go_down, sum_parts
 from openfelt.measure.holdem.gpu.plan import OF_TURN
 from openfelt.measure.holdem.gpu.river import solve_river
-from openfelt.measure.holdem.gpu.squares import FOUR, PLAIN, THREE, order_river
-from openfelt.measure.holdem.gpu.streets import add_images, add_leaks, come_up, go_down, sum_parts
+from openfelt.measure.holdem.gpu.river_squares import FOUR, PLAIN, THREE, order_river
 from openfelt.measure.holdem.player import mixed
 from openfelt.measure.holdem.public_cards import Deck, Flop, find_orbits, plan_flop
 

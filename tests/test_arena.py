@@ -20,9 +20,9 @@ from speed import slow
 
 import openfelt as felt
 from openfelt.arena import holdem_table, table
-from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import DUPLICATE, FRESH, Contest, Setup
 from openfelt.bots.policy_bot import HoldemBot, TreeBot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.rule_bot import RuleBot

@@ -20,7 +20,7 @@ from openfelt.arena.freeze_out.stack_table import (
     is_open,
 )
 from openfelt.arena.hand_kernels import deal_block, random_streams
-from openfelt.arena.statistics.intervals import wilson
+from openfelt.arena.statistics.estimates import wilson
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot

@@ -30,9 +30,9 @@ from openfelt.solve.sampling.outcome_mccfr import (
     sample_history,
 )
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
-from openfelt.solve.traverse.exchange import exchanges, no_exchange, trade
 from openfelt.solve.traverse.regret_matching import match_regrets
-from openfelt.solve.traverse.worker import Span, new_worker
+from openfelt.solve.traverse.sampling_worker import Span, new_worker
+from openfelt.solve.traverse.thread_exchange import exchanges, no_exchange, trade
 
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, SamplingSolver)]
 SMALL = [

@@ -10,9 +10,9 @@ from phevaluator import evaluate_cards
 from speed import slow
 
 import openfelt as felt
-from openfelt.arena.contest import FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block, random_streams
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import FRESH, Contest, Setup
 from openfelt.arena.statistics.aivat import tree_aivat
 from openfelt.bots.policy_bot import TreeBot
 from openfelt.cards.deck import PAIR_CARDS, card_text

@@ -23,7 +23,8 @@ from openfelt.core.random import starts
 from openfelt.games.compile.betting_tree import FACING_SHIFT, KIND
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.record import HandRecord
-from openfelt.opponents.models import trees
+from openfelt.opponents.models import decision_trees
+from openfelt.opponents.models.decision_trees import TreesModel
 from openfelt.opponents.models.domain import UNKNOWN, model_domain
 from openfelt.opponents.models.files import KINDS, load_model, new_model, open_model, save_model
 from openfelt.opponents.models.frequencies import FrequencyModel
@@ -42,7 +43,6 @@ from openfelt.opponents.models.public_tree import FACTS, FOLD, RAISE, facts_at, 
 from openfelt.opponents.models.public_walk import all_facts, bits_everywhere
 from openfelt.opponents.models.score import compare, marginal, split
 from openfelt.opponents.models.tally import TallyModel, public_contexts
-from openfelt.opponents.models.trees import TreesModel
 from openfelt.solve.traverse import episode
 from openfelt.solve.traverse.holdem import holdem_tree, new_deal
 from openfelt.solve.traverse.opponent_hooks import answer, is_known
@@ -67,7 +67,7 @@ def tally_key(moment):
 
 
 def trees_key(moment):
-    return tuple(moment.facts[name] for name in ("phase", *trees.FACTS)), moment.hand
+    return tuple(moment.facts[name] for name in ("phase", *decision_trees.FACTS)), moment.hand
 
 
 def everything(moment):
@@ -402,12 +402,12 @@ def test_trees_are_those_of_scikit_learn(buckets):
     bold = (found.rank // 10 % 3 == 1) & (found.action > 0)
     found = found._replace(action=np.where(bold, RAISE, found.action).astype(np.uint8))
     model.fit_to(found)
-    table = trees.features(domain.public, found, model.buckets)
+    table = decision_trees.features(domain.public, found, model.buckets)
     shares = model.shares(found.node, found.rank, found.holding)
     streets = domain.public.node[found.node, KIND] >> 3 & 3
     for street in (0, 1):
         here = streets == street
-        tree = trees.grow(table[here], found.action[here], found.weight[here])
+        tree = decision_trees.grow(table[here], found.action[here], found.weight[here])
         assert tree.get_n_leaves() > 8
         seen = tree.tree_.weighted_n_node_samples[tree.apply(table[here])]
         counts = np.zeros((here.sum(), 3))

@@ -24,7 +24,7 @@ from openfelt.measure.exploitability import values_against
 from openfelt.opponents.models.files import new_model, save_model
 from openfelt.opponents.models.observed import observed_hands
 from openfelt.opponents.responses.confidence import CONSTANT, LINEAR, S_CURVE, confidence, observations
-from openfelt.opponents.responses.fixed import fixed_policy
+from openfelt.opponents.responses.fixed_policy import fixed_policy
 from openfelt.opponents.responses.response import METHODS, Responses, frontier, restricted_solver
 from openfelt.policy.rules import rule_table
 from openfelt.solve.registry import SOLVERS

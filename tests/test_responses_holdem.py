@@ -15,9 +15,9 @@ from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.opponents.models.files import new_model, save_model
 from openfelt.opponents.models.observed import ObservedHand
-from openfelt.opponents.responses.bucketed import bucketed
 from openfelt.opponents.responses.confidence import observations
-from openfelt.opponents.responses.fixed import fixed_policy
+from openfelt.opponents.responses.fixed_policy import fixed_policy
+from openfelt.opponents.responses.model_policy import bucketed
 from openfelt.policy.holdem import WHOLE, quantised
 from openfelt.policy.policy import join_seats
 from openfelt.policy.rules import rule_policy

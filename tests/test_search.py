@@ -30,7 +30,6 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import best_response, exploitability
 from openfelt.policy.rules import rule_policy, rule_table
 from openfelt.policy.tabular import TabularPolicy
-from openfelt.solve.sampling.uct import Selection
 from openfelt.solve.traverse.holdem import (
     BOARD,
     BOUND,
@@ -42,6 +41,7 @@ from openfelt.solve.traverse.holdem import (
     STREET,
     new_deal,
 )
+from openfelt.solve.traverse.ucb import Selection
 
 SMALL = "holdem(buckets='ehs2:169/20/20/20')"
 C = {"kuhn": 4.0, "leduc": 20.0}  # about the range of payoffs; with a third of that, Leduc gets stuck

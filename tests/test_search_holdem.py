@@ -19,7 +19,7 @@ from openfelt.cards.deck import PAIR, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.core.errors import FeltError
 from openfelt.policy.rules import rule_policy
-from openfelt.solve.sampling.uct import Selection
+from openfelt.solve.traverse.ucb import Selection
 
 TWO, THREE = "holdem(buckets='ehs2:169/20/20/20')", "holdem(players=3,bets=3,buckets='ehs:10/4/2/1')"
 HOLE, BOARD = parse_cards("AhKd"), parse_cards("Qh7h2s9cJd")

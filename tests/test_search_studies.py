@@ -14,7 +14,7 @@ import openfelt as felt
 from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
-from openfelt.arena.statistics.intervals import Estimate
+from openfelt.arena.statistics.estimates import Estimate
 from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot

@@ -10,7 +10,7 @@ import openfelt as felt
 from openfelt.policy.tabular import normalised
 from openfelt.solve.registry import SOLVERS, solver_type
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
-from openfelt.solve.traverse import threads
+from openfelt.solve.traverse import threaded_leaf_sums
 
 ITERATIVE = [name for name, solver in SOLVERS.items() if solver.iterative]
 FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], SamplingSolver)]
@@ -90,7 +90,7 @@ def test_stop_save_resume_is_the_same_to_the_bit(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "dcfr", "pcfr+"])
 def test_threads_give_the_same_tables(name, monkeypatch):
-    monkeypatch.setattr(threads, "FEWEST_LEAVES", 1_000)
+    monkeypatch.setattr(threaded_leaf_sums, "FEWEST_LEAVES", 1_000)
     alone = solver_type(name)("goofspiel(5)").run(2)
     shared = solver_type(name)("goofspiel(5)", threads=2).run(2)
     assert shared._summer is not None

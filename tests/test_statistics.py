@@ -11,21 +11,12 @@ import scipy.stats
 from speed import slow
 
 import openfelt as felt
-from openfelt.arena.contest import DUPLICATE, FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block, random_streams
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import DUPLICATE, FRESH, Contest, Setup
 from openfelt.arena.statistics.card_luck import CONTROLS, card_luck
-from openfelt.arena.statistics.intervals import (
-    BETTER,
-    MIN_ROWS,
-    UNDECIDED,
-    WORSE,
-    Estimate,
-    Moments,
-    SequentialTest,
-    estimate,
-    wilson,
-)
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wilson
+from openfelt.arena.statistics.sequential_test import BETTER, MIN_ROWS, UNDECIDED, WORSE, SequentialTest
 from openfelt.bots.policy_bot import TreeBot
 from openfelt.cards.deck import PAIR, parse_cards
 from openfelt.measure.exploitability import values_against

@@ -10,9 +10,9 @@ from slow_twin import SlowCFR, SlowGame, slow_fictitious_play
 import openfelt as felt
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.game import CHANCE, TERMINAL
-from openfelt.solve.mixture import realisation_plan
+from openfelt.solve.realisation_plans import realisation_plan
 from openfelt.solve.traverse.sequence import sum_leaves
-from openfelt.solve.traverse.threads import LeafSummer
+from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer
 
 SMALL = [
     "kuhn",

@@ -3,7 +3,7 @@
 from .arena.freeze_out.freeze_out import freeze_out as freeze_out
 from .arena.hand_files import read_hands as read_hands, write_hands as write_hands
 from .arena.match import match as match
-from .arena.statistics.intervals import SequentialTest as SequentialTest
+from .arena.statistics.sequential_test import SequentialTest as SequentialTest
 from .arena.tournament import tournament as tournament
 from .arena.value import value as value
 from .bots.bot import Bot as Bot
@@ -40,7 +40,7 @@ from .opponents.api import (
     score_model as score_model,
 )
 from .opponents.models.model import OpponentModel as OpponentModel
-from .opponents.responses.fixed import fixed_policy as fixed_policy
+from .opponents.responses.fixed_policy import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
 from .policy.holdem import HoldemPolicy as HoldemPolicy

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from openfelt.arena.contest import DUPLICATE
 from openfelt.arena.match import match
-from openfelt.arena.statistics.intervals import Estimate
+from openfelt.arena.match_blocks import DUPLICATE
+from openfelt.arena.statistics.estimates import Estimate
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.core.errors import FeltError
 from openfelt.games.holdem import BIG_BLIND

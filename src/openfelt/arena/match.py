@@ -14,12 +14,13 @@ from dataclasses import replace
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from openfelt.arena.contest import DUPLICATE, FRESH, BlockResult, Contest, Setup
 from openfelt.arena.hand_files import write_hands
+from openfelt.arena.match_blocks import DUPLICATE, FRESH, BlockResult, Contest, Setup
 from openfelt.arena.match_folder import MatchFolder
 from openfelt.arena.records import require_history
 from openfelt.arena.result import MatchResult, result_of
-from openfelt.arena.statistics.intervals import UNDECIDED, Moments, SequentialTest
+from openfelt.arena.statistics.estimates import Moments
+from openfelt.arena.statistics.sequential_test import UNDECIDED, SequentialTest
 from openfelt.bots.bot import Bot
 from openfelt.core.errors import FeltError
 from openfelt.core.workers import in_processes

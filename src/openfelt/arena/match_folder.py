@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from openfelt.arena.contest import BlockResult, Contest, Setup
+from openfelt.arena.match_blocks import BlockResult, Contest, Setup
 from openfelt.bots.bot import Bot
 from openfelt.core.errors import FileError
 from openfelt.core.files import file_checksum

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.arena.contest import DUPLICATE, BlockResult, Contest
 from openfelt.arena.hand_kernels import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
-from openfelt.arena.statistics.intervals import UNDECIDED, Estimate, Moments, estimate
+from openfelt.arena.match_blocks import DUPLICATE, BlockResult, Contest
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
+from openfelt.arena.statistics.sequential_test import UNDECIDED
 from openfelt.arena.table import DecisionStats
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Longs

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from openfelt.arena.alarm import TooLateError, alarm
 from openfelt.arena.hand_kernels import HandOutcomes, RandomStreams
 from openfelt.arena.participants import Participants
+from openfelt.arena.time_limit import TooLateError, alarm
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import View
 from openfelt.core.random import Dice

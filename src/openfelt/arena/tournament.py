@@ -19,9 +19,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from openfelt.arena.contest import DUPLICATE
 from openfelt.arena.cross_table import CrossTable
 from openfelt.arena.match import HANDS, match
+from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.arena.result import MatchResult
 from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot

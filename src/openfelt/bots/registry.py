@@ -14,7 +14,7 @@ from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM, LEARNERS, learned_bot, require_small
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
-from openfelt.core.calls import parse_call
+from openfelt.core.call_syntax import parse_call
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game

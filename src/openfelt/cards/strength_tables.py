@@ -35,8 +35,8 @@ from openfelt.cards.deck import (
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.cards.strength import OPPONENTS, RIVER_SCALE, RUNOUTS
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
-from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Ints, Longs, kernel
+from openfelt.core.user_folders import cache_folder
 
 NO_HAND = 65535  # in a table of HS where a hole card is on the board; sums are 0 there
 STEP = 128  # boards between two calls of `progress`

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
     """Options of one or many matches."""
-    from openfelt.arena.contest import DEALINGS
     from openfelt.arena.match import HANDS
+    from openfelt.arena.match_blocks import DEALINGS
 
     parser.add_argument("--game", help="its name (default: that of the policies, else hold'em)")
     parser.add_argument("--hands", type=count, default=HANDS, help=f"{of_what} (default: {HANDS:,})")
@@ -119,7 +119,7 @@ def seconds(arguments: argparse.Namespace) -> float:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.arena.match import match
-    from openfelt.arena.statistics.intervals import SequentialTest
+    from openfelt.arena.statistics.sequential_test import SequentialTest
 
     check_folder(arguments, "match")
     if arguments.error_rate and not arguments.until_better:

@@ -130,7 +130,7 @@ def _browser_game(arguments: argparse.Namespace) -> Game:
 
 
 def _default_database() -> Path:
-    from openfelt.core.folders import data_folder
+    from openfelt.core.user_folders import data_folder
 
     folder = data_folder()
     try:

@@ -109,7 +109,7 @@ class Stopped(Exception):
 
 def run(arguments: argparse.Namespace) -> int:
     from openfelt.games.registry import load_game
-    from openfelt.opponents.responses.fixed import require_two_players
+    from openfelt.opponents.responses.fixed_policy import require_two_players
     from openfelt.solve.run_folder import free_folder
 
     rules = load_game(arguments.game)
@@ -220,7 +220,7 @@ def _check_game(arguments: argparse.Namespace, rules: Game, request: Request) ->
 
 def _open(arguments: argparse.Namespace, rules: Game) -> Responses:
     from openfelt.cli.abstraction import built
-    from openfelt.opponents.responses.fixed import require_same_game
+    from openfelt.opponents.responses.fixed_policy import require_same_game
     from openfelt.opponents.responses.response import Responses
 
     if rules.abstraction:
@@ -234,7 +234,7 @@ def _open(arguments: argparse.Namespace, rules: Game) -> Responses:
 def _opponent(arguments: argparse.Namespace, rules: Game) -> Policy:
     """The policy of --model."""
     from openfelt.bots.registry import BOTS, load_bot
-    from openfelt.opponents.responses.fixed import fixed_policy
+    from openfelt.opponents.responses.fixed_policy import fixed_policy
     from openfelt.policy.files import DEFAULT
     from openfelt.policy.rules import RULES
 

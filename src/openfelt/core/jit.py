@@ -25,9 +25,9 @@ from numba.core import config
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from openfelt.core.folders import cache_folder
 from openfelt.core.scalar_loops import without_loop_vectorization
 from openfelt.core.sources import kernel_checksum
+from openfelt.core.user_folders import cache_folder
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

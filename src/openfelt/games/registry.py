@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from openfelt.core.calls import Call, parse_call
+from openfelt.core.call_syntax import Call, parse_call
 from openfelt.core.errors import GameError, unknown
 from openfelt.games.bluff import Bluff
 from openfelt.games.efg import read_efg

@@ -27,7 +27,7 @@ from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import SequenceForm, sequence_form
 from openfelt.games.game import AnyGame
 from openfelt.policy.policy import Policy, require_game
-from openfelt.solve.mixture import realisation_plan
+from openfelt.solve.realisation_plans import realisation_plan
 from openfelt.solve.sequence_lp import plan_program, require_zero_sum, sequences
 
 MOST_CONTINUATIONS = 500

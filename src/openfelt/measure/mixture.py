@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from openfelt.core.errors import FeltError
 from openfelt.policy.tabular import TabularPolicy
-from openfelt.solve.mixture import tabular_mixture
+from openfelt.solve.realisation_plans import tabular_mixture
 
 if TYPE_CHECKING:
     from openfelt.measure.exploitability import Measurable

@@ -20,7 +20,7 @@ from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.solve.restriction import Binding, binding
 from openfelt.solve.solver import Settings, Solver, setting
 from openfelt.solve.traverse.sequence import spread_reach, sum_leaves
-from openfelt.solve.traverse.threads import LeafSummer, threads_help
+from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer, threads_help
 
 
 class UpdateRule(NamedTuple):

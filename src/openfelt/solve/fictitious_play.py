@@ -16,7 +16,7 @@ from openfelt.core.jit import Floats, kernel
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.policy.tabular import uniform_policy
-from openfelt.solve.mixture import realisation_plan
+from openfelt.solve.realisation_plans import realisation_plan
 from openfelt.solve.solver import Solver
 from openfelt.solve.traverse.sequence import best_response, spread_reach, sum_leaves
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from openfelt.arena.freeze_out.freeze_out import CHIP, freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
-from openfelt.arena.statistics.intervals import Estimate, Moments, estimate
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
 from openfelt.plots.win_rates import WinRate, plot_win_rates
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug

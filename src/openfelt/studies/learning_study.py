@@ -14,7 +14,8 @@ from openfelt.core.jit import Floats
 from openfelt.plots.curves import CurvePanel, plot_runs
 from openfelt.solve.solver import Solver
 from openfelt.studies.files import csv_text
-from openfelt.studies.study import Finding, Study
+from openfelt.studies.findings import Finding
+from openfelt.studies.study import Study
 
 Metric = Callable[[Any], float]  # of a solver, or of what a line of its SolverConfig extracts from it
 

@@ -12,18 +12,10 @@ from typing import Any
 import numpy as np
 
 from openfelt.core.files import not_written, write_text
+from openfelt.studies.findings import Finding, findings_table
 
 GPU, HOUR = "a GPU", "an hour"  # values of Study.requires
 NO_MATCH = "\0"  # a value of --only that no label contains
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim, what we measured, and whether the claim holds."""
-
-    claim: str
-    measured: str
-    holds: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,28 +80,11 @@ class Study(ABC):
         lines += ["## Setup", "", self.setup, "", "## Result", "", f"![{self.title}]({stem}.png)", ""]
         if missing := self.missing(results):
             lines += [f"Not measured yet: {'; '.join(missing)}.", ""]
-        lines += self._findings_table(self.judge(results))
+        lines += findings_table(self.judge(results), own_claims=self.own_claims)
         if self.remarks and full:
             lines += ["## Remarks", "", self.remarks, ""]
         lines += [*self.table(results), "", "## Reproduce", ""]
         return "\n".join([*lines, f"{provenance} All numbers: [{stem}.csv]({stem}.csv)."]) + "\n"
-
-    def _findings_table(self, findings: Sequence[Finding]) -> list[str]:
-        if not findings:
-            return []
-        holding = sum(each.holds for each in findings)
-        verdict = "1 holds" if holding == 1 else f"{holding} hold"
-        return [
-            f"| {'our claim' if self.own_claims else 'claim of the paper'} | measured here | holds |",
-            "|---|---|---|",
-            *(
-                f"| {each.claim} | {each.measured} | {'yes' if each.holds else '**no**'} |"
-                for each in findings
-            ),
-            "",
-            f"**Of {'our' if self.own_claims else 'these'} {len(findings)} claims, {verdict}.**",
-            "",
-        ]
 
 
 def every(step: int, last: int) -> tuple[int, ...]:

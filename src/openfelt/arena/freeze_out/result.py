@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from openfelt.arena.result import aligned
-from openfelt.arena.statistics.intervals import Estimate, Moments, estimate, wilson
+from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wilson
 from openfelt.arena.table import MILLI, DecisionStats
 from openfelt.core.errors import FileError
 

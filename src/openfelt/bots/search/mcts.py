@@ -47,10 +47,10 @@ from openfelt.core.memory import scratch
 from openfelt.core.random import Numbers, starts
 from openfelt.policy.holdem import choose
 from openfelt.solve.sampling.smooth_uct import SmoothUCTSettings
-from openfelt.solve.sampling.uct import ALWAYS_UCB, PAYOFFS, VISITS, Selection
 from openfelt.solve.traverse.episode import first_slot, implements, num_actions
 from openfelt.solve.traverse.holdem import Deal
 from openfelt.solve.traverse.opponent_hooks import AtRandom, InOrder, NoModel, answer, is_known
+from openfelt.solve.traverse.ucb import ALWAYS_UCB, PAYOFFS, VISITS, Selection
 
 CALL, UNIFORM, POLICY = "call", "uniform", "policy"
 ROLLOUTS = (CALL, UNIFORM, POLICY)  # in the order of `simulate.py`

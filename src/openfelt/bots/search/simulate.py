@@ -11,10 +11,10 @@ from openfelt.bots.search.position import OTHERS, OWN, begin_at
 from openfelt.bots.search.search_tree import Memory, find, take
 from openfelt.core.jit import Floats, Longs, episode_kernel, kernel, part
 from openfelt.core.random import ITERATION_DRAWS, Stream, go_to, uniform
-from openfelt.solve.sampling.uct import PAYOFFS, VISITS, Selection, select
 from openfelt.solve.traverse.episode import PLAYER, first_slot, follow, num_actions, passive, payoff
 from openfelt.solve.traverse.holdem import Deal
 from openfelt.solve.traverse.opponent_hooks import answer, is_known, prefer
+from openfelt.solve.traverse.ucb import PAYOFFS, VISITS, Selection, select
 
 BY_CALLS, EVENLY, BY_POLICY = range(3)  # rollouts
 ENTRY, MOVER = range(2)  # columns of the trace

@@ -49,8 +49,8 @@ from openfelt.cards.strength import RUNOUTS, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, Progress, StrengthTables, strength_tables
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError
-from openfelt.core.folders import cache_folder
 from openfelt.core.jit import Floats, Ints, Longs, kernel
+from openfelt.core.user_folders import cache_folder
 
 CHUNK = 64  # boards at a time
 SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, sys.modules[__name__])

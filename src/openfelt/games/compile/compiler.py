@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError, GameError
-from openfelt.core.folders import cache_folder
+from openfelt.core.user_folders import cache_folder
 from openfelt.games.compile import game_tree, state_graph
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold

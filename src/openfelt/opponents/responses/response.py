@@ -16,7 +16,7 @@ from openfelt.games.game import AnyGame
 from openfelt.games.registry import load_game
 from openfelt.measure.results import Value
 from openfelt.opponents.responses.evaluation import LP, Evaluation, ValueFunction, evaluation
-from openfelt.opponents.responses.fixed import require_two_players
+from openfelt.opponents.responses.fixed_policy import require_two_players
 from openfelt.policy.policy import Policy, join_seats, require_game
 from openfelt.solve.cfr import CFRPlus
 from openfelt.solve.registry import solver_type

@@ -43,7 +43,7 @@ from openfelt.solve.traverse.episode import (
     payoff,
 )
 from openfelt.solve.traverse.regret_matching import AVERAGE, REGRET, match_regrets
-from openfelt.solve.traverse.worker import Trace, Worker, WorkerSize, iterate
+from openfelt.solve.traverse.sampling_worker import Trace, Worker, WorkerSize, iterate
 
 
 class Walk(NamedTuple):

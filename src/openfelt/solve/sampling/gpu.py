@@ -41,7 +41,7 @@ from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.errors import FeltError
 from openfelt.solve.traverse.episode import IMPLEMENTATIONS
 from openfelt.solve.traverse.holdem import PLACES, Deal
-from openfelt.solve.traverse.worker import Span, Trace, Worker, WorkerSize, iterate_next
+from openfelt.solve.traverse.sampling_worker import Span, Trace, Worker, WorkerSize, iterate_next
 
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]  # of tables, and their types
 

@@ -35,7 +35,7 @@ from openfelt.core.jit import Floats
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR, play_row, traverse_in_turn
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.regret_matching import REGRET
-from openfelt.solve.traverse.worker import iterate
+from openfelt.solve.traverse.sampling_worker import iterate
 
 
 class BestReplies(NamedTuple):

@@ -5,8 +5,8 @@ several threads, very large tables and those of hold'em are shared without locks
 tables would move between the processors at every step, so there either
 
 - each thread works on a copy, and exchanges its updates every few hundred episodes
-  (`solve/traverse/exchange.py`). This suits solvers of one path at a time, whose policies change little
-  meanwhile. Or
+  (`solve/traverse/thread_exchange.py`). This suits solvers of one path at a time, whose policies change
+  little meanwhile. Or
 - each thread learns independently, and only the average policies are combined. This suits external and chance
   sampling, whose regrets change so much with every iteration that threads would have to exchange them after
   every few. In a two-player zero-sum game a mixture of averages is at most as exploitable as they are on
@@ -36,9 +36,9 @@ from openfelt.games.game import AnyGame
 from openfelt.solve.restriction import Restriction, mixed
 from openfelt.solve.sampling.gpu import Gpu, InFlightLimits, Shapes, TooLittleMemory, size_of
 from openfelt.solve.solver import MOST_THREADS, Solver
-from openfelt.solve.traverse.exchange import Exchange, exchanges, no_exchange, trade
 from openfelt.solve.traverse.open_tree import open_tree
-from openfelt.solve.traverse.worker import Span, Worker, WorkerSize, iterate_next, new_worker
+from openfelt.solve.traverse.sampling_worker import Span, Worker, WorkerSize, iterate_next, new_worker
+from openfelt.solve.traverse.thread_exchange import Exchange, exchanges, no_exchange, trade
 
 Tables: TypeAlias = dict[str, NDArray[Any]]
 

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 from openfelt.core.errors import FeltError
 from openfelt.solve.sampling.gpu import InFlightLimits
-from openfelt.solve.sampling.uct import UCT, Selection, UCTSettings
+from openfelt.solve.sampling.uct import UCT, UCTSettings
 from openfelt.solve.solver import Settings, setting, within
+from openfelt.solve.traverse.ucb import Selection
 
 MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
 

@@ -21,7 +21,6 @@ from openfelt.core.atomics import add
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, part
 from openfelt.core.random import Stream, uniform
-from openfelt.core.sampling import categorical
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import DEFAULT, load_policy, policy_from_values, policy_from_weights
 from openfelt.policy.policy import Policy, require_game
@@ -42,10 +41,10 @@ from openfelt.solve.traverse.episode import (
     passive,
     payoff,
 )
-from openfelt.solve.traverse.worker import Worker, WorkerSize, iterate
+from openfelt.solve.traverse.sampling_worker import Worker, WorkerSize, iterate
+from openfelt.solve.traverse.ucb import ALWAYS_UCB, PAYOFFS, VISITS, Selection, select
 
 UNIFORM, CALL, ON_POLICY = "uniform", "call", "on-policy"
-VISITS, PAYOFFS = 0, 1  # columns of the table
 SELF, RANDOM = "self", "random"
 
 
@@ -60,11 +59,11 @@ class UCTSettings(Settings):
         None, "in poker, instead of c: explore with the pot + k times what can still be bet (HS14, 5)"
     )
     rollout: str = setting(
-        UNIFORM, "how a player plays who has left his tree", choices=(UNIFORM, CALL, ON_POLICY)
+        UNIFORM, "the rollout policy, outside a player's tree", choices=(UNIFORM, CALL, ON_POLICY)
     )
     opponent: str = setting(
         SELF,
-        "whom to learn against, each seat in turn: self, random, or the folder of a run or policy; in "
+        "the opponents, each seat learning in turn: self, random, or the folder of a run or policy; in "
         "hold'em also default, always-raise, always-call, always-fold, probe",
     )
 
@@ -75,19 +74,6 @@ class UCTSettings(Settings):
             within("c", self.c, 0.0, math.inf)
         if self.k is not None:
             within("k", self.k, 0.0, 1.0)
-
-
-class Selection(NamedTuple):
-    """The probability eta that an infoset is played by UCB, and not by its average policy."""
-
-    by_average: bool  # eta is the largest probability of the average (HS14, 3); or else
-    gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
-    eta0: float
-    d: float
-    threshold: float  # below so many visits eta is 0
-
-
-ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
 
 
 class Setup(NamedTuple):
@@ -290,64 +276,3 @@ def _roll_out(tree: Any, node: int, setup: Setup, first: int, last: int, stream:
     if len(setup.rollout):
         return first + passive(tree, node, setup.rollout)
     return first + int(uniform(stream) * (last - first))
-
-
-@part
-def select(
-    selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
-) -> int:
-    """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
-    if visits < selection.threshold:
-        slot = _first_untried(counts, first, last)
-        if slot == last:
-            slot = _draw_average(counts, first, last, visits, stream)
-    elif selection.gamma >= 1.0 or _is_ucb(selection, counts, first, last, visits, uniform(stream)):
-        slot = highest_bound(counts, first, last, visits, c)
-    else:
-        slot = _draw_average(counts, first, last, visits, stream)
-    return slot
-
-
-@part
-def highest_bound(counts: Floats, first: int, last: int, visits: float, c: float) -> int:
-    """UCB: the action of highest value plus bonus; one that was never tried has an infinite bonus."""
-    log_visits = math.log(visits)
-    best, highest = first, -math.inf
-    for slot in range(first, last):
-        tried, bound = counts[slot, VISITS], math.inf
-        if tried > 0.0:
-            bound = (counts[slot, PAYOFFS] + c * math.sqrt(log_visits * tried)) / tried
-        if bound > highest:
-            best, highest = slot, bound
-    return best
-
-
-@part
-def _is_ucb(
-    selection: Selection, counts: Floats, first: int, last: int, visits: float, chance: float
-) -> bool:
-    """Whether chance < eta."""
-    if selection.by_average:
-        most = 0.0
-        for slot in range(first, last):
-            most = max(most, counts[slot, VISITS])
-        below = chance * visits < most
-    else:
-        decayed = chance * (1.0 + selection.d * math.sqrt(visits)) < selection.eta0
-        below = chance < selection.gamma or decayed
-    return below
-
-
-@part
-def _draw_average(counts: Floats, first: int, last: int, visits: float, stream: Stream) -> int:
-    """An action in proportion to its visits."""
-    return first + categorical(counts[:, VISITS], first, last - first, uniform(stream) * visits)
-
-
-@part
-def _first_untried(counts: Floats, first: int, last: int) -> int:
-    """The first action that was never taken, or `last` if there is none."""
-    slot = first
-    while slot < last and counts[slot, VISITS] > 0.0:
-        slot += 1
-    return slot

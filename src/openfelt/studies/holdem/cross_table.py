@@ -11,7 +11,7 @@ from openfelt.plots.cross_table import plot_cross_table
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.rules import RULES
 from openfelt.studies.experiment import Experiment
-from openfelt.studies.study import Finding
+from openfelt.studies.findings import Finding
 
 FORMULAS = ("ace1", "chen", "poki-like")
 EQUILIBRIA = ("sparbot-like", "fellomen-like")

@@ -17,8 +17,9 @@ from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.solver import Solver
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
-from openfelt.studies.study import GPU, Finding, spaced
+from openfelt.studies.study import GPU, spaced
 
 ON_CPU, ON_GPU, UNLIMITED = "one CPU thread", "GPU", "GPU, all at once from the start"
 LAST, JUDGED_AT = 100_000_000, (1_000_000, 10_000_000, 100_000_000)

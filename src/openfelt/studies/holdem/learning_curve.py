@@ -10,8 +10,9 @@ from openfelt.policy.policy import Policy
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.solver import Solver
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
-from openfelt.studies.study import HOUR, Finding, spaced
+from openfelt.studies.study import HOUR, spaced
 
 GAME = "holdem"  # its abstraction is HS14's 2p S
 THREADS = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from openfelt.policy.rules import RULES
+from openfelt.studies.findings import Finding
 from openfelt.studies.holdem.cross_table import FORMULAS
 from openfelt.studies.match_table import Cell, MatchTable, TableResults
-from openfelt.studies.study import Finding
 
 REFERENCE = "poki-like"
 COLUMN = f"2x {REFERENCE}"

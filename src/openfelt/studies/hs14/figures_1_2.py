@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, mean_squared_error
-from openfelt.studies.study import Finding, every
+from openfelt.studies.study import every
 
 PAPER = (
     'Heinrich & Silver, "Self-Play Monte-Carlo Tree Search in Computer Poker" (2014), section "Kuhn Poker". '

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from openfelt.studies.findings import Finding
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
-from openfelt.studies.study import Finding
 
 POLICIES = "runs/hs14"
 TRAINING_COMMAND = "make hs14-policies"

@@ -6,6 +6,7 @@ from openfelt.measure.exploitability import best_response
 from openfelt.policy.tabular import uniform_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import (
     cumulative_reward,
@@ -15,7 +16,7 @@ from openfelt.studies.metrics import (
     mean_reward,
     nash_conv,
 )
-from openfelt.studies.study import Finding, spaced
+from openfelt.studies.study import spaced
 
 PAPER = (
     'Mac Manus, "Learning to Play Leduc Hold\'em Using Reinforcement Learning" (2019), section {section}. '

@@ -18,8 +18,9 @@ from openfelt.plots.axes import above_zero
 from openfelt.plots.curves import CurvePanel, plot_runs
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import cached_json, csv_text
+from openfelt.studies.findings import Finding
 from openfelt.studies.models.ground_truth import GAME, PLAYERS, action_distance, card_distance, sample_hands
-from openfelt.studies.study import Finding, spaced
+from openfelt.studies.study import spaced
 
 FIRST, PER_DECADE, RUNS = 30, 2, 3
 CARDS = {KNOWN: "all cards known", SHOWN: "showdown cards only"}

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.arena.contest import FRESH
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import FRESH
 from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY
 from openfelt.cards.deck import FLOP, RIVER, STREETS
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
@@ -25,7 +25,7 @@ from openfelt.opponents.models.relational.tree import Acts, Did, Exceeds, Relati
 from openfelt.plots.relational_tree import draw_trees, tree_drawing
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
-from openfelt.studies.study import Finding
+from openfelt.studies.findings import Finding
 
 PLAYER, OPPONENT, GAME = "ace1", "poki-like", "holdem"
 TRAINING_GAMES = 5_000  # as in the paper

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from openfelt.arena.contest import FRESH
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import FRESH
 from openfelt.arena.result import Style
 from openfelt.core.files import MANIFEST
 from openfelt.games.holdem import Holdem
@@ -19,8 +19,8 @@ from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
+from openfelt.studies.findings import Finding
 from openfelt.studies.match_table import Winnings, significantly_more
-from openfelt.studies.study import Finding
 
 ACE1, POKI = "ace1", "poki-like"
 OPPONENTS = (ACE1, POKI)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, squared_error
-from openfelt.studies.study import Finding, every
+from openfelt.studies.study import every
 
 MCTS, MCCFR = "MCTS (C=2)", "MCCFR (epsilon=0.6)"
 

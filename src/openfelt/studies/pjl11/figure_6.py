@@ -19,7 +19,8 @@ from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import cached_json, csv_text
-from openfelt.studies.study import HOUR, Finding
+from openfelt.studies.findings import Finding
+from openfelt.studies.study import HOUR
 
 PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)
 # The paper gives only the size of One-Card Poker; the others are as large as a linear program solves in

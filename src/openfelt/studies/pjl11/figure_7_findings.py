@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from openfelt.studies.findings import Finding
 from openfelt.studies.pjl11.figure_6 import FULL_GAMES, MCRNR
-from openfelt.studies.study import Finding
 
 HISTORY_RNR = "RNR (CFR over all histories)"
 RNR = "RNR (CFR)"  # ours, on the sequence form

@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.arena.statistics.intervals import Estimate
+from openfelt.arena.statistics.estimates import Estimate
 from openfelt.core.jit import Floats
-from openfelt.opponents.responses.bucketed import DEALS
+from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.plots.curves import Band, Level, plot_bands
 from openfelt.policy.files import POLICY, save_policy
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
+from openfelt.studies.findings import Finding
 from openfelt.studies.match_table import Winnings, significantly_more
 from openfelt.studies.pjl11.observed_opponent import (
     GAMES,
@@ -32,7 +33,6 @@ from openfelt.studies.pjl11.observed_opponent import (
 )
 from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, POKI
 from openfelt.studies.pjl11.table_2 import PAPER, equilibrium_label
-from openfelt.studies.study import Finding
 
 BUCKETS = 10
 ONLINE_GAMES = 1_000  # during which the iterations are run

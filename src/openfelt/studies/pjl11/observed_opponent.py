@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from openfelt.arena.contest import FRESH
 from openfelt.arena.match import match
+from openfelt.arena.match_blocks import FRESH
 from openfelt.core.errors import MissingError
 from openfelt.core.files import MANIFEST
 from openfelt.core.jit import Floats
@@ -24,8 +24,8 @@ from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.opponents.models.observed import ObservedHand, observed_hands
-from openfelt.opponents.responses.bucketed import DEALS, bucketed
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
+from openfelt.opponents.responses.model_policy import DEALS, bucketed
 from openfelt.opponents.responses.response import restricted_solver
 from openfelt.policy.files import POLICY, load_policy, save_policy
 from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy

@@ -10,9 +10,10 @@ from openfelt.policy.files import load_policy
 from openfelt.policy.policy import Policy
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
+from openfelt.studies.findings import Finding
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
-from openfelt.studies.study import Finding, spaced
+from openfelt.studies.study import spaced
 
 PAPER = (
     'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from openfelt.opponents.responses.bucketed import DEALS
 from openfelt.opponents.responses.confidence import HALF, S_CURVE
+from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import slug
+from openfelt.studies.findings import Finding
 from openfelt.studies.match_table import (
     Cell,
     MatchTable,
@@ -35,7 +36,6 @@ from openfelt.studies.pjl11.observed_opponent import (
     require_scikit_learn,
 )
 from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, ERROR, POKI, POLICIES, SPARBOT, TRAINING_COMMAND
-from openfelt.studies.study import Finding
 
 PAPER = (
     'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.arena.contest import FRESH, Contest, Setup
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import Progress
+from openfelt.arena.match_blocks import FRESH, Contest, Setup
 from openfelt.bots.registry import load_bot
 from openfelt.core.disk_cache import FolderContents, load_or_build
 from openfelt.core.errors import FeltError

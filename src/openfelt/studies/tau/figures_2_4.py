@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from openfelt.arena.freeze_out.freeze_out import CHIP
+from openfelt.studies.findings import Finding
 from openfelt.studies.freeze_out_study import EVEN, FreezeOutResults, FreezeOutStudy, Pairing
-from openfelt.studies.study import Finding
 
 PAPER = 'Ong, Baid, Suri & Soh, "Poker Agent with Monte Carlo Tree Search", '
 ITERATIONS = 200  # a decision

@@ -24,7 +24,8 @@ from openfelt.opponents.models.network_features import (
 from openfelt.plots.network_accuracy import plot_network_accuracy
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
-from openfelt.studies.study import HOUR, Finding
+from openfelt.studies.findings import Finding
+from openfelt.studies.study import HOUR
 from openfelt.studies.tau.examples import (
     OPPONENTS,
     PUBLIC,

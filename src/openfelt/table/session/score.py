@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.arena.statistics.intervals import Moments, estimate
+from openfelt.arena.statistics.estimates import Moments, estimate
 
 MOST_POINTS = 400  # of a chart
 

@@ -22,11 +22,11 @@ from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import FIRST, LANES, LINES
 from openfelt.measure.holdem.flop import stages_of
 from openfelt.measure.holdem.flop_solver import FlopValues, Task, by_class, reach_at_flop
-from openfelt.measure.holdem.gpu.lists import sync_warp
+from openfelt.measure.holdem.gpu.flop_and_turn import add_images, add_leaks, come_up, deal, go_down, sum_parts
 from openfelt.measure.holdem.gpu.plan import packed, plan_shape
 from openfelt.measure.holdem.gpu.river import StreetTables, solve_river, terms_of
-from openfelt.measure.holdem.gpu.squares import ROOM, order_river, words_of
-from openfelt.measure.holdem.gpu.streets import add_images, add_leaks, come_up, deal, go_down, sum_parts
+from openfelt.measure.holdem.gpu.river_lists import sync_warp
+from openfelt.measure.holdem.gpu.river_squares import ROOM, order_river, words_of
 from openfelt.measure.holdem.player import fixed_strategy
 from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 

@@ -1,9 +1,9 @@
 """The river on a GPU: a block of threads for each turn and root, a thread for each square of hole cards.
 
-Line by line, the threads enter the opponent's reach into the lists of cards and of squares (`squares.py`).
-Some of them replace each root of a list by the sum of those before it. Then each square looks up in a few
-places what its hands beat and what beats them. All numbers are of single precision, and are added in the same
-order every time.
+Line by line, the threads enter the opponent's reach into the lists of cards and of squares
+(`river_squares.py`). Some of them replace each root of a list by the sum of those before it. Then each square
+looks up in a few places what its hands beat and what beats them. All numbers are of single precision, and are
+added in the same order every time.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from openfelt.core.cuda_build import cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.betting_lines import LINES, StreetLines
-from openfelt.measure.holdem.gpu.lists import add_up, enter, look_up
 from openfelt.measure.holdem.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
-from openfelt.measure.holdem.gpu.squares import (
+from openfelt.measure.holdem.gpu.river_lists import add_up, enter, look_up
+from openfelt.measure.holdem.gpu.river_squares import (
     ALL_HANDS,
     FOUR,
     HALF_BITS,

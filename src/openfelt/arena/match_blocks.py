@@ -19,7 +19,7 @@ from openfelt.arena.engine import match_engine
 from openfelt.arena.hand_kernels import HandOutcomes, MatchPlan, empty_outcomes, random_streams
 from openfelt.arena.participants import Participants
 from openfelt.arena.statistics.card_luck import CONTROLS
-from openfelt.arena.statistics.intervals import Moments
+from openfelt.arena.statistics.estimates import Moments
 from openfelt.arena.table import DecisionStats, Table
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import load_bot

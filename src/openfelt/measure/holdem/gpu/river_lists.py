@@ -1,4 +1,4 @@
-"""The lists of a river on a GPU (`squares.py`): entered, added up and looked up by a block of threads."""
+"""The lists of `river_squares.py` on a GPU: a block of threads enters, adds up and looks up their values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from openfelt.cards.deck import CARDS as DECK
 from openfelt.core.cuda import WARP
 from openfelt.core.cuda_build import cuda
-from openfelt.measure.holdem.gpu.squares import (
+from openfelt.measure.holdem.gpu.river_squares import (
     BOTH,
     BYTE,
     EVERY,

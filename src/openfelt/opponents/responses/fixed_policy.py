@@ -11,7 +11,7 @@ from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game
 from openfelt.opponents.models.files import FOLDER, load_model
-from openfelt.opponents.responses.bucketed import DEALS, model_policy
+from openfelt.opponents.responses.model_policy import DEALS, model_policy
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.policy import Policy, require_game
 from openfelt.policy.rules import RULES, rule_policy
