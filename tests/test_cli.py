@@ -391,6 +391,14 @@ def test_bench_reports_ratios(capsys, tmp_path):
     assert "no benchmarks" in capsys.readouterr().err
 
 
+def test_what_a_file_says_does_not_control_the_terminal(capsys, tmp_path):
+    (tmp_path / "x.game").write_text("\x1b[2Jlimit\n")
+    assert main(["acpc", "deal", "--definition", "x.game", "--hands", "1"]) == 2
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert r"'\x1b[2Jlimit' is not a line" in error
+
+
 def test_a_damaged_run_says_so(capsys, tmp_path):
     assert main(["train", "kuhn", "--iterations", "20", "--out", "run"]) == 0
     capsys.readouterr()

@@ -20,7 +20,6 @@ from openfelt.core.errors import FeltError
 
 REFUSED, EQUAL, ACCEPTED, FINDING = "refused", "equal", "accepted", "finding"
 Files = Mapping[str, bytes]  # by name; a format of one file has one entry
-MOST_SENTENCE = 2000  # characters of an error
 
 
 class Finding(Exception):
@@ -53,6 +52,7 @@ class Target(ABC):
 
     name: ClassVar[str]
     share: ClassVar[float] = 1.0  # of all mutants, relative to other formats
+    most_sentence: ClassVar[int] = 2000  # characters of an error
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder  # an empty one
@@ -94,7 +94,7 @@ class Target(ABC):
                     return Verdict(EQUAL, "")
                 return Verdict(ACCEPTED, self.rule(mutant, content))
         except FeltError as error:
-            return _refused(str(error))
+            return self._refused(str(error))
         except Finding as error:
             return Verdict(FINDING, str(error))
         except Hang:
@@ -102,11 +102,10 @@ class Target(ABC):
         except Exception as error:
             return Verdict(FINDING, f"{type(error).__name__}: {error}{_place(error)}")
 
-
-def _refused(sentence: str) -> Verdict:
-    if not sentence or len(sentence) > MOST_SENTENCE:
-        return Verdict(FINDING, f"the error has {len(sentence)} characters: {sentence[:80]}")
-    return Verdict(REFUSED, sentence)
+    def _refused(self, sentence: str) -> Verdict:
+        if not sentence or len(sentence) > self.most_sentence:
+            return Verdict(FINDING, f"the error has {len(sentence)} characters: {sentence[:80]}")
+        return Verdict(REFUSED, sentence)
 
 
 def _place(error: BaseException) -> str:

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(words)
     except FeltError as error:
-        print(f"felt: {error}", file=sys.stderr)
+        print(f"felt: {_printable(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("felt: stopped.", file=sys.stderr)
@@ -104,4 +104,11 @@ def _overview() -> str:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"felt: {message}", file=sys.stderr)
+    print(f"felt: {_printable(str(message))}", file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    """The text with control characters escaped: what a file says must not control the terminal."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
+    )

@@ -51,8 +51,9 @@ def load_or_build(
     if (folder / MANIFEST).exists():
         try:
             return restore(*load_folder(folder, kind))
-        except FileError as error:
-            warnings.warn(f"{error} It is built again.", stacklevel=4)
+        except (FileError, KeyError, IndexError, TypeError, ValueError) as error:
+            fault = error if isinstance(error, FileError) else f"{folder} is damaged: arrays or facts are missing."
+            warnings.warn(f"{fault} It is built again.", stacklevel=4)
             shutil.rmtree(folder, ignore_errors=True)
     contents = build()
     if is_worth_storing(contents[0]):

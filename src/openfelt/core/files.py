@@ -110,7 +110,7 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path} is damaged: it is not the manifest of an OpenFelt folder.") from None
     if found != f"openfelt {kind}":
-        raise FileError(f"{folder} holds an '{found}', not an 'openfelt {kind}'.")
+        raise FileError(f"{folder} holds an '{found[:60]}', not an 'openfelt {kind}'.")
     if version > VERSION:
         raise FileError(
             f"{folder} was written by a newer OpenFelt (format {version}, this one reads {VERSION})."

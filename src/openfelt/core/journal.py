@@ -53,13 +53,15 @@ class Journal:
         if found.get("format") != wanted["format"]:
             raise FileError(f"{file} is not that of an OpenFelt {kind}.")
         if found["version"] > VERSION:
-            raise FileError(f"{path} was written by a newer OpenFelt (format {found['version']}).")
+            raise FileError(f"{path} was written by a newer OpenFelt (format {str(found['version'])[:20]}).")
         for key, value in setup.items():
             was = found["setup"].get(key)
             if was != value and key == MARKS:
                 raise FeltError(f"A bot has changed since {path} was started; nothing was written.")
             if was != value:
-                raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was written.")
+                raise FeltError(
+                    f"{path} is a {kind} with {key} {str(was)[:100]}, not {value}; nothing was written."
+                )
         journal._load()
         return journal
 

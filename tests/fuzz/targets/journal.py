@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import abstractmethod
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from fuzz.folder_mutations import read_files
-from fuzz.json_mutations import dump, mutate_json
+from fuzz.json_mutations import mutate_json, mutate_json_text
 from fuzz.target import Mutant
 from fuzz.targets.folders import FolderTarget, require_sealed
 from openfelt.arena.match import match
@@ -18,14 +19,18 @@ PARTS = "parts.jsonl"
 BOTS, SETUP = ("probe", "random"), {"game": "kuhn", "hands": 400, "seed": 3}
 
 
-class MatchFolderTarget(FolderTarget):
-    """A finished match, resumed from its folder: what was changed must not change the result."""
+class JournalTarget(FolderTarget):
+    """A folder with the setup and the finished parts of a long work, which is resumed."""
 
-    name = "match-folder"
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def play(self, folder: Path) -> dict[str, Any]:
+        """Do the work, or what is missing of it, and return the result."""
 
     def prepare(self) -> None:
         folder = self.folder / "sample"
-        match(*BOTS, **SETUP, folder=folder)
+        self.play(folder)
         files = dict(read_files(folder))
         parts = [json.loads(line) for line in files[PARTS].splitlines()]
         files[PARTS] = b"".join(map(_line, parts))
@@ -36,8 +41,8 @@ class MatchFolderTarget(FolderTarget):
             return super().mutate(random, number)
         files = dict(self.samples[number])
         if random.random() < 0.3:
-            document, how = mutate_json(random, json.loads(files["match.json"]))
-            files["match.json"] = dump(document)
+            setup = f"{self.kind}.json"
+            files[setup], how = mutate_json_text(random, files[setup])
             return Mutant(files, f"setup: {how}", number)
         parts = [json.loads(line) for line in files[PARTS].splitlines()]
         place = random.randrange(len(parts))
@@ -46,12 +51,21 @@ class MatchFolderTarget(FolderTarget):
         return Mutant(files, f"part: {how}", number, sealed=True)
 
     def read_folder(self, folder: Path, sample: int) -> Any:
-        result = match(*BOTS, **SETUP, folder=folder).as_dict()
+        result = self.play(folder)
         return {key: value for key, value in result.items() if "second" not in key}
 
     def rule(self, mutant: Mutant, content: Any) -> str:
         require_sealed(mutant)
-        return "another block with a valid checksum"
+        return "another finished part with a valid checksum"
+
+
+class MatchFolderTarget(JournalTarget):
+    """A finished match."""
+
+    name, kind = "match-folder", "match"
+
+    def play(self, folder: Path) -> dict[str, Any]:
+        return match(*BOTS, **SETUP, folder=folder).as_dict()
 
 
 def _line(part: Any, seconds: float | None = 0.5) -> bytes:

@@ -38,6 +38,7 @@ class NamesTarget(Target):
     """All short strings."""
 
     name = "command-line"
+    most_sentence = 20_000  # a user may see all of its own words again
 
     def prepare(self) -> None:
         self.policy = uniform_policy("kuhn")
@@ -72,7 +73,7 @@ class NamesTarget(Target):
         return {"count": count, "seed": seed, "positive": positive}[kind](text)
 
     def rule(self, mutant: Mutant, content: Any) -> str:
-        kind, text = mutant.files["kind"].decode(), mutant.files["text"].decode("utf-8", "replace")
+        kind, text = mutant.files["kind"].decode(), mutant.files["text"].decode("utf-8", "surrogateescape")
         if kind in ("cards", "hand"):
             said = re.sub("[ ,]", "", text)
             if "".join(content).lower() != said.lower():

@@ -8,6 +8,7 @@ from fuzz.targets.client import ClientTarget
 from fuzz.targets.dealer import DealerTarget
 from fuzz.targets.definition import DefinitionTarget
 from fuzz.targets.efg import EfgTarget
+from fuzz.targets.freeze_out import FreezeOutTarget
 from fuzz.targets.hand_log import LogTarget
 from fuzz.targets.journal import MatchFolderTarget
 from fuzz.targets.model import ModelTarget
@@ -30,6 +31,7 @@ ALL: tuple[type[Target], ...] = (
     RunTarget,
     ModelTarget,
     MatchFolderTarget,
+    FreezeOutTarget,
     CacheTarget,
     SessionFileTarget,
     ClientTarget,
