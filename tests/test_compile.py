@@ -400,7 +400,11 @@ t "" 2
 @pytest.mark.parametrize(
     ("before", "after", "says"),
     [
-        ('p "" 1 1 "first"', 'p "" 1 1 "second"', "Information set 1 of player 1 is called 'first' and also 's"),
+        (
+            'p "" 1 1 "first"',
+            'p "" 1 1 "second"',
+            "Information set 1 of player 1 is called 'first' and also 's",
+        ),
         ('{ "a" "b" }', '{ "a" "c" }', "Information set 1 of player 1 is defined twice"),
         ('"win" { 1, -1 }', '"win" { 2, -2 }', "Outcome 1 is defined twice"),
     ],

@@ -38,7 +38,9 @@ class WordTarget(Target):
         self.add({"word": b"good"})
 
     def mutate(self, random, number):
-        return Mutant({"word": random.choice((b"good", b"bad", b"better", b"worse", b"crash", b"stop"))}, "", 0)
+        return Mutant(
+            {"word": random.choice((b"good", b"bad", b"better", b"worse", b"crash", b"stop"))}, "", 0
+        )
 
     def read(self, mutant):
         word = mutant.files["word"]
@@ -85,7 +87,9 @@ def test_a_mutant_depends_on_its_number_alone(tmp_path):
 def test_findings_are_saved_with_their_files(tmp_path):
     target = WordTarget(tmp_path)
     target.prepare()
-    numbers = [number for number in range(60) if target.mutant(1, number).files["word"] in (b"worse", b"good")]
+    numbers = [
+        number for number in range(60) if target.mutant(1, number).files["word"] in (b"worse", b"good")
+    ]
     for number in numbers:
         summary = run_target(target, Budget(1, number, 1, 60.0), tmp_path)
         worse = target.mutant(1, number).files["word"] == b"worse"
@@ -115,4 +119,3 @@ def test_a_manifest_that_is_sealed_again_passes_the_checksum(tmp_path):
     document = json.loads(path.read_bytes())
     path.write_bytes(sealed({**document, "game": "leduc"}))
     assert load_folder(tmp_path / "x", "policy")[1]["game"] == "leduc"
-

@@ -847,7 +847,7 @@ def test_rows_that_were_changed_or_removed_are_told(statement, tmp_path):
 
 def test_a_file_without_checksums_of_rows_gets_them(tmp_path):
     path = tmp_path / "table.db"
-    key, ends, hand = left_in_mid_hand(path, random.Random(24))
+    key, _, hand = left_in_mid_hand(path, random.Random(24))
     change(path, "DROP TABLE row_seals")
     change(path, "UPDATE table_version SET version = 1")
     with SessionStore(path) as store:

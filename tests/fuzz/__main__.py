@@ -83,8 +83,9 @@ def table(summaries: list[Summary]) -> str:
 
 def result(summaries: list[Summary], arguments: argparse.Namespace) -> dict[str, object]:
     """The counts for a file."""
+    budget = f"MUTANTS={arguments.mutants} SECONDS={arguments.seconds:g} SEED={arguments.seed}"
     return {
-        "command": f"make fuzz MUTANTS={arguments.mutants} SECONDS={arguments.seconds:g} SEED={arguments.seed}",
+        "command": f"make fuzz {budget}",
         "version": VERSION,
         "total": {name: getattr(_total(summaries), name) for name in (*COLUMNS, "cpu_seconds")},
         "formats": [vars(summary) for summary in summaries],

@@ -167,6 +167,12 @@ def _lines(random: Random, data: bytes) -> bytes:
     return b"".join(lines)
 
 
+def _nest(random: Random, data: bytes) -> bytes:
+    """Nest more deeply than a recursive parser can follow."""
+    place = random.randrange(len(data) + 1)
+    return data[:place] + random.choice((b"[", b"(", b"{", b'{"a":')) * 3000 + data[place:]
+
+
 def _spacing(random: Random, data: bytes) -> bytes:
     """White space, line ends and case, which most formats ignore."""
     what = random.randrange(4)
@@ -199,5 +205,7 @@ TEXT_MUTATIONS = (
     ("repeat a word", _repeat_word),
     ("known word", _copy_word),
     ("lines", _lines),
+    ("lines", _lines),
     ("spacing", _spacing),
+    ("nest", _nest),
 )

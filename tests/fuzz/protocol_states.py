@@ -49,7 +49,9 @@ def _follow(game: Game, position: int, hand: int, betting: str, hole: Any, board
     ours = [[names[card] if names else card for card in own] for own in hole]
     if [len(some) for some in board] != [3, 1, 1][: len(board)]:
         return None
-    queue = [card for own in ours for card in (own or [""] * size)] + [card for some in board for card in some]
+    queue = [card for own in ours for card in (own or [""] * size)] + [
+        card for some in board for card in some
+    ]
     known = {card for card in queue if card}
     state, letters, rounds = game.start(), iter(betting), 1
     dealt = 0

@@ -1,4 +1,4 @@
-"""Runs mutants and counts the verdicts. A format has a process of its own, so that a crash is a finding too."""
+"""Runs mutants and counts verdicts. A format has a process of its own, so that a crash is a finding too."""
 
 from __future__ import annotations
 
@@ -144,7 +144,12 @@ def _run_processes(name: str, budget: Budget, out: Path) -> Summary:
     total, last = Summary(name), budget.first + budget.count
     while budget.first < last and total.findings < MOST_CRASHES:
         (out / f"{name}.json").unlink(missing_ok=True)
-        words = ["--worker", name, *map(str, (budget.seed, budget.first, budget.count, budget.seconds)), str(out)]
+        words = [
+            "--worker",
+            name,
+            *map(str, (budget.seed, budget.first, budget.count, budget.seconds)),
+            str(out),
+        ]
         done = subprocess.run([sys.executable, "-m", "fuzz", *words], check=False)
         if (out / f"{name}.json").exists():
             stored = json.loads((out / f"{name}.json").read_text())
@@ -163,5 +168,3 @@ def _run_processes(name: str, budget: Budget, out: Path) -> Summary:
         save_finding(out, name, number, mutant, reason)
         budget = Budget(budget.seed, number + 1, last - number - 1, budget.seconds)
     return total
-
-

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-LEXICON = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<mark>[{}])|(?P<comma>,)|(?P<word>[^\s{}",]+)|(?P<space>\s+)', re.DOTALL)
+LEXICON = re.compile(
+    r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<mark>[{}])|(?P<comma>,)|(?P<word>[^\s{}",]+)|(?P<space>\s+)', re.DOTALL
+)
 REAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?\d+/\d+", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"-?\d+", re.ASCII)
 
@@ -100,7 +102,9 @@ class StrictReader:
             raise Invalid(f"information set {number} has two labels")
         if actions is not None and actions != known[1]:
             raise Invalid(f"information set {number} has two lists of actions")
-        return StrictNode(player, number, [p for _, p in known[1]] if kind == "c" else [], self.outcome()), len(known[1])
+        return StrictNode(
+            player, number, [p for _, p in known[1]] if kind == "c" else [], self.outcome()
+        ), len(known[1])
 
     def actions(self, kind: str) -> list[tuple[str, float]]:
         """The actions of a node, with their probabilities."""

@@ -1,8 +1,8 @@
 """What every format has: samples, mutants of them, and a verdict on each mutant.
 
 A verdict is REFUSED (one sentence, a FeltError), EQUAL (the content is that of the sample) or ACCEPTED, with
-the rule by which it is right to accept the changed content. Everything else is a finding: another exception, a
-hang, a crash, or content that no rule explains.
+the rule by which it is right to accept the changed content. Everything else is a finding: another exception,
+a hang, a crash, or content that no rule explains.
 """
 
 from __future__ import annotations

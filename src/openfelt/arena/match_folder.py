@@ -15,7 +15,7 @@ from openfelt.arena.match_blocks import BlockResult, Contest, Setup
 from openfelt.arena.stored_stats import require_sound
 from openfelt.bots.bot import Bot
 from openfelt.core.errors import FileError
-from openfelt.core.files import file_checksum
+from openfelt.core.files import MALFORMED, file_checksum
 from openfelt.core.journal import MARKS, Journal
 
 KIND = "match"
@@ -36,7 +36,7 @@ class MatchFolder:
                 _require_fit(block, contest, part["count"])
                 self._blocks[part["first"], part["count"]] = block
                 self.seconds_before = float(part["seconds"])
-            except (ValueError, KeyError, TypeError, OverflowError):
+            except MALFORMED:
                 raise FileError(f"{path} is damaged in its block {number}; remove that line.") from None
 
     def find(self, first: int, count: int) -> BlockResult | None:

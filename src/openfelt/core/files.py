@@ -26,6 +26,9 @@ VERSION = 1
 NUMBERS = "biuf"  # kinds of types: truth values, whole and floating-point numbers
 PLAIN_NAME = re.compile(r"[\w.-]{1,100}")  # of an array
 CHECKSUM = re.compile("[0-9a-f]{64}")
+# What code raises that reads facts and arrays of other kinds and sizes than expected. Checksums do not
+# prevent that: they can be computed again.
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_folder(
@@ -64,7 +67,8 @@ def _load_array(folder: Path, entry: Mapping[str, Any]) -> NDArray[Any]:
         # Copy-on-write: the file stays unchanged, and kernels get an array of the usual type.
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
     except Exception as error:  # for a header that makes no sense, numpy raises many kinds
-        raise FileError(f"{path} cannot be read: {error}.") from None
+        reason = str(error).rstrip(".")[:200]
+        raise FileError(f"{path} cannot be read: {reason}.") from None
     # Kernels read arrays without asking for their type, so only plain numbers pass.
     is_plain = isinstance(array, np.ndarray) and array.dtype.kind in NUMBERS and array.dtype.isnative
     if not is_plain or [list(array.shape), str(array.dtype)] != [entry["shape"], entry["dtype"]]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from openfelt.core.cuda import choose_device, why_no_gpu
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
-from openfelt.core.files import load_folder, save_folder
+from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
@@ -379,7 +379,7 @@ class Solver(ABC):
             self.iterations, self.seconds = _count(facts["iterations"]), _seconds(facts["seconds"])
             self.seed = _count(facts["seed"])
             self.measurements = [_measurement(*row) for row in facts.get("measurements", ())]
-        except (KeyError, TypeError, ValueError):
+        except MALFORMED:
             raise FileError(f"{folder} is damaged: its counts or measurements cannot be read.") from None
         self._resumed()
 

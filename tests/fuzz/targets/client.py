@@ -63,13 +63,17 @@ class ClientTarget(Target):
         if any(answer not in (f"{text}:c", f"{text}:f") for text, answer in answers):
             raise Finding("an answer is not the state and an action")
         if hands != len(ended) or abs(won - sum(ended.values())) > 1e-9:
-            raise Finding(f"{hands} hands and {won} chips were counted, not {len(ended)} and {sum(ended.values())}")
+            raise Finding(
+                f"{hands} hands and {won} chips were counted, not {len(ended)} and {sum(ended.values())}"
+            )
         return "other hands: all states are answered, and each hand is counted once with its winnings"
 
 
 def _states(game: Any, hand: int) -> list[str]:
     """The messages of a hand for the player in one position."""
-    deck = Random(hand).sample(sorted(protocol_game(game).card_names()), k=min(52, len(protocol_game(game).card_names())))
+    deck = Random(hand).sample(
+        sorted(protocol_game(game).card_names()), k=min(52, len(protocol_game(game).card_names()))
+    )
     size = protocol_game(game).hole_cards
     hole = tuple(tuple(deck.pop() for _ in range(size)) for _ in range(game.players))
     board = tuple(tuple(deck.pop() for _ in range(count)) for count in protocol_game(game).board_cards)

@@ -19,7 +19,21 @@ GAMES = ("holdem", "holdem(players=3)", "kuhn(players=3)")
 HANDS = 5
 LETTERS = "ccrcfrccr"
 LEGAL = {"f": "f", "c": "c", "r": "r", "k": "c", "b": "r"}  # letters that the ACPC server accepts
-WORDS = (b"MATCHSTATE", b":", b"r", b"c", b"f", b"R", b"k", b"r300", b"As", b"#", b"VERSION:2.0.0", b"0", b"1")
+WORDS = (
+    b"MATCHSTATE",
+    b":",
+    b"r",
+    b"c",
+    b"f",
+    b"R",
+    b"k",
+    b"r300",
+    b"As",
+    b"#",
+    b"VERSION:2.0.0",
+    b"0",
+    b"1",
+)
 FIELDS = re.compile(r"MATCHSTATE:0*([0-9]{1,18}):0*([0-9]{1,18}):([^:]*):([^:]*)")
 
 
@@ -142,5 +156,8 @@ def _expected(reply: bytes, asked: str) -> tuple[str, str]:
         if line.startswith(asked) or (same is not None and same.groups() == state.groups()):
             rest = line[len(asked) :] if line.startswith(asked) else f":{action}"
             letter = LEGAL.get(rest[1:2].lower(), "") if rest.startswith(":") else ""
-            return letter, "an answer to the state with another action" if letter else "an invalid action is a call"
+            return (
+                letter,
+                "an answer to the state with another action" if letter else "an invalid action is a call",
+            )
     return "none", "no answer to the state: the player checks or folds, which is counted"

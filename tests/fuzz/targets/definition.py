@@ -39,7 +39,9 @@ class DefinitionTarget(FileTarget):
         for game in GAMES:
             text = definition_of(load_game(game)).definition.text
             self.add_text(text)
-            self.add_text(f"# A comment\n{text.replace(' = ', ' ').replace('END GAMEDEF', 'end gamedef # end')}")
+            self.add_text(
+                f"# A comment\n{text.replace(' = ', ' ').replace('END GAMEDEF', 'end gamedef # end')}"
+            )
 
     def read_file(self, path: Path) -> Any:
         definition = read_definition(path)

@@ -59,7 +59,11 @@ class EfgTarget(FileTarget):
         found_nodes, found_players, found_totals = content
         if players != found_players or len(nodes) != len(found_nodes):
             raise Finding("the game has other players or nodes than the file")
-        if any(abs(a - b) > 1e-9 for one, two in zip(totals, found_totals, strict=True) for a, b in zip(one, two, strict=True)):
+        if any(
+            abs(a - b) > 1e-9
+            for one, two in zip(totals, found_totals, strict=True)
+            for a, b in zip(one, two, strict=True)
+        ):
             raise Finding("the payoffs are not those of the file")
         for ours, node in zip(found_nodes, nodes, strict=True):
             if f"player={node.player}, infoset={node.infoset}," not in ours:
@@ -67,5 +71,3 @@ class EfgTarget(FileTarget):
             if node.chance and f"chance={node.chance!r}" not in ours:
                 raise Finding("chance is not that of the file")
         return "another valid game: a strict reader of the format reads the same"
-
-

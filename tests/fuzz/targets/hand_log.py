@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from fuzz.files import FileTarget
+from fuzz.protocol_states import KUHN_CARDS
 from fuzz.target import Finding, Mutant
 from openfelt.arena.acpc.competition_game import definition_of
 from openfelt.arena.acpc.log import read_log, write_log
@@ -15,7 +17,23 @@ from openfelt.games.registry import load_game
 from openfelt.hands.check import check_record
 
 GAMES = ("holdem", "holdem(players=3)", "kuhn")
-WORDS = (b"STATE", b"SCORE", b":", b"|", b"/", b"r", b"c", b"f", b"As", b"Kd", b"2c", b"rc", b"cc", b"0", b"-1")
+WORDS = (
+    b"STATE",
+    b"SCORE",
+    b":",
+    b"|",
+    b"/",
+    b"r",
+    b"c",
+    b"f",
+    b"As",
+    b"Kd",
+    b"2c",
+    b"rc",
+    b"cc",
+    b"0",
+    b"-1",
+)
 
 
 def some_hands(folder: Path, game: str, hands: int) -> list[Any]:
@@ -69,15 +87,14 @@ def _says(line: str, record: Any) -> bool:
     """Whether a STATE line records this hand: number, actions, cards, names and winnings."""
     _, number, betting, cards, won, names = line.split(":")
     rules = definition_of(load_game(record.game))
-    letters = [letter for letter in betting if letter.isalpha()]
-    shown = cards.replace("|", "").replace("/", "")
-    if record.game.startswith("kuhn"):
-        shown = "".join({"9": "", "T": "T", "J": "J", "Q": "J", "K": "Q", "A": "K"}[card] for card in shown[::2])
-        shown = shown if record.game == "kuhn" else ""
-    same_cards = not shown or "".join(word for word in record.dealt if word != "??") == shown
-    chips = [float(chips) for chips in won.split("|")]
-    same_chips = all(
-        abs(ours * float(rules.chip) - theirs) < 1e-4 for ours, theirs in zip(record.won, chips, strict=True)
+    shown = re.findall("..", cards.replace("|", "").replace("/", ""))
+    if rules.game.key == "kuhn":
+        shown = [KUHN_CARDS[rules.game.players][card] for card in shown]
+    chips = [float(chips) / float(rules.chip) for chips in won.split("|")]
+    return (
+        int(number) == record.number
+        and tuple(names.split("|")) == record.names
+        and len(re.findall("[fcr]", betting)) == len(record.actions)
+        and shown == [word for word in record.dealt if word != "??"]
+        and all(abs(ours - theirs) < 1e-4 for ours, theirs in zip(record.won, chips, strict=True))
     )
-    same = int(number) == record.number and tuple(names.split("|")) == record.names
-    return same and len(letters) == len(record.actions) and same_cards and same_chips

@@ -9,8 +9,8 @@ import numpy as np
 
 from fuzz.target import Finding, Mutant
 from fuzz.targets.folders import FolderTarget, require_sealed
-from openfelt.arena.match import match
 from openfelt.arena.hand_files import read_hands
+from openfelt.arena.match import match
 from openfelt.opponents.api import fit_model
 from openfelt.opponents.models.files import KINDS, open_model, save_model
 

@@ -31,7 +31,21 @@ SAMPLES = (
     ("seed", "12"),
     ("positive", "0.25"),
 )
-WORDS = (b"kuhn", b"leduc", b"holdem", b"players", b"pot", b"=", b"(", b")", b"ehs", b"/", b"Ah", b"2c", b"None")
+WORDS = (
+    b"kuhn",
+    b"leduc",
+    b"holdem",
+    b"players",
+    b"pot",
+    b"=",
+    b"(",
+    b")",
+    b"ehs",
+    b"/",
+    b"Ah",
+    b"2c",
+    b"None",
+)
 
 
 class NamesTarget(Target):
@@ -100,5 +114,8 @@ def _require_round_trip(kind: str, text: str, name: str) -> None:
     numbers = [float(word) for word in re.findall(r"[0-9]+(?:\.[0-9]+)?", text.replace("_", ""))]
     if kind == "abstraction" and not set(re.findall("[0-9]+", name)) <= set(re.findall("[0-9]+", text)):
         raise Finding(f"{name} has other numbers than the text")
-    if kind == "game" and not {float(word) for word in re.findall(r"=(-?[0-9.]+)", name)} <= {*numbers, *(-n for n in numbers)}:
+    if kind == "game" and not {float(word) for word in re.findall(r"=(-?[0-9.]+)", name)} <= {
+        *numbers,
+        *(-n for n in numbers),
+    }:
         raise Finding(f"{name} has other numbers than the text")

@@ -15,8 +15,35 @@ from openfelt.hands.check import check_record
 from openfelt.hands.phh import read_phh, write_phh
 
 WORDS = (
-    *(b"p1", b"p2", b"p3", b"cc", b"cbr", b"f", b"sm", b"d", b"dh", b"db", b"AhKd", b"????", b"2c", b"-", b"#"),
-    *(b"variant", b"FT", b"NT", b"antes", b"hand", b"players", b"winnings", b"finishing_stacks", b"_game", b"inf"),
+    *(
+        b"p1",
+        b"p2",
+        b"p3",
+        b"cc",
+        b"cbr",
+        b"f",
+        b"sm",
+        b"d",
+        b"dh",
+        b"db",
+        b"AhKd",
+        b"????",
+        b"2c",
+        b"-",
+        b"#",
+    ),
+    *(
+        b"variant",
+        b"FT",
+        b"NT",
+        b"antes",
+        b"hand",
+        b"players",
+        b"winnings",
+        b"finishing_stacks",
+        b"_game",
+        b"inf",
+    ),
     *(b"[", b"]", b"=", b'"', b"'''", b"holdem", b"1.5", b"true", b"1979-05-27"),
 )
 
@@ -63,11 +90,13 @@ def _require_said(fields: dict[str, Any], record: Any) -> None:
     board = "".join(word[2] for word in words if word[:2] == ["d", "db"])
     if board != "".join(record.dealt[2 * players :]):
         raise Finding("the board is not that of the file")
-    if "hand" in fields and type(fields["hand"]) is int and 0 <= fields["hand"] < 1 << 63:
-        if fields["hand"] != record.number:
-            raise Finding("the number is not that of the file")
+    number = fields.get("hand")
+    if type(number) is int and 0 <= number < 1 << 63 and number != record.number:
+        raise Finding("the number is not that of the file")
     if "finishing_stacks" in fields:
         unit = fields["blinds_or_straddles"][0]
-        for end, start, won in zip(fields["finishing_stacks"], fields["starting_stacks"], record.won, strict=True):
+        for end, start, won in zip(
+            fields["finishing_stacks"], fields["starting_stacks"], record.won, strict=True
+        ):
             if abs(float(Decimal(end) - Decimal(start)) / float(unit) - won) > 1e-6:
                 raise Finding("the winnings are not those of the file")

@@ -6,7 +6,6 @@ import itertools
 import json
 import shutil
 import sqlite3
-from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -20,12 +19,42 @@ from openfelt.table.session.session_store import SessionStore
 COLUMNS = {
     "sessions": ("id", "game", "bots", "begun", "seed"),
     "table_hands": (
-        *("session", "number", "seat", "seed", "nonce", "link", "status", "actions", "hand", "won", "luck_free"),
+        *(
+            "session",
+            "number",
+            "seat",
+            "seed",
+            "nonce",
+            "link",
+            "status",
+            "actions",
+            "hand",
+            "won",
+            "luck_free",
+        ),
     ),
     "hands": ("id", "sitting", "number", "dealt", "actions", "won", "seal"),
     "table_version": ("version",),
 }
-VALUES = (None, 0, 1, 2, -1, 2**62, 0.5, "", "x", b"\xff", '["random"]', "[", "kuhn", "leduc", "pass", "bet", 1e300)
+VALUES = (
+    None,
+    0,
+    1,
+    2,
+    -1,
+    2**62,
+    0.5,
+    "",
+    "x",
+    b"\xff",
+    '["random"]',
+    "[",
+    "kuhn",
+    "leduc",
+    "pass",
+    "bet",
+    1e300,
+)
 
 
 class SessionFileTarget(Target):
@@ -78,7 +107,9 @@ class SessionFileTarget(Target):
         try:
             manager = SessionManager(SessionStore(path), BotPool(()))
             try:
-                shown = [[manager.about(key), manager.state(key), manager.hands(key, 1 << 60)] for key in self.keys]
+                shown = [
+                    [manager.about(key), manager.state(key), manager.hands(key, 1 << 60)] for key in self.keys
+                ]
                 reviews = [manager.review(link) for link in self.links]
             finally:
                 manager.close()
@@ -109,7 +140,10 @@ def _change(random: Random, base: sqlite3.Connection) -> str:
     keys = [key for (key,) in base.execute(f"SELECT {COLUMNS[table][0]} FROM {table}")]
     chosen, key = f"{COLUMNS[table][0]} = ?", random.choice(keys)
     if table == "table_hands":
-        chosen, key = "link = ?", random.choice([link for (link,) in base.execute("SELECT link FROM table_hands")])
+        chosen, key = (
+            "link = ?",
+            random.choice([link for (link,) in base.execute("SELECT link FROM table_hands")]),
+        )
     if what == "delete":
         base.execute(f"DELETE FROM {table} WHERE {chosen}", (key,))
     elif what == "set":

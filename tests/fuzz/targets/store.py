@@ -100,7 +100,9 @@ def _change(random: Random, base: sqlite3.Connection) -> str:
         return f"copy in {table}"
     if what == "exchange":
         other = random.choice(rows)
-        query = f"UPDATE {table} SET {column} = (SELECT {column} FROM {table} WHERE rowid = ?) WHERE rowid = ?"
+        query = (
+            f"UPDATE {table} SET {column} = (SELECT {column} FROM {table} WHERE rowid = ?) WHERE rowid = ?"
+        )
         base.execute(query, (other, row))
         return f"copy {table}.{column} from another row"
     if what == "drop":

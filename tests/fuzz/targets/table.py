@@ -18,7 +18,21 @@ NONCE = "0123456789abcdef" * 2
 DEAL = {"do": "deal", "hand": 1, "nonce": NONCE, "request": "a"}
 ACT = {"do": "act", "hand": 1, "step": 0, "action": "bet", "request": "b"}
 END = json.dumps({"do": "state", "request": "end"})
-WORDS = (b"do", b"deal", b"act", b"state", b"hand", b"step", b"action", b"bet", b"pass", b"nonce", b"null", b"{", b"[")
+WORDS = (
+    b"do",
+    b"deal",
+    b"act",
+    b"state",
+    b"hand",
+    b"step",
+    b"action",
+    b"bet",
+    b"pass",
+    b"nonce",
+    b"null",
+    b"{",
+    b"[",
+)
 
 
 class Server:
@@ -28,7 +42,9 @@ class Server:
         self.app = make_app(target.folder / "sessions.db")
         self.loop = asyncio.new_event_loop()
 
-    def request(self, method: str, path: bytes, query: bytes, body: bytes, headers: Any = HOST) -> tuple[int, bytes]:
+    def request(
+        self, method: str, path: bytes, query: bytes, body: bytes, headers: Any = HOST
+    ) -> tuple[int, bytes]:
         """The status and the body of an answer."""
         sent: list[dict[str, Any]] = []
         asked = [{"type": "http.request", "body": body, "more_body": False}]
@@ -40,7 +56,13 @@ class Server:
             sent.append(message)
 
         scope = {
-            **{"type": "http", "http_version": "1.1", "method": method, "scheme": "http", "headers": list(headers)},
+            **{
+                "type": "http",
+                "http_version": "1.1",
+                "method": method,
+                "scheme": "http",
+                "headers": list(headers),
+            },
             **{"path": path.decode("latin-1"), "raw_path": path, "query_string": query, "root_path": ""},
             **{"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000)},
         }
@@ -74,7 +96,9 @@ class Server:
 
     def begin(self) -> str:
         """A new session of Kuhn poker."""
-        status, body = self.request("POST", b"/api/sessions", b"", b'{"game": "kuhn", "bots": ["always-call"]}')
+        status, body = self.request(
+            "POST", b"/api/sessions", b"", b'{"game": "kuhn", "bots": ["always-call"]}'
+        )
         assert status == 200, body
         return str(json.loads(body)["session"])
 
@@ -120,7 +144,11 @@ class TableMessagesTarget(Target):
         if message.get("do") == "state":
             return "a question for the state"
         if mutant.sample == 0:
-            valid = message.get("do") == "deal" and message.get("hand") == 1 and isinstance(message.get("nonce"), str)
+            valid = (
+                message.get("do") == "deal"
+                and message.get("hand") == 1
+                and isinstance(message.get("nonce"), str)
+            )
         else:
             valid = message.get("do") == "act" and message.get("hand") == 1 and message.get("step") == 0
             valid = valid and message.get("action") in ("bet", "pass")

@@ -14,6 +14,7 @@ from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wil
 from openfelt.arena.stored_stats import is_count, require_sound
 from openfelt.arena.table import MILLI, DecisionStats
 from openfelt.core.errors import FileError
+from openfelt.core.files import MALFORMED
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,14 @@ class FreezeOutGame:
             for each in stats:
                 require_sound(each)
             number, hands, stacks = facts["number"], facts["hands"], tuple(facts["stacks"])
-            if not all(map(is_count, (number, hands, *stacks))) or len(stacks) != len(stats) or len(stats) != 2:
+            if (
+                not all(map(is_count, (number, hands, *stacks)))
+                or len(stacks) != len(stats)
+                or len(stats) != 2
+            ):
                 raise ValueError("counts")
             return FreezeOutGame(number, hands, stacks, stats)
-        except (KeyError, TypeError, ValueError):
+        except MALFORMED:
             raise FileError("A game of the freeze-out is damaged: its stacks or stats are missing.") from None
 
 

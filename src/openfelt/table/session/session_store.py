@@ -199,7 +199,8 @@ class SessionStore(HandStore):
         with self._as_file_errors():
             found = self._base.execute(query, values).fetchall()
         rows = [
-            _hand_row(*self._of_types(HAND_TYPES, row), row_seals.row_seal(row) == seal) for *row, seal in found
+            _hand_row(*self._of_types(HAND_TYPES, row), row_seals.row_seal(row) == seal)
+            for *row, seal in found
         ]
         # A hand in progress that was changed is returned; anything else cannot be made good.
         if any(not row.intact and (row.status != ON or row.hand is not None) for row in rows):
