@@ -18,7 +18,7 @@ from fuzz.targets.policy import HoldemPolicyTarget, PolicyTarget
 from fuzz.targets.run import RunTarget
 from fuzz.targets.sessions import SessionFileTarget
 from fuzz.targets.store import StoreTarget
-from fuzz.targets.table import TableMessagesTarget
+from fuzz.targets.table import TableMessagesTarget, TableRequestsTarget
 
 ALL: tuple[type[Target], ...] = (
     EfgTarget,
@@ -37,6 +37,7 @@ ALL: tuple[type[Target], ...] = (
     ClientTarget,
     DealerTarget,
     TableMessagesTarget,
+    TableRequestsTarget,
     NamesTarget,
 )
 TARGETS = {target.name: target for target in ALL}

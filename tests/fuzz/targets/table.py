@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from fuzz.json_mutations import dump, mutate_json
 from fuzz.mutations import mutate_any
 from fuzz.target import Finding, Mutant, Target
 from openfelt.core.errors import FeltError
+from openfelt.games.registry import load_game
 from openfelt.table.web.app import make_app
 
 HOST = (b"host", b"127.0.0.1:8000"), (b"origin", b"http://127.0.0.1:8000")
@@ -18,6 +21,7 @@ NONCE = "0123456789abcdef" * 2
 DEAL = {"do": "deal", "hand": 1, "nonce": NONCE, "request": "a"}
 ACT = {"do": "act", "hand": 1, "step": 0, "action": "bet", "request": "b"}
 END = json.dumps({"do": "state", "request": "end"})
+PATHS = ("/api/sessions/", "/api/hands/", "/api/policy", "/play/", "/hand/", "/policy", "/static/")
 WORDS = (
     b"do",
     b"deal",
@@ -155,6 +159,69 @@ class TableMessagesTarget(Target):
         if not valid:
             raise Finding(f"an invalid message was accepted: {content}")
         return "another valid deal or action"
+
+
+class TableRequestsTarget(Target):
+    """An HTTP request is changed: its method, path, query, body or origin."""
+
+    name = "table-requests"
+    share = 0.7
+
+    def prepare(self) -> None:
+        self.server = Server(self)
+        numbers = itertools.count(1)
+        with (
+            patch("secrets.token_hex", lambda size: f"{next(numbers):0{2 * size}x}"),
+            patch("secrets.token_urlsafe", lambda size: f"key{next(numbers)}"),
+        ):
+            key = self.server.begin()
+            end = self.server.talk(key, [json.dumps(DEAL), json.dumps(ACT)])[-1]
+        session, hand = f"/api/sessions/{key}", f"/api/hands/{end['hand']['link']}"
+        for path in (session, f"{session}/hands", f"{session}/hands.jsonl", hand, "/api/policy", "/"):
+            query = b"game=kuhn&bot=always-call" if path == "/api/policy" else b"before=3"
+            self.add(
+                {"method": b"GET", "path": path.encode(), "query": query, "body": b"", "host": HOST[0][1]}
+            )
+        self.add(
+            {
+                **{"method": b"POST", "path": b"/api/sessions", "query": b"", "host": HOST[0][1]},
+                "body": b'{"game": "kuhn", "bots": ["always-call"]}',
+            }
+        )
+
+    def mutate(self, random: Random, number: int) -> Mutant:
+        files = dict(self.samples[number])
+        part = random.choice([name for name in files if files[name]])
+        files[part], how = mutate_any(random, files[part], WORDS)
+        return Mutant(files, f"{part}: {how}", number)
+
+    def read(self, mutant: Mutant) -> Any:
+        method, path, query, body, host = (
+            mutant.files[part] for part in ("method", "path", "query", "body", "host")
+        )
+        headers = (b"host", host), (b"origin", b"http://" + host)
+        status, answer = self.server.request(method.decode("latin-1"), path, query, body, headers)
+        if status >= 500:
+            raise Finding(f"the server failed with status {status}: {answer[:200]!r}")
+        if status >= 400:
+            sentence = json.loads(answer or b"{}").get("error") if answer[:1] == b"{" else answer.decode()
+            raise FeltError(sentence or f"status {status}")
+        if method != b"POST":
+            return answer
+        key = json.loads(answer)["session"]
+        about = json.loads(self.server.request("GET", f"/api/sessions/{key}".encode(), b"", b"")[1])
+        return about["game"], about["bots"]
+
+    def rule(self, mutant: Mutant, content: Any) -> str:
+        path = mutant.files["path"].decode("latin-1")
+        if mutant.files["method"] == b"POST":
+            wanted = json.loads(mutant.files["body"])
+            if content != (load_game(wanted["game"]).name, wanted["bots"]):
+                raise Finding("the session is not that of the request")
+            return "another session, as requested"
+        if path != "/" and not path.startswith(PATHS):
+            raise Finding("the server documents no such path")
+        return "another documented page, or another part of the same session"
 
 
 def _state_of(answer: dict[str, Any]) -> Any:
