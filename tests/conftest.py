@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 
@@ -55,8 +56,15 @@ NOTHING_SKIPPED = os.environ.get("CI") == "true"
 OPTIONAL = ("pygambit",)  # built from source for minutes
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the longest files (the Makefile lets workers take them in this order)."""
+    """Begin with the longest files (the Makefile lets workers take them in this order).
+
+    Tests that need the strengths of all hands are slow: these take a minute and gigabytes to compute.
+    """
+    for item in items:
+        if "strengths" in item.fixturenames:
+            item.add_marker("slow")
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(place)))
 
@@ -88,7 +96,7 @@ def _own_cache(tmp_path_factory):
     """
     cache = tmp_path_factory.mktemp("cache")
     os.environ["OPENFELT_CACHE"] = str(cache)
-    with _shared(tmp_path_factory, "tables") as folder:
+    with _shared(tmp_path_factory, "users", "tables") as folder:
         for made in TABLES:
             (folder / made).mkdir(exist_ok=True)
             (cache / made).symlink_to(folder / made)
@@ -101,7 +109,7 @@ def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("openfelt.cards.abstraction.abstraction.load_or_build", keep_once)
         yield
-    with _shared(tmp_path_factory, "tables") as folder:
+    with _shared(tmp_path_factory, "users", "tables") as folder:
         (folder / cache.parent.name).unlink()
         if sorted(path.name for path in folder.iterdir()) == sorted(TABLES):  # nobody else needs them
             shutil.rmtree(folder)
@@ -116,12 +124,38 @@ def strengths(tmp_path_factory):
         return strength_tables()
 
 
+@cache
+def _made_up_buckets():
+    from made_up_buckets import (
+        MadeUpBuckets,  # imported late: numba reads NUMBA_CACHE_DIR when it is imported
+    )
+
+    return MadeUpBuckets()
+
+
+@pytest.fixture(autouse=True)
+def _quick_buckets(request, monkeypatch):
+    """Fast tests play with made-up buckets, but for those of the buckets themselves."""
+    if any(map(request.node.get_closest_marker, ("slow", "true_buckets"))):
+        yield
+        return
+    from openfelt.cards.abstraction.abstraction import Abstraction
+    from openfelt.opponents.models import domain
+
+    made = _made_up_buckets()
+    monkeypatch.setattr(Abstraction, "tables", lambda abstraction, **_: made.tables(abstraction))
+    monkeypatch.setattr(Abstraction, "bucket", lambda abstraction, *cards: made.bucket(abstraction, *cards))
+    yield
+    domain._cached_domain.cache_clear()  # it holds tables
+
+
 @contextmanager
-def _shared(tmp_path_factory, name):
-    """A folder that all workers of a run share, one at a time."""
+def _shared(tmp_path_factory, name, folder_name=""):
+    """A folder that all workers of a run share, one at a time for each name."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / (folder_name or name)
     folder.mkdir(exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
+    with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder

@@ -30,6 +30,7 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, pair_cl
 from openfelt.cards.strength import RIVER_SCALE, hand_strength, river_strengths
 from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables
 
+pytestmark = pytest.mark.true_buckets
 NAMES = ("ehs2:169/100/100/100", "ehs:10", "percentile:169/20/20/20")
 
 

@@ -109,7 +109,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("game", "words", "dealing", "count", "few"), CASES, ids=str)
-def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, few, strengths):
+def test_kernels_bots_and_the_slow_twin_play_the_same_hands(game, words, dealing, count, few):
     fast = contest_of(game, words, dealing=dealing, compiled=True)
     asked = contest_of(game, words, dealing=dealing, compiled=False)
     played, plain = fast.play_hands(0, count)[0], asked.play_hands(0, count)[0]
@@ -152,7 +152,7 @@ def leaf_of(tree, hand) -> int:
     ids=str,
 )
 @pytest.mark.parametrize("compiled", [True, False])
-def test_means_errors_and_styles_are_those_of_the_twin(game, words, dealing, compiled, strengths):
+def test_means_errors_and_styles_are_those_of_the_twin(game, words, dealing, compiled):
     twin = twin_of(game, words, dealing=dealing)
     deals = twin.deals(30)
     hands = sum(map(len, deals))
@@ -230,7 +230,7 @@ def test_copies_of_one_bot_win_nothing(game, bot, dealing):
         ("leduc(players=3)", (1, 2, 3), DUPLICATE),
     ],
 )
-def test_nobody_wins_what_nobody_loses(game, words, dealing, strengths):
+def test_nobody_wins_what_nobody_loses(game, words, dealing):
     """Also with the luck of the cards taken out: it is regressed out of what sums to zero."""
     result = match(*[bot_of(game, word) for word in words], game=game, hands=600, dealing=dealing)
     for won in ([score.won.mean for score in result.scores], [score.plain.mean for score in result.scores]):
@@ -556,7 +556,7 @@ def test_one_bot_may_meet_itself(kind):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_policy_with_other_rules_of_betting_is_refused(compiled, strengths):
+def test_a_policy_with_other_rules_of_betting_is_refused(compiled):
     """One that knows three bets a street has no row for the fourth."""
     game = felt.load_game(TWO)
     trees = [compile_any(name) for name in (TWO, "holdem(buckets='ehs:2',bets=3)")]
@@ -631,7 +631,7 @@ BAD = [
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("game", [TWO, "leduc"])
+@pytest.mark.parametrize("game", [TWO, slow("leduc")])
 @pytest.mark.parametrize(("bot", "fault"), BAD)
 def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, monkeypatch):
     """What is first among its actions checks, or folds to a bet, in hold'em and in other poker."""
@@ -718,10 +718,10 @@ def views_of(spy: type, game: str, hands: int):
     return [(moment, view, text) for _, moment, view, text in arena_bots.Spy.notes]
 
 
-@pytest.mark.parametrize("known", [0, 3, 4, 5])
+@pytest.mark.parametrize("known", [slow(0), 3, slow(4), 5])
 @pytest.mark.parametrize(
     ("spy", "game"),
-    [(arena_bots.Spy, TWO), (arena_bots.FoldingSpy, TWO), (arena_bots.FoldingSpy, THREE)],
+    [(arena_bots.Spy, TWO), slow(arena_bots.FoldingSpy, TWO), (arena_bots.FoldingSpy, THREE)],
 )
 def test_what_is_hidden_cannot_be_seen(monkeypatch, spy, game, known):
     """With all hidden cards exchanged, a spy that reads everything it is given must read the same."""

@@ -537,6 +537,7 @@ def test_an_honest_middleman_changes_nothing(visit, server):
 @pytest.mark.parametrize(
     ("game", "bots"), [("holdem", ["always-call"]), slow("leduc(players=3)", ["random"] * 2)]
 )
+@pytest.mark.slow
 def test_a_reload_in_mid_hand_comes_back_to_it(visit, server, database, game, bots):
     player = at_table(visit, server, game, *bots)
     player.play(1)
@@ -612,6 +613,7 @@ def test_a_server_that_was_killed_comes_back_to_the_same_hand(chrome, tmp_path):
             player.page.goto("about:blank")
 
 
+@pytest.mark.slow
 def test_two_windows_of_a_session_both_follow(visit, server, database):
     one = at_table(visit, server, "leduc", "always-call")
     two = Player(_second(one), start=2)
@@ -1086,6 +1088,7 @@ def shares(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("game", "bot"), [("kuhn", "equilibrium"), ("leduc", "uct"), ("kuhn(players=3)", "uct")]
 )
+@pytest.mark.slow
 def test_a_policy_as_a_grid(visit, server, game, bot):
     page = visit(f"/policy?{urlencode({'game': game, 'bot': bot})}")
     policy = server.get(f"/api/policy?{urlencode({'game': game, 'bot': bot})}")[1]
@@ -1400,6 +1403,7 @@ def test_pages_for_those_who_hear_them(visit, server):
         ("game=holdem&bot=/etc/passwd", "/etc/passwd"),
     ],
 )
+@pytest.mark.slow
 def test_a_link_to_an_unknown_game_or_bot(visit, query, said):
     """It gets a sentence, and the lobby is there to choose another."""
     visit.forgive("status of 40")

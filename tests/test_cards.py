@@ -45,6 +45,7 @@ from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTabl
 from openfelt.core import files
 from openfelt.core.disk_cache import cache_name, load_or_build
 
+pytestmark = pytest.mark.true_buckets
 RANKS_OF_HANDS = 7462  # different values of five cards
 
 

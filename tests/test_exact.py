@@ -115,7 +115,7 @@ def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
 FLOPS = [
     slow(NINE, "AcKdQh", 4, 0.0),  # three suits alike but for their ranks
     slow(NINE, "AcAdAh", 4, 0.5),  # all permutations keep it
-    (TEN, "AcKcTc", 2, 0.5),  # flushes and straights
+    slow(TEN, "AcKcTc", 2, 0.5),  # flushes and straights
     slow(TEN, "KcKdJd", 3, 0.0),
     slow(TEN, "QcJcTd", 3, 0.7),
     (NINE, "AcKcQd", 2, 0.5),

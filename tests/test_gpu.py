@@ -33,9 +33,7 @@ LONG = ("rivers_are_worth_what_the_cpu_finds",)
 
 def is_long(name: str) -> bool:
     """Whether a case takes many seconds in the simulator, where a shorter one tests nearly the same."""
-    if "holdem" in name:
-        return name != gpu_cases.title(gpu_cases.SMALL, "smooth-uct", 100, {"k": 0.5})
-    return name in LONG
+    return "holdem" in name or name in LONG
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,6 @@ from openfelt.policy.holdem import WHOLE, quantised
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.table.terminal import watch
 
-pytestmark = pytest.mark.usefixtures("strengths")
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:2')"
 LEARNERS = (felt.UCT, felt.SmoothUCT, felt.OutcomeMCCFR, felt.ExternalMCCFR, felt.ChanceCFR)
 
@@ -329,6 +328,7 @@ def test_the_interval_covers_as_often_as_it_says():
     assert 178 <= inside <= 200  # 190 expected
 
 
+@pytest.mark.slow
 def test_learning_beats_simple_players():
     policy = felt.ExternalMCCFR(SMALL, seed=1).run(30_000).policy
     for rule in ("always-call", "always-raise", "random", "always-fold"):
@@ -336,6 +336,7 @@ def test_learning_beats_simple_players():
         assert value.mbb > 2 * value.interval(), rule
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     train = ["train", SMALL, "--solver", "smooth-uct", "--k", "0.5", "--out", "run", "--json"]
@@ -395,6 +396,7 @@ def test_exact_values_of_three_players_are_refused_in_a_sentence():
         values_against(policy, policy)
 
 
+@pytest.mark.slow
 def test_abstractions_at_the_command_line(tmp_path, capsys):
     assert main(["abstraction", "show", "ehs:10", "--plot", str(tmp_path / "plot.png"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -422,11 +424,15 @@ def test_tables_that_cannot_fit_are_refused_in_a_sentence(monkeypatch):
         felt.UCT(SMALL)
 
 
-def test_opponents_by_name(tmp_path):
+def test_opponents_by_name():
     answer = felt.UCT(SMALL, k=0.5, opponent="always-call", seed=1)
     assert answer.settings.opponent == "always-call"
     assert answer.opponent.weights.tobytes() == rule_policy(answer.tree, "always-call").weights.tobytes()
-    answer.run(200_000)
+
+
+@pytest.mark.slow
+def test_learning_against_an_opponent():
+    answer = felt.UCT(SMALL, k=0.5, opponent="always-call", seed=1).run(200_000)
     value = holdem_value(answer.greedy, answer.opponent, deals=50_000)
     assert value.mbb > 300
 

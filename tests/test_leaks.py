@@ -32,7 +32,7 @@ def one_flop(deck, cards, bets, seat):
     return values, leaks, SlowFlop(deck, flop, bets), other, ours
 
 
-FLOPS = [(NINE, "AcKdQh", 3), (TEN, "AcKcTc", 2)]
+FLOPS = [(NINE, "AcKdQh", 3), slow(TEN, "AcKcTc", 2)]
 
 
 @pytest.mark.parametrize("seat", [slow(0), 1])
@@ -90,6 +90,7 @@ def test_a_line_leaks_what_the_best_answer_gains_there_alone(deck, cards, bets, 
     assert found[lines[0]] > 1e-3
 
 
+@pytest.mark.slow
 def test_all_leaks_are_what_a_best_response_wins_more(tmp_path):
     player = random_player(NINE, 2, seed=3, pure=0.2)
     found = Measure(player, leaks=True, deck=NINE).run()

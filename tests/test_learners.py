@@ -37,9 +37,9 @@ from openfelt.solve.traverse.thread_exchange import exchanges, no_exchange, trad
 LEARNERS = [name for name, solver in SOLVERS.items() if issubclass(solver, SamplingSolver)]
 SMALL = [
     "kuhn",
-    "kuhn(pot=8)",
+    slow("kuhn(pot=8)"),
     "kuhn(players=3)",
-    "one_card(5)",
+    slow("one_card(5)"),
     "leduc",
     slow("leduc(players=3)"),
     "goofspiel(3)",
@@ -414,6 +414,7 @@ def test_smooth_uct_approaches_equilibrium_in_leduc_and_uct_does_not():
 
 # The constants of the paper for the standard pot, and for a pot of 8 as much larger as its payoffs are.
 @pytest.mark.parametrize(("game", "c", "smooth_c"), [("kuhn", 2, 1.75), slow("kuhn(pot=8)", 5, 4.375)])
+@pytest.mark.slow
 def test_smooth_uct_ends_closer_to_equilibrium_in_kuhn(game, c, smooth_c):
     equilibria = felt.EquilibriumSet(game)
 
@@ -449,7 +450,7 @@ def test_mccfr_converges_in_leduc():
         slow("leduc"),
         slow("leduc(players=3)"),
         slow("goofspiel(4)"),
-        "bluff(1,1,3)",
+        slow("bluff(1,1,3)"),
         slow("princess_monster(2,3,5)"),
     ],
 )
@@ -482,7 +483,7 @@ def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
 
 
 @pytest.mark.parametrize("name", fast_only(("smooth-uct", "external-mccfr"), LEARNERS))
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [True, slow(False)])
 def test_two_threads_learn_the_same(name, shared, monkeypatch):
     monkeypatch.setattr(learner_module, "SHARED_FROM", 0 if shared else 10**9)
     few = {"chance-cfr": 20_000, "external-mccfr": 60_000, "sampled-fictitious-play": 100_000}

@@ -123,7 +123,7 @@ def check_rows(found, searcher, twin, row):
     assert searcher.rows == len(twin.counts)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)", slow("leduc(players=3)")])
+@pytest.mark.parametrize("name", [slow("kuhn"), "leduc", slow("kuhn(players=3)"), slow("leduc(players=3)")])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_kernel_is_the_plain_twin(name, known, way):

@@ -177,6 +177,7 @@ def test_searches_with_a_model_are_compared_with_the_same_c():
         assert SEARCHES[pgc10_match.without_model(label)] == player._replace(kind="", cards="known")
 
 
+@pytest.mark.slow
 def test_the_table_is_played_and_written(tmp_path, monkeypatch):
     """With few iterations; models are learned of the opponent, from other hands than are played."""
     monkeypatch.setattr(pgc10_match, "ITERATIONS", 20)

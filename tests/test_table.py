@@ -530,7 +530,7 @@ def twins(name: str, dice: random.Random, seat: int) -> tuple[list[str], list[st
             return deck, other
 
 
-@pytest.mark.parametrize("bot", ["always-call", "always-raise", "random"])
+@pytest.mark.parametrize("bot", [slow("always-call"), slow("always-raise"), "random"])
 @pytest.mark.parametrize("name", list(TABLE_GAMES))
 def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypatch):
     """Two tables whose decks differ in hidden cards alone send the same, byte for byte, until the end."""

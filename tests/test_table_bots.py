@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+from speed import slow
 
 from openfelt.cli.app import main
 from openfelt.core.errors import MissingError
@@ -79,7 +80,7 @@ def play(tmp_path, game, bot, hands=2):
     return tables, key, state
 
 
-@pytest.mark.parametrize("game", ["kuhn", "leduc", "holdem"])
+@pytest.mark.parametrize("game", ["kuhn", slow("leduc"), slow("holdem")])
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -49,11 +49,11 @@ from openfelt.table.web.server import bind
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 QUICK = [
-    ("kuhn", ["random"]),
-    ("leduc", ["random"]),
+    slow("kuhn", ["random"]),
+    slow("leduc", ["random"]),
     ("holdem", ["random"]),
     ("holdem(players=3)", ["random", "always-call"]),
-    ("leduc(players=3)", ["always-raise", "random"]),
+    slow("leduc(players=3)", ["always-raise", "random"]),
 ]
 PAGES = [
     "/",

@@ -23,7 +23,7 @@ from openfelt.opponents.models.public_tree import Places
 KINDS = {
     "tally": ("tally", "TallyModel"),
     "relational": ("relational.model", "RelationalModel"),
-    "trees": ("trees", "TreesModel"),
+    "trees": ("decision_trees", "TreesModel"),
     "frequencies": ("frequencies", "FrequencyModel"),
 }
 FOLDER = "model"
