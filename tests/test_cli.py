@@ -397,6 +397,8 @@ def test_what_a_file_says_does_not_control_the_terminal(capsys, tmp_path):
     error = capsys.readouterr().err
     assert "\x1b" not in error
     assert r"'\x1b[2Jlimit' is not a line" in error
+    assert main(["games", "kuhn" * 5000]) == 2
+    assert len(capsys.readouterr().err) < 6000
 
 
 def test_a_damaged_run_says_so(capsys, tmp_path):

@@ -52,7 +52,6 @@ class Target(ABC):
 
     name: ClassVar[str]
     share: ClassVar[float] = 1.0  # of all mutants, relative to other formats
-    most_sentence: ClassVar[int] = 2000  # characters of an error
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder  # an empty one
@@ -94,18 +93,17 @@ class Target(ABC):
                     return Verdict(EQUAL, "")
                 return Verdict(ACCEPTED, self.rule(mutant, content))
         except FeltError as error:
-            return self._refused(str(error))
+            return (
+                Verdict(REFUSED, str(error))
+                if str(error)
+                else Verdict(FINDING, "an error without a sentence")
+            )
         except Finding as error:
             return Verdict(FINDING, str(error))
         except Hang:
             return Verdict(FINDING, f"it took more than {limit:g} seconds")
         except Exception as error:
             return Verdict(FINDING, f"{type(error).__name__}: {error}{_place(error)}")
-
-    def _refused(self, sentence: str) -> Verdict:
-        if not sentence or len(sentence) > self.most_sentence:
-            return Verdict(FINDING, f"the error has {len(sentence)} characters: {sentence[:80]}")
-        return Verdict(REFUSED, sentence)
 
 
 def _place(error: BaseException) -> str:

@@ -34,6 +34,8 @@ COMMANDS = {
     "demo": "train, measure and watch a Leduc bot in a minute",
 }
 
+MOST_LETTERS = 5_000  # of an error, which may repeat what a file says
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -108,7 +110,8 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _printable(text: str) -> str:
-    """The text with control characters escaped: what a file says must not control the terminal."""
+    """The text, shortened and with control characters escaped: a file must not control the terminal."""
+    shown = text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "..."
     return "".join(
-        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in shown
     )

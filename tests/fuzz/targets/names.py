@@ -52,7 +52,6 @@ class NamesTarget(Target):
     """All short strings."""
 
     name = "command-line"
-    most_sentence = 20_000  # a user may see all of its own words again
 
     def prepare(self) -> None:
         self.policy = uniform_policy("kuhn")
