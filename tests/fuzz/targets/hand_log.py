@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.files import FileTarget
+from fuzz.hands import some_hands
 from fuzz.protocol_states import KUHN_CARDS
 from fuzz.target import Finding, Mutant
 from openfelt.arena.acpc.competition_game import definition_of
 from openfelt.arena.acpc.log import read_log, write_log
-from openfelt.arena.hand_files import read_hands
-from openfelt.arena.match import match
 from openfelt.games.registry import load_game
 from openfelt.hands.check import check_record
 
@@ -36,18 +35,6 @@ WORDS = (
 )
 
 
-def some_hands(folder: Path, game: str, hands: int) -> list[Any]:
-    """Hands between rule bots, as records."""
-    players = load_game(game).players
-    bots = ("probe", "random", "always-call")[:players]
-    path = folder / "made.db"
-    path.unlink(missing_ok=True)
-    match(*bots, game=game, hands=hands, seed=5, history=path, dealing="fresh")
-    found = list(read_hands(path))
-    path.unlink()
-    return found
-
-
 class LogTarget(FileTarget):
     """Logs of hold'em for two and three players and of Kuhn poker."""
 
@@ -57,7 +44,7 @@ class LogTarget(FileTarget):
     def prepare(self) -> None:
         for game in GAMES:
             path = self.folder / "made.log"
-            write_log(path, some_hands(self.folder, game, 12))
+            write_log(path, some_hands(game, 12))
             self.add_text(path.read_bytes())
             path.unlink()
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.hands import some_hands
 from fuzz.target import Finding, Mutant
 from fuzz.targets.folders import FolderTarget, require_sealed
-from openfelt.arena.hand_files import read_hands
-from openfelt.arena.match import match
 from openfelt.opponents.api import fit_model
 from openfelt.opponents.models.files import KINDS, open_model, save_model
 
@@ -24,10 +23,9 @@ class ModelTarget(FolderTarget):
     share = 1.5
 
     def prepare(self) -> None:
-        hands = self.folder / "hands.db"
-        match(PLAYER, "random", game=GAME, hands=300, seed=1, history=hands)
+        hands = some_hands(GAME, 300)
         for kind in KINDS:
-            model = fit_model(read_hands(hands), PLAYER, kind=kind)
+            model = fit_model(hands, PLAYER, kind=kind)
             save_model(model, self.folder / kind, player=PLAYER)
             self.add_folder(self.folder / kind)
 

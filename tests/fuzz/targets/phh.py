@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.files import FileTarget
+from fuzz.hands import some_hands
 from fuzz.target import Finding, Mutant
-from fuzz.targets.hand_log import some_hands
 from openfelt.hands.check import check_record
 from openfelt.hands.phh import read_phh, write_phh
 
@@ -57,7 +57,7 @@ class PhhTarget(FileTarget):
     def prepare(self) -> None:
         for game in ("holdem", "holdem(players=3)"):
             path = self.folder / "made.phhs"
-            write_phh(path, some_hands(self.folder, game, 5))
+            write_phh(path, some_hands(game, 5))
             text = path.read_text()
             self.add_text(text)
             self.add_text(re.sub("finishing_stacks.*\n", "", text))

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from fuzz.files import FileTarget
+from fuzz.hands import some_hands
 from fuzz.mutations import mutate_bytes
 from fuzz.target import Finding, Mutant
-from fuzz.targets.hand_log import some_hands
 from openfelt.hands.check import check_record
 from openfelt.hands.packed import Row, Sitting, seal_of
 from openfelt.hands.store import HandStore
@@ -34,7 +34,7 @@ class StoreTarget(FileTarget):
         path = self.folder / "sample.db"
         with HandStore(path) as store:
             for game in ("holdem", "leduc", "kuhn"):
-                store.append(some_hands(self.folder, game, 20), match=game)
+                store.append(some_hands(game, 20), match=game)
         self.add_text(path.read_bytes())
 
     def mutate(self, random: Random, number: int) -> Mutant:
