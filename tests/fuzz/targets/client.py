@@ -20,6 +20,7 @@ from openfelt.games.registry import load_game
 
 GAMES = ("holdem", "holdem(players=3)", "kuhn")
 HANDS = 6
+LONGEST = 4096  # bytes of a line; the client drops longer ones
 LETTERS = ("c", "r", "c", "f", "r", "c", "c", "r", "r", "c")  # chosen in turn, where they are legal
 WORDS = (b"MATCHSTATE", b":", b"|", b"/", b"r", b"c", b"f", b"r300", b"As", b"2c", b"#", b"0", b"1", b"\r\n")
 
@@ -52,7 +53,7 @@ class ClientTarget(Target):
         game, ended, expected = self.games[mutant.sample], dict[int, float](), list[str]()
         for raw in mutant.files["lines"].split(b"\n")[:-1]:
             text = raw.decode("latin-1").strip(" \t\r")
-            state = read_state(game, text)
+            state = read_state(game, text) if len(raw) <= LONGEST else None
             if state is not None and state.turn == state.position:
                 expected.append(text)
             elif state is not None and state.won is not None:

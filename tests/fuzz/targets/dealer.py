@@ -34,6 +34,7 @@ WORDS = (
     b"0",
     b"1",
 )
+LONGEST = 4096  # bytes of a line; the dealer drops longer ones
 FIELDS = re.compile(r"MATCHSTATE:0*([0-9]{1,18}):0*([0-9]{1,18}):([^:]*):([^:]*)")
 
 
@@ -149,7 +150,7 @@ def _expected(reply: bytes, asked: str) -> tuple[str, str]:
     assert state is not None
     for raw in reply.split(b"\n"):
         line = raw.decode("latin-1").strip(" \t\r")
-        if line.startswith(("#", ";")):
+        if line.startswith(("#", ";")) or len(raw) > LONGEST:
             continue
         found, _, action = line.rpartition(":")
         same = FIELDS.fullmatch(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -92,7 +93,7 @@ class NamesTarget(Target):
             if "".join(content).lower() != said.lower():
                 raise Finding(f"other cards were read: {content}")
         elif kind in ("count", "seed", "positive"):
-            if float(text) != content:
+            if (float if kind == "positive" else Decimal)(text) != content:
                 raise Finding(f"another number was read: {content}")
         elif kind in ("game", "abstraction"):
             _require_round_trip(kind, text, content)

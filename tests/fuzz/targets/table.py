@@ -206,6 +206,8 @@ class TableRequestsTarget(Target):
         if status >= 400:
             sentence = json.loads(answer or b"{}").get("error") if answer[:1] == b"{" else answer.decode()
             raise FeltError(sentence or f"status {status}")
+        if status >= 300:
+            raise FeltError("The browser is sent to another page.")
         if method != b"POST":
             return answer
         key = json.loads(answer)["session"]
@@ -219,7 +221,7 @@ class TableRequestsTarget(Target):
             if content != (load_game(wanted["game"]).name, wanted["bots"]):
                 raise Finding("the session is not that of the request")
             return "another session, as requested"
-        if path != "/" and not path.startswith(PATHS):
+        if path not in ("", "/") and not path.startswith(PATHS):
             raise Finding("the server documents no such path")
         return "another documented page, or another part of the same session"
 
