@@ -681,7 +681,7 @@ def test_deal_as_json(capsys):
         ("join localhost x", "a port is a number"),
         ("join localhost 1 --bot nobody", "no bot 'nobody'"),
         ("join localhost 1 --bot random --game leduc", "holdem and kuhn"),
-        ("join localhost 1 --hands 4", "Unrecognized arguments"),
+        ("join localhost 1 --hands 0", "1 or more"),
         ("join no-such-host.invalid 1 --bot random", "no dealer at"),
         ("watch", "invalid choice"),
         ("", "required"),

@@ -19,7 +19,7 @@ from slow_match import SlowMatch, by_holdem_policy, by_rule, by_table, line_of, 
 from speed import slow
 
 import openfelt as felt
-from openfelt.arena import holdem_table, table
+from openfelt.arena import decision_stats, holdem_table, table
 from openfelt.arena.hand_kernels import deal_block
 from openfelt.arena.match import match
 from openfelt.arena.match_blocks import DUPLICATE, FRESH, Contest, Setup
@@ -296,7 +296,7 @@ def test_the_number_of_processes_does_not_matter():
     ]
     assert len(set(map(facts_of, results))) == 1
     failing = results[1].scores[2].stats
-    assert failing.faults[table.ERROR] == failing.decisions > 0
+    assert failing.faults[decision_stats.ERROR] == failing.decisions > 0
 
 
 def test_blocks_can_be_played_in_any_order():
@@ -616,17 +616,17 @@ def watchdog():
 
 
 BAD = [
-    ("Late", table.LATE),
-    ("Endless", table.LATE),
-    ("Careless", table.LATE),
-    ("Swallowing", table.LATE),
-    ("Failing", table.ERROR),
-    ("Leaving", table.ERROR),
-    ("Silent", table.ILLEGAL),
-    ("Flying", table.ILLEGAL),
-    ("Counting", table.ILLEGAL),
-    ("Listing", table.ILLEGAL),
-    ("Painting", table.ILLEGAL),
+    ("Late", decision_stats.LATE),
+    ("Endless", decision_stats.LATE),
+    ("Careless", decision_stats.LATE),
+    ("Swallowing", decision_stats.LATE),
+    ("Failing", decision_stats.ERROR),
+    ("Leaving", decision_stats.ERROR),
+    ("Silent", decision_stats.ILLEGAL),
+    ("Flying", decision_stats.ILLEGAL),
+    ("Counting", decision_stats.ILLEGAL),
+    ("Listing", decision_stats.ILLEGAL),
+    ("Painting", decision_stats.ILLEGAL),
 ]
 
 
@@ -640,13 +640,13 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
     spy = arena_bots.Spy(rules)
     arena_bots.Spy.notes.clear()
     before = signal.getsignal(signal.SIGALRM)
-    limit = LIMIT if fault == table.LATE else 60.0
+    limit = LIMIT if fault == decision_stats.LATE else 60.0
     bad = getattr(arena_bots, bot)(rules)
     result = match(bad, spy, game=game, hands=8, limit=limit, seed=2)
     stats = result.scores[0].stats
     assert stats.decisions >= 8
     assert stats.faults == {**dict.fromkeys(stats.faults, 0), fault: stats.decisions}
-    assert bool(stats.first_error) == (fault == table.ERROR)
+    assert bool(stats.first_error) == (fault == decision_stats.ERROR)
     assert "failed to act" in str(result)
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -664,7 +664,7 @@ def test_a_bad_bot_checks_or_folds_and_is_counted(bot, fault, game, watchdog, mo
 def test_a_bot_that_hangs_at_the_end_of_a_hand_is_interrupted(watchdog):
     rules = felt.load_game("kuhn")
     result = match(arena_bots.Sleeper(rules), arena_bots.Caller(rules), hands=8, limit=LIMIT)
-    assert result.scores[0].stats.faults[table.LATE] == 8
+    assert result.scores[0].stats.faults[decision_stats.LATE] == 8
 
 
 def test_what_a_bot_draws_is_its_own():

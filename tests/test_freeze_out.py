@@ -355,7 +355,7 @@ def test_faults_are_counted_and_told():
 
     result = freeze_out(Faulty(GAME), Faulty(GAME), games=1, hands=10, **PATIENT)
     assert sum(score.stats.faults["error"] for score in result.scores) == 10  # the dealer folds
-    assert "failed to act: 5 error (the first error: ZeroDivisionError" in str(result)
+    assert "failed to act: 5 error (the first: ZeroDivisionError" in str(result)
 
 
 def test_rules_words_stay_those_of_a_tree(tree):

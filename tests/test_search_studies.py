@@ -11,11 +11,11 @@ import pytest
 import scipy.stats
 
 import openfelt as felt
+from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
 from openfelt.arena.statistics.estimates import Estimate
-from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot
 from openfelt.games.holdem import Holdem

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from openfelt.arena.decision_stats import LATE
 from openfelt.arena.hand_kernels import (
     ACTION_DRAWS,
     Deals,
@@ -20,7 +21,7 @@ from openfelt.arena.hand_kernels import (
     pay_block,
 )
 from openfelt.arena.participants import Participants
-from openfelt.arena.table import LATE, Table, WarmUpBot
+from openfelt.arena.table import Table, WarmUpBot
 from openfelt.bots.bot import Bot
 from openfelt.bots.view import HoldemView, View
 from openfelt.cards.deck import BOARD_CARDS

@@ -49,6 +49,7 @@ def match(
     processes: int = 1,
     until: SequentialTest | None = None,
     session: int = 0,
+    strict: bool = False,
     history: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress = lambda _: None,
@@ -80,6 +81,8 @@ def match(
         Stop once the test is decided. Its margin is in mbb/h for hold'em, else in the unit of the game.
     session : int
         How many deals in a row a bot that learns plays before it starts anew; 0 for the default.
+    strict : bool
+        Raise BotFaultError at the first exception or illegal action of a bot, instead of counting it.
     history : str or Path, optional
         Write the hands to this file, .phhs, .phh or .db.
     folder : str or Path, optional
@@ -106,7 +109,7 @@ def match(
         _require_whole(what, number, least)
     if history:
         require_history(Path(history))
-    wanted = Setup("", (), seed, dealing, session, limit, compiled, aivat, bool(history))
+    wanted = Setup("", (), seed, dealing, session, limit, compiled, aivat, bool(history), strict)
     contest = _contest(bots, game, wanted, TEST_BLOCK if until else 0)
     _require_whole("A match's number of hands", hands, 2 * contest.times)
     if processes > 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
@@ -118,6 +121,8 @@ def match(
     total = Moments.total(())
     for block in _blocks(contest, deals, processes, journal, begun):
         blocks.append(block)
+        if strict:  # blocks of a folder may have been played without
+            _require_faultless(contest, block)
         progress(block.hands)
         if until:
             total = Moments.total([total, block.moments])
@@ -211,6 +216,11 @@ def _blocks(
             if journal:
                 journal.append(*span, block, time.perf_counter() - begun)
         yield block
+
+
+def _require_faultless(contest: Contest, block: BlockResult) -> None:
+    for name, stats in zip(contest.participants.names, block.stats, strict=True):
+        stats.require_faultless(name)
 
 
 def _play_blocks(contest: Contest, spans: list[tuple[int, int]], processes: int) -> Iterator[BlockResult]:

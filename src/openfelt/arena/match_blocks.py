@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.engine import match_engine
 from openfelt.arena.hand_kernels import HandOutcomes, MatchPlan, empty_outcomes, random_streams
 from openfelt.arena.participants import Participants
 from openfelt.arena.statistics.card_luck import CONTROLS
 from openfelt.arena.statistics.estimates import Moments
-from openfelt.arena.table import DecisionStats, Table
+from openfelt.arena.table import Table
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
@@ -48,6 +49,7 @@ class Setup:
     compiled: bool = True  # whether policies may play in kernels
     aivat: bool = False  # whether winnings are adjusted by AIVAT
     history: bool = False  # whether results include the leaf of each hand
+    strict: bool = False  # whether a bot's exception or illegal action stops the match
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,9 @@ class Contest:
         bots = self._seated_bots()
         for bot in bots:
             bot.use_tables()
-        return self.engine.open_table(bots, self.setup.limit)
+        table = self.engine.open_table(bots, self.setup.limit)
+        table.strict = self.setup.strict
+        return table
 
     def records(self, first: int, leaf: Ints) -> Iterator[HandRecord]:
         """The hands of a block in order: deal by deal, one seating after the other."""

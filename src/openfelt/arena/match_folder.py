@@ -82,5 +82,7 @@ def _fingerprint(name: str, bot: Bot) -> str:
 
 
 def _as_dict(setup: Setup) -> dict[str, Any]:
+    """What the blocks depend on: a match may be resumed with or without `strict`."""
     facts = dataclasses.asdict(setup)
+    del facts["strict"]
     return facts | {"bots": list(setup.bots), "limit": None if setup.limit == math.inf else setup.limit}

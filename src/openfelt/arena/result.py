@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.hand_kernels import BETS, CALLS, FOLDS, LATE_BETS, LATE_CALLS
 from openfelt.arena.match_blocks import DUPLICATE, BlockResult, Contest
 from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
 from openfelt.arena.statistics.sequential_test import UNDECIDED
-from openfelt.arena.table import DecisionStats
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Longs
 from openfelt.games.game import Unit
@@ -53,6 +53,7 @@ class MatchResult:
     seconds: float  # elapsed time
     scores: tuple[Score, ...]
     verdict: str = ""  # of a sequential test: the first participant is better or worse than its opponents
+    adjustment: str = ""  # the method by which winnings are adjusted for luck; empty if they are as played
 
     def score(self, name: str) -> Score:
         """The result of a participant."""
@@ -75,6 +76,7 @@ class MatchResult:
             "seconds": self.seconds,
             "hands_per_second": self.hands / self.seconds if self.seconds else None,
             **({"verdict": self.verdict} if self.verdict else {}),
+            "adjustment": self.adjustment or None,
             "participants": [self._score_dict(score) for score in self.scores],
         }
 
@@ -128,10 +130,17 @@ class MatchResult:
 
     def _remarks(self) -> list[str]:
         lines = []
+        if self.adjustment:
+            how = f"adjusted for luck by {self.adjustment}"
+            lines.append(f"Winnings in {self.unit.name} are {how}; {self._as_played()}.")
         if self.verdict:
             who = "" if self.verdict == UNDECIDED else f"{self.scores[0].name} is "
             lines.append(f"Sequential test: {who}{self.verdict}.")
-        return [*lines, *filter(None, (score.stats.fault_report(score.name) for score in self.scores))]
+        return [*lines, *(line for score in self.scores for line in score.stats.fault_lines(score.name))]
+
+    def _as_played(self) -> str:
+        amounts = [(score.name, self.amount(score.plain).mean) for score in self.scores]
+        return "as played: " + ", ".join(f"{name} {mean:+,.{self.unit.digits}f}" for name, mean in amounts)
 
 
 def result_of(
@@ -140,6 +149,8 @@ def result_of(
     """Put blocks together."""
     moments = Moments.total(block.moments for block in blocks)
     hands = sum(block.hands for block in blocks)
+    columns = contest.columns
+    adjustment = "AIVAT" if columns["adjusted"] else "control variates" if columns["controls"] else ""
     return MatchResult(
         contest.game.name,
         contest.game.winnings_unit,
@@ -153,6 +164,7 @@ def result_of(
             for participant in range(len(contest.participants.names))
         ),
         verdict,
+        adjustment,
     )
 
 

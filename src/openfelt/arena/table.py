@@ -1,7 +1,8 @@
 """Hands played by any bots, one decision at a time, on the same deals that kernels would play.
 
 A bot that is too slow, raises an error or returns an illegal action does not stop a match: the first of its
-legal actions is taken instead, which checks or folds in poker, and the fault is counted.
+legal actions is taken instead, which checks or folds in poker, and the fault is counted. A strict table
+raises BotFaultError instead, except for a bot that is too slow.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
+from openfelt.arena.decision_stats import ERROR, ILLEGAL, LATE, DecisionStats
 from openfelt.arena.hand_kernels import HandOutcomes, RandomStreams
 from openfelt.arena.participants import Participants
 from openfelt.arena.time_limit import TooLateError, alarm
@@ -20,55 +20,14 @@ from openfelt.bots.view import View
 from openfelt.core.random import Dice
 from openfelt.games.game import Game
 
-MILLI = 1000
-LATE, ERROR, ILLEGAL = "late", "error", "illegal"
 WARM_UP = 60.0  # seconds for a decision before the clock counts
 LEARNING = 60.0  # seconds after a hand, for a bot that learns
 
 
-@dataclass
-class DecisionStats:
-    """The time that a participant took for its decisions, and its faults."""
-
-    decisions: int = 0
-    seconds: float = 0.0
-    longest: float = 0.0  # seconds, of one decision
-    faults: dict[str, int] = field(default_factory=lambda: {LATE: 0, ERROR: 0, ILLEGAL: 0})
-    first_error: str = ""
-
-    def add(self, other: DecisionStats) -> None:
-        """Add those of other hands."""
-        self.decisions += other.decisions
-        self.seconds += other.seconds
-        self.longest = max(self.longest, other.longest)
-        for fault, count in other.faults.items():
-            self.faults[fault] += count
-        self.first_error = self.first_error or other.first_error
-
-    @property
-    def mean_milliseconds(self) -> float:
-        """Of a decision; 0 if there was none."""
-        return MILLI * self.seconds / max(1, self.decisions)
-
-    def facts(self) -> dict[str, Any]:
-        """For JSON."""
-        facts: dict[str, Any] = {"faults": self.faults}
-        if self.first_error:
-            facts["first_error"] = self.first_error
-        if self.decisions:
-            facts["milliseconds_per_action"] = self.mean_milliseconds
-            facts["longest_action_milliseconds"] = MILLI * self.longest
-        return facts
-
-    def fault_report(self, name: str) -> str:
-        """One sentence on the faults of a bot; empty if it had none."""
-        counts = [f"{count:,} {fault}" for fault, count in self.faults.items() if count]
-        error = f" (the first error: {self.first_error})" if self.first_error else ""
-        return f"{name} failed to act: {', '.join(counts)}{error}; it checked or folded." if counts else ""
-
-
 class Table(ABC):
     """Bots at a game, one for each of the `places` of the participants."""
+
+    strict = False  # whether exceptions and illegal actions stop the match
 
     def __init__(self, game: Game, bots: Sequence[Bot], *, limit: float = math.inf) -> None:
         self.game, self.bots, self.limit = game, bots, limit
@@ -98,7 +57,7 @@ class Table(ABC):
     def decide(self, place: int, view: View, dice: Dice) -> int:
         """The index of the action that a bot chooses; 0 if it fails to choose one in time."""
         stats, clock, actions = self.stats[place], Clock(self.limit), view.actions
-        fault, chosen = self._guard(place, lambda: self.bots[place].act(view, dice, clock), self.limit)
+        fault, chosen = _guard(lambda: self.bots[place].act(view, dice, clock), self.limit)
         used = clock.used
         stats.decisions += 1
         stats.seconds += used
@@ -108,7 +67,7 @@ class Table(ABC):
             fault = LATE
         if not fault and isinstance(chosen, str) and chosen in actions:
             return actions.index(chosen)
-        stats.faults[fault or ILLEGAL] += 1
+        self._count(place, fault or ILLEGAL, chosen)
         return 0
 
     def end_hand(self, place: int, view: View, won: float) -> None:
@@ -119,21 +78,14 @@ class Table(ABC):
         bot = self.bots[place]
         limit = max(self.limit, LEARNING) if bot.learns else self.limit
         clock = Clock(limit)
-        fault, _ = self._guard(place, lambda: bot.end_hand(view, won), limit)
+        fault, error = _guard(lambda: bot.end_hand(view, won), limit)
         if fault or clock.used > limit:
-            self.stats[place].faults[fault or LATE] += 1
+            self._count(place, fault or LATE, error)
 
-    def _guard(self, place: int, call: Callable[[], object], limit: float) -> tuple[str, object]:
-        """The fault of a bot, or "", and what the call returned."""
-        try:
-            with alarm(limit):
-                return "", call()
-        except TooLateError:
-            return LATE, None
-        except (Exception, SystemExit) as error:
-            stats = self.stats[place]
-            stats.first_error = stats.first_error or f"{type(error).__name__}: {error}"
-            return ERROR, None
+    def _count(self, place: int, fault: str, cause: object) -> None:
+        self.stats[place].note_fault(fault, cause, __file__)
+        if self.strict:
+            self.stats[place].require_faultless(type(self.bots[place]).__name__)
 
 
 class WarmUpBot(Bot):
@@ -145,3 +97,14 @@ class WarmUpBot(Bot):
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
         return self._bot.act(view, dice, Clock(self._limit))
+
+
+def _guard(call: Callable[[], object], limit: float) -> tuple[str, object]:
+    """The fault of a bot, or "", and what the call returned or raised."""
+    try:
+        with alarm(limit):
+            return "", call()
+    except TooLateError:
+        return LATE, None
+    except (Exception, SystemExit) as error:
+        return ERROR, error

@@ -20,10 +20,10 @@ from urllib.parse import quote
 import numpy as np
 
 from openfelt.arena.cross_table import CrossTable
+from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.match import HANDS, match
 from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.arena.result import MatchResult
-from openfelt.arena.table import DecisionStats
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
 from openfelt.core.journal import Journal
@@ -120,16 +120,17 @@ class TournamentResult:
     def __str__(self) -> str:
         table = self.cross_table
         unit = f"  {table.unit} won by the bot of the row, on average and {table.against} each; ± 95%"
-        return "\n".join([self.heading(), unit, table.text(), *self._faults()])
+        if adjustment := self.matches[0].adjustment:
+            unit += f"; adjusted for luck by {adjustment}"
+        faults = (line for bot in self.bots for line in self._stats(bot).fault_lines(bot))
+        return "\n".join([self.heading(), unit, table.text(), *faults])
 
-    def _faults(self) -> list[str]:
-        lines = []
-        for bot in self.bots:
-            stats = DecisionStats()
-            for score in (score for each in self.matches for score in each.scores if score.name == bot):
-                stats.add(score.stats)
-            lines.append(stats.fault_report(bot))
-        return [line for line in lines if line]
+    def _stats(self, bot: str) -> DecisionStats:
+        """Of a bot in all of its matches."""
+        stats = DecisionStats()
+        for score in (score for each in self.matches for score in each.scores if score.name == bot):
+            stats.add(score.stats)
+        return stats
 
     def csv(self) -> str:
         """One line per bot and match."""
@@ -146,18 +147,19 @@ class TournamentResult:
 
     def markdown(self, *, figure: bool) -> str:
         """The page cross-table.md; `figure` says whether there is a cross-table.png beside it."""
-        table = self.cross_table
+        table, adjustment = self.cross_table, self.matches[0].adjustment
         lines = [
             f"# {self.heading()}",
             "",
             f"Winnings of the bot of a row in {table.unit}, on average over all matches and {table.against}",
             "the bot with the column's number, ± half the 95% interval. All matches share their deals, so",
             "the interval of an average assumes that their errors are fully correlated.",
+            *([f"Winnings are adjusted for luck by {adjustment}."] if adjustment else []),
             "",
             table.markdown(),
             "",
             *([f"![cross table]({STEM}.png)", ""] if figure else []),
-            *self._faults(),
+            *filter(None, (self._stats(bot).fault_report(bot) for bot in self.bots)),
             f"All numbers: [{STEM}.csv]({STEM}.csv).",
         ]
         return "\n".join(lines) + "\n"
@@ -173,6 +175,7 @@ def tournament(
     aivat: bool = False,
     compiled: bool = True,
     processes: int = 1,
+    strict: bool = False,
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> TournamentResult:
@@ -186,7 +189,7 @@ def tournament(
         By default that of the first trained policy, else two-player hold'em.
     hands : int
         The number of hands of each match.
-    seed, dealing, limit, aivat, compiled, processes
+    seed, dealing, limit, aivat, compiled, processes, strict
         As in `match`.
     folder : str or Path, optional
         Keep the matches there, each in a sub-folder; a tournament that was stopped resumes.
@@ -221,6 +224,7 @@ def tournament(
             aivat=aivat,
             compiled=compiled,
             processes=processes,
+            strict=strict,
             folder=Path(folder) / table_name(table) if folder else None,
             progress=progress,
         )

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openfelt.cli.match import add_strict
 from openfelt.cli.options import count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
@@ -42,10 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         help="of the bot's random numbers, or of the dealer's cards (default: a random seed)",
     )
     what = next((word for word in argv if word in (JOIN, DEAL)), None)
+    parser.add_argument(
+        "--hands",
+        type=count,
+        required=what == DEAL,
+        metavar="N",
+        help="of the match: how many to deal, or, to join, how many to expect (default: any number)",
+    )
     if what != DEAL:
         _add_join(parser.add_argument_group("join"), optional=what is None)
     if what != JOIN:
-        _add_deal(parser.add_argument_group("deal"), required=what == DEAL)
+        _add_deal(parser.add_argument_group("deal"))
 
 
 def _add_join(group: argparse._ArgumentGroup, *, optional: bool) -> None:
@@ -55,11 +63,11 @@ def _add_join(group: argparse._ArgumentGroup, *, optional: bool) -> None:
     group.add_argument(
         "--bot", default="default", help="a bot's name, or the folder of a run (default: default)"
     )
+    add_strict(group)
     group.add_argument("--timeout", type=positive, help="time limit of the bot per decision, in seconds")
 
 
-def _add_deal(group: argparse._ArgumentGroup, *, required: bool) -> None:
-    group.add_argument("--hands", type=count, required=required, help="how many to play")
+def _add_deal(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--definition", type=Path, help="a game definition, instead of --game")
     group.add_argument("--names", type=_words, default=[], help="of the players (default: player1,player2)")
     group.add_argument("--ports", type=_ports, default=[], help="one per player (default: free ones)")
@@ -96,21 +104,24 @@ def _join(arguments: argparse.Namespace) -> None:
 
     game = load_game(arguments.game or "holdem")
     bot = load_bot(arguments.bot, game)
-    player = ProtocolPlayer(bot, game, seed=arguments.seed, seconds=arguments.timeout or float("inf"))
+    seconds = arguments.timeout or float("inf")
+    player = ProtocolPlayer(bot, game, seed=arguments.seed, seconds=seconds, strict=arguments.strict)
     address = f"{arguments.host}:{arguments.port}"
     result = join(
         arguments.host,
         arguments.port,
         player,
+        hands=arguments.hands,
         joined=lambda: _report(f"{arguments.bot} has joined {address}"),
     )
     if arguments.json:
         facts = {"bot": arguments.bot, "game": game.name, "hands": result.hands, "winnings": result.won}
-        print_json({**facts, "unit": game.unit, "faults": result.faults, "malformed": result.malformed})
+        counts = {"faults": result.faults, "malformed": result.malformed}
+        print_json({**facts, "unit": game.unit, **counts, **result.stats.causes()})
         return
     print(f"{arguments.bot} played {_summary(result, game)}")
-    if result.faults:
-        print(f"  {result.faults} times it failed or chose an illegal action, and checked or folded")
+    for line in result.stats.fault_lines(arguments.bot):
+        print(line)
     if result.malformed:
         print(f"  {result.malformed} lines of the dealer were ignored")
 
@@ -186,7 +197,7 @@ def _comments(dealer: Dealer) -> list[str]:
 
 
 def _print(result: DealerResult, rules: CompetitionGame, arguments: argparse.Namespace) -> None:
-    from openfelt.arena.acpc.log import chips_text
+    from openfelt.arena.acpc.log_reader import chips_text
 
     if arguments.json:
         players = zip(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from openfelt.cli.match import add_folder_arguments, add_limit, add_processes, check_folder, seconds
+from openfelt.cli.match import (
+    add_folder_arguments,
+    add_limit,
+    add_processes,
+    add_strict,
+    check_folder,
+    seconds,
+)
 from openfelt.cli.options import count, print_json, progress_bar, seed
 
 HELP = (
@@ -29,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--hands", type=count, default=HANDS, help=f"most hands in a game (default: {HANDS})")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
     add_limit(parser, 1000 * LIMIT)
+    add_strict(parser)
     add_processes(parser)
     add_folder_arguments(parser, "freeze-out")
 
@@ -47,6 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
             hands=arguments.hands,
             limit=seconds(arguments),
             processes=arguments.processes,
+            strict=arguments.strict,
             folder=arguments.out,
             progress=lambda _: advance(1 / arguments.games),
         )

@@ -67,6 +67,7 @@ def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
         "--aivat", action="store_true", help="adjust winnings for luck by AIVAT where policies are known"
     )
     parser.add_argument("--python", action="store_true", help="play policies without kernels too")
+    add_strict(parser)
     add_processes(parser)
 
 
@@ -79,6 +80,16 @@ def add_limit(parser: argparse.ArgumentParser, default: float | None) -> None:
         metavar="MILLISECONDS",
         default=default,
         help=f"per action; a bot that exceeds it checks or folds (default: {shown})",
+    )
+
+
+def add_strict(parser: argparse._ActionsContainer) -> None:
+    """Whether faults of bots are tolerated."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="stop with the traceback at the first exception or illegal action of a bot "
+        "(default: it checks or folds, and the fault is counted)",
     )
 
 
@@ -141,6 +152,7 @@ def run(arguments: argparse.Namespace) -> None:
             compiled=not arguments.python,
             processes=arguments.processes,
             until=test,
+            strict=arguments.strict,
             history=arguments.history,
             folder=arguments.out,
             progress=lambda done: advance(done / arguments.hands),

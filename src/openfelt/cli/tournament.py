@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
             aivat=arguments.aivat,
             compiled=not arguments.python,
             processes=arguments.processes,
+            strict=arguments.strict,
             folder=arguments.out,
             progress=lambda done: advance(done / (matches * arguments.hands)),
         )

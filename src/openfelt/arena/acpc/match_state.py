@@ -22,6 +22,7 @@ FOLD, CALL, RAISE = "f", "c", "r"
 # The server accepts these letters too, in upper or lower case.
 LETTERS = {FOLD: FOLD, CALL: CALL, RAISE: RAISE, "k": CALL, "b": RAISE}
 ROUND = re.compile(r"(?:[fc]|r[0-9]{0,9})*")
+SIZED_RAISE = re.compile(r"r[0-9]+")  # of no-limit games
 ACTION = re.compile(r"[fcr]")
 NUMBER = re.compile(r"[0-9]{1,18}")
 CARDS = {rank + suit for rank in RANKS for suit in SUITS}

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from openfelt.arena.acpc.betting_line import BettingLine, HoldemLine, KuhnLine
 from openfelt.arena.acpc.game_definition import GameDefinition
-from openfelt.arena.acpc.match_state import CardNames, MatchState, MessageError
+from openfelt.arena.acpc.match_state import SIZED_RAISE, CardNames, MatchState, MessageError
 from openfelt.bots.view import HoldemView, TreeView, View
 from openfelt.cards.deck import BOARD_CARDS, RANKS, STREETS, SUITS
 from openfelt.cards.evaluator import hand_value
@@ -190,9 +190,12 @@ def card_names(game: Game) -> dict[str, str]:
 
 @lru_cache(CACHED_LINES)
 def follow(game: Game, betting: tuple[str, ...]) -> BettingLine:
-    """The line of the letters of a message; numbers after a raise are ignored."""
-    line = first_line(game)
-    letters = "".join(letter for letter in "/".join(betting) if not letter.isdecimal())
+    """The line of the letters of a message."""
+    line, letters = first_line(game), "/".join(betting)
+    if sized := SIZED_RAISE.search(letters):
+        raise MessageError(
+            f"'{sized[0]}' raises to an amount, as in a no-limit game, but {game.name} is a limit game."
+        )
     for number, letter in enumerate(letters.replace("/", ""), start=1):
         if letter not in line.legal:
             raise MessageError(f"Action {number} of '{letters[:60]}' is not possible there.")
@@ -206,7 +209,7 @@ def check_cards(game: Game, hole: Sequence[CardNames], board: Sequence[CardNames
     """Raise if the cards are not of the game, or their numbers wrong."""
     protocol, names = protocol_game(game), card_names(game)
     if len(hole) != game.players:
-        raise MessageError(f"There are cards of {len(hole)} positions; {game.name} has {game.players}.")
+        raise MessageError(f"The number of players is {len(hole)}, but {game.name} has {game.players}.")
     if [len(cards) for cards in board] != list(protocol.board_cards[: len(board)]):
         raise MessageError(f"The number of board cards is not that of {game.name}.")
     for cards in (*hole, *board):
@@ -214,6 +217,15 @@ def check_cards(game: Game, hole: Sequence[CardNames], board: Sequence[CardNames
             raise MessageError(f"{''.join(cards)} are not cards of {game.name}.")
     if any(len(cards) not in (0, protocol.hole_cards) for cards in hole):
         raise MessageError(f"A player has {protocol.hole_cards} hole cards in {game.name}.")
+
+
+def match_line(game: Game, state: MatchState) -> BettingLine:
+    """The line of a message; raises MessageError if it cannot be a message of the game."""
+    check_cards(game, state.hole, state.board)
+    line = follow(game, state.betting)
+    if any(not state.hole[position] for position in line.shown):
+        raise MessageError("The cards of a showdown are missing.")
+    return line
 
 
 def dealt_words(game: Game, hole: Sequence[CardNames], board: Sequence[CardNames]) -> tuple[str, ...]:

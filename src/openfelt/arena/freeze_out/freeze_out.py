@@ -15,12 +15,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
+from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.freeze_out.stack_table import StackDeal, StackTable
 from openfelt.arena.hand_kernels import ACTION_DRAWS, deal_block, random_streams
 from openfelt.arena.match_folder import bot_fingerprints
 from openfelt.arena.participants import Participants
-from openfelt.arena.table import DecisionStats
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
@@ -46,6 +46,7 @@ class FreezeOutSetup:
     stack: int = STACK  # of each player at the start of a game
     hands: int = HANDS  # most hands in a game
     limit: float = LIMIT  # seconds per decision
+    strict: bool = False  # whether a bot's exception or illegal action stops the game
 
     def __post_init__(self) -> None:
         if len(self.bots) != 2:
@@ -58,9 +59,11 @@ class FreezeOutSetup:
             raise FeltError(f"The time limit of a decision must be above 0 seconds, not {self.limit}.")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON: what a game depends on, so without `strict`."""
         limit = None if self.limit == math.inf else self.limit
-        return {**dataclasses.asdict(self), "bots": list(self.bots), "limit": limit}
+        facts = {**dataclasses.asdict(self), "bots": list(self.bots), "limit": limit}
+        del facts["strict"]
+        return facts
 
 
 def freeze_out(
@@ -71,6 +74,7 @@ def freeze_out(
     hands: int = HANDS,
     limit: float = LIMIT,
     processes: int = 1,
+    strict: bool = False,
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> FreezeOutResult:
@@ -93,6 +97,8 @@ def freeze_out(
         Seconds per decision.
     processes : int
         Does not change the result.
+    strict : bool
+        Raise BotFaultError at the first exception or illegal action of a bot, instead of counting it.
     folder : str or Path, optional
         Keep finished games there; freeze-outs that were stopped resume.
     progress : callable
@@ -118,13 +124,16 @@ def freeze_out(
     if objects and processes > 1:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
     names = tuple(bot if isinstance(bot, str) else type(bot).__name__ for bot in bots)
-    setup = FreezeOutSetup(names, seed, stack, hands, limit)
+    setup = FreezeOutSetup(names, seed, stack, hands, limit, strict)
     match = FreezeOut(setup, objects or None)
     marks = bot_fingerprints(names, match.bots)
     journal = Journal.open(Path(folder), KIND, {**setup.as_dict(), MARKS: marks}) if folder else None
     finished = []
     for game in _games(match, int(games), int(processes), journal):
         finished.append(game)
+        if strict:  # games of a folder may have been played without
+            for name, stats in zip(match.names, game.stats, strict=True):
+                stats.require_faultless(name)
         progress(game.hands)
     return FreezeOutResult(match.names, stack, hands, limit, tuple(finished))
 
@@ -147,6 +156,7 @@ class FreezeOut:
             if bot.game.unabstracted != self.game:
                 raise FeltError(f"A freeze-out is of holdem; {type(bot).__name__} plays {bot.game.name}.")
         self._table = StackTable(self.game, self.bots, compile_holdem(self.game), limit=setup.limit)
+        self._table.strict = setup.strict
         learns = any(bot.learns for bot in self.bots)
         self._reloads = learns and bots is None  # bots that learn are loaded again for each game
         self._is_cold = setup.limit < math.inf and (self._reloads or not learns)

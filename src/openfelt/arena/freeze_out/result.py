@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.arena.decision_stats import MILLI, DecisionStats
 from openfelt.arena.result import aligned
 from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wilson
 from openfelt.arena.stored_stats import is_count, require_sound
-from openfelt.arena.table import MILLI, DecisionStats
 from openfelt.core.errors import FileError
 from openfelt.core.files import MALFORMED
 
@@ -150,7 +150,7 @@ class FreezeOutResult:
     def _remarks(self) -> list[str]:
         draws = f"{self.draws:,} draws, each half a win; " if self.draws else "no draws; "
         lines = [f"  {draws}{self.hands:,} hands in all"]
-        return [*lines, *filter(None, (score.stats.fault_report(score.name) for score in self.scores))]
+        return [*lines, *(line for score in self.scores for line in score.stats.fault_lines(score.name))]
 
 
 def _score_dict(score: FreezeOutScore) -> dict[str, Any]:
