@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests soak bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -33,9 +33,15 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Mutants of every file format and protocol; findings are saved in fuzz-findings/ (docs/robustness.md).
+MUTANTS ?= 100000
+SECONDS ?= 900
+SEED ?= 1
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz --mutants $(MUTANTS) --seconds $(SECONDS) --seed $(SEED) $(FUZZ)
+
 # A simulated day at the table with kills, full disks, deleted files and clock jumps (docs/table.md).
 HOURS ?= 24
-SEED ?= 1
 soak: $(VENV)/.installed-dev
 	PYTHONPATH=tests $(BIN)/python -m soak --hours $(HOURS) --seed $(SEED) $(SOAK)
 

@@ -372,12 +372,56 @@ HEAD = 'EFG 2 R "x" { "one" "two" }\n'
         HEAD + 'c "" 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
         HEAD + 'p "" 1 1 "" { } 0\n',
         HEAD + 'p "" 1 1 0\n',
+        HEAD + 't "" 1 "" { 1_0, -10 }\n',
+        HEAD + 't "" one "" { 1, -1 }\n',
+        HEAD + 't "" 1 "not closed { 1, -1 }\n',
+        HEAD + 'p "" 1 1 "" { a b } 0\nt "" 0\nt "" 0\n',
+        HEAD + 'c "" 1 "" { "a" "b" 0.5 0.5 } 0\nt "" 0\nt "" 0\n',
+        'EFG 2 R "x" { one two }\nt "" 1 "" { 1, -1 }\n',
     ],
 )
 def test_odd_efg_files(text, tmp_path):
     (tmp_path / "odd.efg").write_text(text)
     with pytest.raises(felt.FileError, match="not a complete"):
         felt.load_game(tmp_path / "odd.efg")
+
+
+TWICE = """EFG 2 R "twice" { "one" "two" }
+c "" 1 "coin" { "h" 1/2 "t" 1/2 } 0
+p "" 1 1 "first" { "a" "b" } 0
+t "" 1 "win" { 1, -1 }
+t "" 2 "loss" { -1, 1 }
+p "" 1 1 "first" { "a" "b" } 0
+t "" 1 "win" { 1, -1 }
+t "" 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (
+            'p "" 1 1 "first"',
+            'p "" 1 1 "second"',
+            "Information set 1 of player 1 is called 'first' and also 's",
+        ),
+        ('{ "a" "b" }', '{ "a" "c" }', "Information set 1 of player 1 is defined twice"),
+        ('"win" { 1, -1 }', '"win" { 2, -2 }', "Outcome 1 is defined twice"),
+    ],
+)
+def test_an_efg_that_uses_a_number_for_two_things_is_refused(before, after, says, tmp_path):
+    (tmp_path / "game.efg").write_text(TWICE)
+    assert felt.check_game(tmp_path / "game.efg").infosets == 1
+    first, _, rest = TWICE.rpartition(before)
+    (tmp_path / "changed.efg").write_text(first + after + rest)
+    with pytest.raises(felt.FileError, match=says):
+        felt.check_game(tmp_path / "changed.efg")
+
+
+def test_the_efg_outcome_zero_has_no_payoffs(tmp_path):
+    (tmp_path / "game.efg").write_text(HEAD + 'c "" 1 "" { "a" 1 } 0 "" { 1, -1 }\nt "" 0\n')
+    with pytest.raises(felt.FileError, match="Outcome 0 is defined twice"):
+        felt.load_game(tmp_path / "game.efg")
 
 
 def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):

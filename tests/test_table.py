@@ -744,6 +744,7 @@ TAMPERED = [
     ("actions", "check raise"),
     ("seed", "no hex"),
     ("nonce", ""),
+    ("nonce", "0" * 32),
     ("seat", 9),
 ]
 NO_TYPE = [
@@ -807,7 +808,10 @@ def test_rows_that_cannot_have_been_written_so_are_reported(column, value, statu
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("won", 99.0), ("seat", 7), ("hand", 1), ("hand", 77), ("number", 400)],
+    [
+        *(("won", 99.0), ("seat", 7), ("hand", 1), ("hand", 77), ("number", 400)),
+        *(("luck_free", 99.0), ("seed", "0" * 64), ("nonce", "0" * 32), ("session", "other"), ("status", 0)),
+    ],
 )
 def test_winnings_that_are_not_those_of_the_hand_are_reported(column, value, tmp_path):
     path = tmp_path / "table.db"
@@ -817,6 +821,41 @@ def test_winnings_that_are_not_those_of_the_hand_are_reported(column, value, tmp
     with pytest.raises(FileError, match="is damaged"):
         tables.state(key)
     tables.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sessions SET seed = replace(seed, '1', '2')",
+        "UPDATE sessions SET bots = '[\"always-call\"]'",
+        "UPDATE sessions SET begun = begun + 1",
+        "DELETE FROM sessions",
+        "DELETE FROM table_hands WHERE number = 2",
+        "DELETE FROM table_hands WHERE status = 0",
+        "DELETE FROM row_seals WHERE number = 0",
+        "DELETE FROM row_seals WHERE number = 3",
+    ],
+)
+def test_rows_that_were_changed_or_removed_are_told(statement, tmp_path):
+    path = tmp_path / "table.db"
+    key, _, _ = left_in_mid_hand(path, random.Random(24))
+    change(path, statement)
+    tables = SessionManager(SessionStore(path), BotPool())
+    with pytest.raises(FileError, match="is damaged"):
+        tables.state(key)
+    tables.close()
+
+
+def test_a_file_without_checksums_of_rows_gets_them(tmp_path):
+    path = tmp_path / "table.db"
+    key, _, hand = left_in_mid_hand(path, random.Random(24))
+    change(path, "DROP TABLE row_seals")
+    change(path, "UPDATE table_version SET version = 1")
+    with SessionStore(path) as store:
+        assert [row.intact for row in store.table_hands(key)] == [True] * hand["number"]
+    change(path, "UPDATE table_hands SET luck_free = 3 WHERE number = 2")
+    with SessionStore(path) as store, pytest.raises(FileError, match="was changed"):
+        store.table_hands(key)
 
 
 def test_sessions_that_were_long_unused_are_forgotten_but_not_lost(tables, monkeypatch):
@@ -912,7 +951,7 @@ def change(path: Path, statement: str, *values: object) -> None:
     ("statement", "says"),
     [
         ("PRAGMA user_version = 2", r"was written by a newer OpenFelt \(format 2"),
-        ("UPDATE table_version SET version = 2", r"was written by a newer OpenFelt \(sessions 2"),
+        ("UPDATE table_version SET version = 3", r"was written by a newer OpenFelt \(sessions 3"),
         ("PRAGMA application_id = 7", "is a database of another program"),
         ("UPDATE table_version SET version = 'x'", "damaged"),
         ("UPDATE table_version SET version = NULL", "damaged"),

@@ -97,7 +97,7 @@ class FrequencyModel(CountingModel):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
         counts = np.array(arrays["counts"], np.float64)
-        if counts.shape != self.counts.shape or not (counts >= 0).all():
+        if counts.shape != self.counts.shape or not (np.isfinite(counts) & (counts >= 0)).all():
             raise ValueError("counts")
         self.counts = counts
 
