@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-unexport PYTHONDONTWRITEBYTECODE  # or each of the many processes of the tests would parse all modules again
+unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -16,14 +16,14 @@ play: $(VENV)/.installed-web
 
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2 --dist loadfile --no-loadscope-reorder
 
-# The checks, and beside them a short test of every mechanism; tests/conftest.py says which come first.
+# The checks, and in parallel the fast tests; tests/conftest.py orders them.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 check tests
 
 tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
-# Larger games, longer runs, all hands and all pages in a browser.
+# The slow tests: larger games, longer runs, all hands and all pages in a browser.
 test-slow: $(VENV)/.installed-dev
 	$(PYTEST) -m slow
 
@@ -33,10 +33,22 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Mutants of every file format and protocol; findings are saved in fuzz-findings/ (docs/robustness.md).
+MUTANTS ?= 100000
+SECONDS ?= 900
+SEED ?= 1
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz --mutants $(MUTANTS) --seconds $(SECONDS) --seed $(SEED) $(FUZZ)
+
+# A simulated day at the table with kills, full disks, deleted files and clock jumps (docs/table.md).
+HOURS ?= 24
+soak: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m soak --hours $(HOURS) --seed $(SEED) $(SOAK)
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/felt bench
 
-# Every study that needs nothing else, under ten minutes on two cores; the pages are those of docs/studies.
+# All studies that need no GPU, trained policies or long runs: under ten minutes on two cores.
 studies: $(VENV)/.installed-plots
 	$(BIN)/felt study run all --threads 2 --out docs/studies
 
@@ -70,7 +82,7 @@ pjl11-policies: $(VENV)/.installed
 	$(TRAIN) "holdem(buckets='ehs:100')" --solver outcome-mccfr --epsilon 0.6 --episodes 10e9 \
 	    --out runs/pjl11/mccfr100
 
-# The policies of the bots sparbot-like and fellomen-like that come along: ten minutes on a CPU.
+# The included policies of sparbot-like and fellomen-like: ten minutes on a CPU.
 stand-ins: $(VENV)/.installed-models
 	$(FELT) train "holdem(buckets='kmeans:169/7/7/7',bets=3)" --solver external-mccfr --iterations 30e6 --seed 1 \
 	    --policy-only --out runs/sparbot-like
@@ -79,7 +91,7 @@ stand-ins: $(VENV)/.installed-models
 	cp runs/sparbot-like/policy/* src/openfelt/policy/pretrained/sparbot-like/
 	cp runs/fellomen-like/policy/* src/openfelt/policy/pretrained/fellomen-like/
 
-# What the lobby says of bots in small games; in hold'em it is copies of two studies.
+# The strengths of bots that the lobby shows: computed in small games, copied from two studies in hold'em.
 strengths: $(VENV)/.installed
 	$(BIN)/python -c 'from openfelt.table.lobby import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
 	cp docs/studies/bots-cross-table.csv src/openfelt/table/lobby/strengths/holdem.csv
@@ -93,12 +105,12 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The package itself, and with it the extras of a word: .installed-web has [web].
+# The package with an extra: .installed-web is with [web].
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) .
 	touch $@
 
-$(VENV)/.installed-dev: HOW := --no-compile  # most modules of the tools are never asked for
+$(VENV)/.installed-dev: HOW := --no-compile  # most modules of the tools are never imported
 $(VENV)/.installed-%: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) '.[$*]'
 	touch $@ $(VENV)/.installed

@@ -1,4 +1,4 @@
-"""Matches of limit hold'em: policies in kernels, and bots asked in Python beside rlcard's and pokerkit's."""
+"""Matches of limit hold'em: policies in kernels, and bots in Python compared with rlcard and pokerkit."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from openfelt.bots.view import View
 from openfelt.core.random import Dice
 from openfelt.games.holdem import Holdem
 
-HANDS, ASKED, THEIRS = 400_000, 2_000, 300  # a call: of policies, of bots in Python, of a peer
-WANTED = 300_000  # hands a second of policies on one core
+HANDS, PYTHON_HANDS, PEER_HANDS = 400_000, 2_000, 300  # per call: policies, bots in Python, a peer
+GOAL = 300_000  # hands per second of policies on one core
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
+    """All results."""
     yield _policies(DUPLICATE)
     yield _policies(FRESH)
     yield _bots()
 
 
 class Even(Bot):
-    """Draws evenly from its actions, as the peers' random players do."""
+    """Plays uniformly at random, as the peers' random players do."""
 
     asked = 0
 
@@ -49,37 +49,37 @@ def _policies(dealing: str) -> Result:
     play()
     speed = HANDS / per_call(play)
     if dealing == FRESH:
-        note = "A deal for each hand, and its luck measured, to be regressed out."
+        note = "A new deal for each hand, with the control variates of its luck."
         return Result("policies in kernels, fresh deals", "hands/s", speed, {}, {}, note)
-    note = f"`default` against its greedy self, each deal in both seatings; the goal is {WANTED:,} a second."
-    return Result("policies in kernels", "hands/s", speed, {"goal": WANTED}, {"goal": 1.0}, note)
+    note = f"`default` against its greedy self, each deal in both seatings; the goal is {GOAL:,} hands/s."
+    return Result("policies in kernels", "hands/s", speed, {"goal": GOAL}, {"goal": 1.0}, note)
 
 
 def _bots() -> Result:
-    """Each program deals, asks two random players in Python, and settles; ours also keeps the statistics."""
+    """Each program deals, calls two random players in Python, and pays; ours also collects the statistics."""
     game = Holdem()
     pair = Even(game), Even(game)
 
     def play() -> object:
-        return match(*pair, hands=ASKED, dealing=FRESH)
+        return match(*pair, hands=PYTHON_HANDS, dealing=FRESH)
 
     play()
     Even.asked = 0
     play()
-    decisions = {"OpenFelt": Even.asked / ASKED}
+    decisions = {"OpenFelt": Even.asked / PYTHON_HANDS}
     peers: dict[str, Callable[[], int]] = {}
     if (rlcard := peer("rlcard")) is not None:
         peers["rlcard"] = _rlcard(rlcard)
     if (pokerkit := peer("pokerkit")) is not None:
         peers["pokerkit"] = _pokerkit(pokerkit)
     for name, theirs in peers.items():
-        decisions[name] = theirs() / THEIRS
+        decisions[name] = theirs() / PEER_HANDS
     ours, *others = in_turn(play, *peers.values(), rounds=9)
-    speeds = {name: THEIRS / seconds for name, seconds in zip(peers, others, strict=True)}
-    told = ", ".join(f"{count:.1f} in {name}" for name, count in decisions.items())
-    note = f"Decisions a hand: {told} (rlcard may fold where nothing is to be called)."
+    speeds = {name: PEER_HANDS / seconds for name, seconds in zip(peers, others, strict=True)}
+    counts = ", ".join(f"{count:.1f} in {name}" for name, count in decisions.items())
+    note = f"Decisions a hand: {counts} (rlcard may fold without a bet to call)."
     goals = {"rlcard": 2.0, "pokerkit": 10.0}
-    return Result("two random players in Python", "hands/s", ASKED / ours, speeds, goals, note)
+    return Result("two random players in Python", "hands/s", PYTHON_HANDS / ours, speeds, goals, note)
 
 
 def _rlcard(rlcard: Any) -> Callable[[], int]:
@@ -89,9 +89,9 @@ def _rlcard(rlcard: Any) -> Callable[[], int]:
     table.set_agents([agents.RandomAgent(num_actions=table.num_actions) for _ in range(2)])
 
     def play() -> int:
-        """Some hands; how many decisions they had."""
+        """Play some hands; returns the number of decisions."""
         before = table.timestep
-        for _ in range(THEIRS):
+        for _ in range(PEER_HANDS):
             table.run(is_training=False)
         return int(table.timestep - before)
 
@@ -99,13 +99,13 @@ def _rlcard(rlcard: Any) -> Callable[[], int]:
 
 
 def _pokerkit(pokerkit: Any) -> Callable[[], int]:
-    """Everything but the players' decisions is left to its automations."""
+    """Everything but the players' decisions is automated."""
     automations, draw = tuple(pokerkit.Automation), random.Random(1)
 
     def play() -> int:
-        """Some hands; how many decisions they had."""
+        """Play some hands; returns the number of decisions."""
         decisions = 0
-        for _ in range(THEIRS):
+        for _ in range(PEER_HANDS):
             state = pokerkit.FixedLimitTexasHoldem.create_state(
                 automations, True, 0, (1, 2), 2, 4, (200, 200), 2
             )

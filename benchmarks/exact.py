@@ -1,7 +1,7 @@
-"""Exact best responses in two-player hold'em: some flops, told for the whole game, beside known figures.
+"""Exact best responses in two-player hold'em: some flops, extrapolated to the whole game.
 
 The policy is that of the bot `default`: dense, with hundreds of buckets on each street after the first. A
-river board takes the same time wherever it is, so what some flops take is told by their rivers for all.
+river takes the same time on every board, so the time of some flops is extrapolated by the number of rivers.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 SEATS = 2
 ON_CPU, ON_GPU = 3, 100  # flops
 HOUR = 3600.0
-# In days of one core or GPU: a prototype without symmetry of suits after the flop (67 hours of one core, 21
+# Days of one core or GPU: a prototype without suit symmetry after the flop (67 hours of one core, 21
 # minutes of one H200), and Johanson, Waugh, Bowling & Zinkevich 2011 (76 days of one core).
 PROTOTYPE, PROTOTYPE_GPU, IN_2011 = 67 / 24, 21 / 60 / 24, 76.0
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
+    """All results."""
     player, deck = load_player("default"), Deck()
     rivers = sum(plan_flop(deck, flop).rivers for flop in deck.flops)
     flops, on_gpu = _drawn(deck, ON_CPU), list[Floats]()
@@ -48,7 +48,7 @@ def run() -> Iterator[Result]:
             1 / days,
             {"a prototype": 1 / PROTOTYPE, "Johanson et al. 2011": 1 / IN_2011},
             {"a prototype": 1.5} if precision == PRECISION else {},
-            f"{24 * days:.1f} core-hours for the whole game, told from {ON_CPU} flops; "
+            f"{24 * days:.1f} core-hours for the whole game, extrapolated from {ON_CPU} flops; "
             f"at most {memory:.1f} GB of memory{_compared(found, on_gpu)}",
         )
 
@@ -71,7 +71,7 @@ def _on_the_gpu(
         1 / days,
         {"a prototype": 1 / PROTOTYPE_GPU},
         {"a prototype": 7.0},  # three minutes
-        f"{24 * HOUR * days:.0f} seconds for the whole game, told from {ON_GPU} flops",
+        f"{24 * HOUR * days:.0f} seconds for the whole game, extrapolated from {ON_GPU} flops",
     )
 
 

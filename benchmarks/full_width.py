@@ -1,4 +1,4 @@
-"""Full-width solving and exact measuring, beside open_spiel's C++ and LiteEFG, on one core in one run."""
+"""Full-width solving and exploitability, compared with OpenSpiel (C++) and LiteEFG on one core in one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEDUC_GOALS = {"open_spiel": 150.0, "LiteEFG": 30.0}
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
+    """All results."""
     yield cfr_iterations()
     yield leduc_exploitability()
     yield exploitability_of(
@@ -61,7 +61,7 @@ def exploitability_of(name: str, theirs: str, goals: dict[str, float]) -> Result
 
 
 class LiteEFGLeduc:
-    """LiteEFG's CFR+ on Leduc, averaged as it goes, as in its own loop; false where not installed."""
+    """LiteEFG's CFR+ on Leduc with its running average; false if it is not installed."""
 
     def __init__(self) -> None:
         self.library, pyspiel = peer("LiteEFG"), peer("pyspiel")

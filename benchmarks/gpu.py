@@ -1,4 +1,4 @@
-"""The learners on a GPU, beside one CPU thread of the same machine in the same run, and HS14's figures."""
+"""Sampling solvers on a GPU, compared with one CPU thread in the same run and with HS14's figures."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from openfelt.core.cuda import choose_device
 from openfelt.core.devices import CUDA
 
 TWO, THREE = "holdem", "holdem(players=3)"  # HS14's 2p S and 3p
-HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes a second, on one core of 2014
+HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes per second, on one core of 2014
 PAPERS = {"k": 0.5, "schedule": "max-average"}
 TRAINING = 7_000_000_000
 ON_GPU, ON_CPU = 2_000_000_000, 1_000_000
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
-    choose_device(CUDA)  # or say that there is none
+    """All results."""
+    choose_device(CUDA)  # raises without a GPU
     on_all_cores()
-    felt.SmoothUCT(TWO, k=0.5)  # makes the tables of cards, where they are not there yet
+    felt.SmoothUCT(TWO, k=0.5)  # builds the card tables if they are missing
     on_one_core()
     yield _whole_training()
     yield _speed("Smooth UCT, 2p S", felt.SmoothUCT, TWO, {"k": 0.5}, HS14_TWO, 3e8)
@@ -40,7 +40,7 @@ def run() -> Iterator[Result]:
 
 
 def _whole_training() -> Result:
-    """HS14's training of two players, from an empty table to policies in a folder."""
+    """HS14's two-player training, from empty tables to saved policies."""
     begun = time.perf_counter()
     solver = felt.SmoothUCT(TWO, device=CUDA, **PAPERS)
     built = time.perf_counter() - begun
@@ -50,8 +50,8 @@ def _whole_training() -> Result:
         felt.save_policy(solver.greedy, Path(folder) / "greedy")
     seconds = time.perf_counter() - begun
     note = (
-        f"{seconds:.1f} seconds in all, {built:.1f} to load the tables of cards and build the kernel, "
-        f"{solver.seconds:.1f} to learn."
+        f"{seconds:.1f} seconds in all, {built:.1f} to load the card tables and build the kernel, "
+        f"{solver.seconds:.1f} to train."
     )
     peers = {"HS14": 1 / (30 * 60), "the goal": 1.0}
     return Result(
@@ -68,14 +68,16 @@ def _speed(
     goal: float = 0.0,
     share: float = 1.0,
 ) -> Result:
-    """Once the crowd is full-grown; and from the first episode on."""
+    """Speed with the full number of iterations in flight, and from the first episode on."""
     first = int(share * ON_GPU)
     whole, speed = _speeds(kind(game, device=CUDA, **settings), first, first // 4)
     _, alone = _speeds(kind(game, **settings), int(share * ON_CPU), int(share * ON_CPU))
     peers = {"one CPU thread": alone}
     peers |= {"HS14": paper} if paper else {}
     peers |= {"the goal": goal} if goal else {}
-    note = f"{whole:,.0f} a second over the first {first:,}, in which the crowd grows."
+    note = (
+        f"{whole:,.0f} a second over the first {first:,}, in which the number of iterations in flight grows."
+    )
     return Result(what, f"{kind.work}/s", speed, peers, {"the goal": 1.0} if goal else {}, note)
 
 

@@ -1,5 +1,5 @@
-"""Limit hold'em: learners beside open_spiel's outcome sampling and HS14's own figures; evaluations and exact
-strengths beside phevaluator and eval7.
+"""Limit hold'em: solvers compared with OpenSpiel's outcome sampling and HS14's figures; evaluations and exact
+strengths compared with phevaluator and eval7.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from openfelt.policy.rules import rule_policy
 
 TWO, LARGE = "holdem", "holdem(buckets='ehs2:169/1000/500/200')"
 THREE = "holdem(players=3,buckets='ehs2:169/1000/100/10')"
-HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes a second, on one core of 2014
+HS14_TWO, HS14_THREE = 7e9 / (30 * 3600), 12e9 / (48 * 3600)  # episodes per second, on one core of 2014
 EPISODES, THEIRS = 2_000_000, 2_000
 RULES = {2: "blind=2 1,firstPlayer=2 1 1 1", 3: "blind=1 2 0,firstPlayer=3 1 1 1"}
 PEER = (
@@ -34,7 +34,7 @@ NOTE = (
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
+    """All results."""
     yield _learner("Smooth UCT, 2p S", felt.SmoothUCT(TWO, k=0.5), 2, 8.0)
     yield _threads("Smooth UCT, 2p S, two threads beside one", TWO)
     yield _learner("Smooth UCT, 2p L", felt.SmoothUCT(LARGE, k=0.5), 2)
@@ -140,7 +140,7 @@ def _one_flop() -> Result:
 
 
 def _all_tables() -> Result:
-    """Every hand on every street; the goal is five minutes on two cores."""
+    """The tables of every hand on every street; the goal is five minutes on two cores."""
     on_all_cores()
     make_tables(threads=2)  # compiles
     begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a second thread brings to the Monte-Carlo learners: in speed, and in time to a policy as good."""
+"""The gain of a second thread for sampling solvers: in speed, and in time to an equally good policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TARGETS: list[tuple[type[Solver], float]] = [
 
 
 def run() -> Iterator[Result]:
-    """One result after another; the first thread is the peer."""
+    """All results; one thread is the peer."""
     on_all_cores()
     for kind, game, count in SPEEDS:
         first, second = (kind(game, threads=threads).run(count) for threads in (1, 2))

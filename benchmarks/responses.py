@@ -1,4 +1,4 @@
-"""MCRNR beside plain outcome sampling on the same tree: what the hidden coin costs."""
+"""MCRNR compared with plain outcome sampling on the same tree: the cost of the hidden draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOLDEM = "holdem(buckets='ehs:10')"
 
 
 def run() -> Iterator[Result]:
-    """One result after another; plain sampling is measured again beside each."""
+    """All results; plain outcome sampling is measured again for each."""
     holdem = compile_any(HOLDEM)
     fixed = {"leduc": felt.random_policy("leduc", seed=1), HOLDEM: rule_policy(holdem, "random")}
     for game, count in (("leduc", 400_000), (HOLDEM, 200_000)):

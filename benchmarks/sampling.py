@@ -1,4 +1,4 @@
-"""Monte-Carlo learners on Leduc beside open_spiel's C++ MCCFR, on one core in one run."""
+"""Sampling solvers on Leduc compared with OpenSpiel's MCCFR (C++), on one core in one run."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from timing import Result, in_turn, peer, per_call
 import openfelt as felt
 from openfelt.solve.solver import Solver
 
-EPISODES = 400_000  # a call of ours
-THEIRS = 5_000  # iterations a call of the peer's
-NOTE = "open_spiel plays one episode for each player in an iteration, ours learns for all players from one."
+EPISODES = 400_000  # per call of ours
+THEIRS = 5_000  # iterations per call of the peer
+NOTE = "An iteration of OpenSpiel plays one episode per player; ours updates all players from one episode."
 
 
 def run() -> Iterator[Result]:
-    """One result after another; the peer is measured again beside each."""
+    """All results; the peer is measured again for each."""
     smooth = felt.SmoothUCT("leduc", c=18, gamma=0.1, eta0=0.9, d=0.002)
     yield beside("Smooth UCT on Leduc", "episodes/s", smooth, EPISODES, "OutcomeSamplingMCCFRSolver", 40.0)
     plain = felt.UCT("leduc", c=18)
@@ -47,7 +47,7 @@ def run() -> Iterator[Result]:
         EPISODES // 4,
         "ExternalSamplingMCCFRSolver",
         20.0,
-        "An iteration walks the game once for each player, in both programs.",
+        "An iteration traverses the game once for each player, in both programs.",
     )
     chance = felt.ChanceCFR("leduc")
     yield Result("chance sampling on Leduc", "iterations/s", _speed(chance, EPISODES // 20), {})
@@ -59,8 +59,8 @@ def run() -> Iterator[Result]:
 def beside(
     what: str, unit: str, solver: Solver, count: int, theirs: str, goal: float, note: str = ""
 ) -> Result:
-    """The solver's speed beside that of a solver of open_spiel."""
-    solver.run(count)  # compiles, and learns so much that the tables are no longer empty
+    """The speed of a solver compared with one of OpenSpiel."""
+    solver.run(count)  # compiles, and fills the tables
     goals = {"open_spiel": goal} if goal else {}
     if (pyspiel := peer("pyspiel")) is None:
         return Result(what, unit, _speed(solver, count), {}, goals, note)

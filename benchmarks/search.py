@@ -1,6 +1,6 @@
-"""Search at the table: iterations in 200 ms on each street, beside open_spiel's ISMCTSBot; is it in time?
+"""Search: iterations in 200 ms on each street, compared with OpenSpiel's ISMCTSBot; punctuality.
 
-An iteration of ours without a model plays twice; one of open_spiel's, and one of ours with a model, once.
+An iteration of ours has two simulations without a model and one with a model; OpenSpiel's has one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from openfelt.opponents.models.files import new_model
 from openfelt.opponents.models.observed import observed_hands
 from openfelt.policy.rules import rule_policy
 
-CLOCK = 0.2  # seconds, those of TAU's competition
+CLOCK = 0.2  # seconds, as in TAU's competition
 WANTED = 100_000  # iterations in that time
 ROUNDS = 9
 HOLE, BOARD = parse_cards("AhKd"), parse_cards("Qh7h2s9cJd")
@@ -34,14 +34,12 @@ SPOTS = {
     "turn": (0, HOLE, BOARD[:4], ["raise", "call", "check", "check"]),
     "river": (0, HOLE, BOARD, ["raise", "call", "check", "check", "check", "check"]),
 }
-CLOCKS = {0.005: 10_000, CLOCK: 1_000}  # seconds a decision, and how many decisions
+CLOCKS = {0.005: 10_000, CLOCK: 1_000}  # seconds per decision, and number of decisions
 UNIT = "iterations in 200 ms"
 
 
 def models(searcher: HoldemSearcher) -> dict[str, Any]:
-    """What the others do, by a name for the row; each implements the hooks of
-    `solve/traverse/opponent_hooks.py`.
-    """
+    """Opponent models by row; each implements the hooks of `solve/traverse/opponent_hooks.py`."""
     return {
         "no model": None,
         "a known policy": TableModel(rule_policy(searcher.tree, "random").weights),
@@ -62,7 +60,7 @@ def _learned(kind: str) -> Any:
 
 
 def run() -> Iterator[Result]:
-    """One result after another."""
+    """All results."""
     searcher = HoldemSearcher("holdem", MctsSettings(c=8.0))
     theirs = _spiel_holdem()
     for name, model in models(searcher).items():
@@ -92,7 +90,7 @@ def _iterations(
 
 
 def _spiel_holdem() -> dict[str, Callable[[], float]]:
-    """By street, a function that measures a decision of theirs."""
+    """By street, a function that measures a decision of OpenSpiel's bot."""
     if (pyspiel := peer("pyspiel")) is None:
         return {}
     game = pyspiel.load_game(PEER.format(players=2, rules=RULES[2]))
@@ -112,7 +110,7 @@ def _spiel_holdem() -> dict[str, Callable[[], float]]:
 
 
 def _spiel_decision(pyspiel: Any, state: Any, some: int) -> Callable[[], float]:
-    """How many iterations their bot does in 200 ms, from how long some take."""
+    """The number of iterations of OpenSpiel's bot in 200 ms, extrapolated from a few."""
 
     def measure() -> float:
         bot = pyspiel.ISMCTSBot(
@@ -120,7 +118,7 @@ def _spiel_decision(pyspiel: Any, state: Any, some: int) -> Callable[[], float]:
             pyspiel.RandomRolloutEvaluator(1, 1),
             8.0,
             some,
-            -1,  # worlds without limit
+            -1,  # no limit on worlds
             pyspiel.ISMCTSFinalPolicyType.MAX_VISIT_COUNT,
             False,
             False,
@@ -153,7 +151,7 @@ def _leduc() -> Result:
 
 
 def _positions(searcher: HoldemSearcher) -> Result:
-    """All that a decision takes besides its iterations, with beliefs about the others."""
+    """Everything that a decision computes besides its iterations, with beliefs about the opponents."""
     beliefs, taken = np.random.default_rng(1).random((2, 1326)), []
     for number in range(1_000):
         spot = SPOTS["flop" if number % 2 else "turn"]
@@ -164,7 +162,7 @@ def _positions(searcher: HoldemSearcher) -> Result:
 
 
 def _in_time(searcher: HoldemSearcher, seconds: float, decisions: int) -> Result:
-    """How long decisions take by a clock, from the call to the answer; and how long they work."""
+    """The time of decisions under a clock, from call to answer, and their CPU time."""
     spots, taken, worked = list(SPOTS.values()), np.empty(decisions), np.empty(decisions)
     for number in range(decisions):
         begun, working = time.perf_counter(), time.thread_time()
@@ -177,6 +175,6 @@ def _in_time(searcher: HoldemSearcher, seconds: float, decisions: int) -> Result
     )
     if late.any():
         most = worked[late].max() * 1e3
-        note += f", in which it worked for {most:.2f} ms at most and was stopped by the system for the rest"
+        note += f", of which at most {most:.2f} ms were CPU time; the system used the rest"
     in_time = float(1.0 - late.mean())
     return Result(f"decisions with {seconds * 1e3:.0f} ms each", "in time, of all", in_time, {}, {}, note)

@@ -1,4 +1,4 @@
-"""How long one waits before anything happens: each figure is a whole process, started anew."""
+"""Start-up times; each figure is that of a whole process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TRAIN = ["-m", "openfelt", "train", "kuhn", "--iterations", "10", "--json"]
 
 
 def run() -> Iterator[Result]:
-    """Importing, then a first command on a machine and the same once more."""
+    """The import, then the first command on a machine, and the same again."""
     others = {"numba": "import numba"} | ({"open_spiel": "import pyspiel"} if peer("pyspiel") else {})
     bare = per_call(lambda: python("-c", "pass"))
     ours = per_call(lambda: python("-c", "import openfelt"))
     peers = {name: 1 / per_call(lambda line=line: python("-c", line)) for name, line in others.items()}
-    note = f"{ours:.3f} s a process, of which {bare:.3f} s are Python's own"
+    note = f"{ours:.3f} s per process, of which Python itself takes {bare:.3f} s"
     yield Result("import openfelt", "per second", 1 / ours, peers, note=note)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
-"""The table under load: many tables at one server, played as fast as it answers; then every chip is counted.
+"""The server under load: many tables, played as fast as it answers; then every chip is checked.
 
-Clients live in a process of their own, on another core. They keep what they saw: how long each answer took,
+Clients run in a process of their own, on another core. They record what they saw: how long each answer took,
 how each hand ended, and any card that came too soon. Afterwards all of it is looked up in the database.
 """
 
@@ -33,7 +33,7 @@ from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import FINISHED, SessionStore
 
 TABLES, SECONDS = 200, 60.0
-PAUSE = 2.0  # seconds that people think, in the mean
+PAUSE = 2.0  # seconds that a person thinks, on average
 MIX = (
     ("kuhn", ("equilibrium",)),
     ("leduc", ("equilibrium",)),
@@ -46,22 +46,22 @@ HIDDEN = "??"
 
 
 class Load(NamedTuple):
-    """What a load came to."""
+    """The measurements of one load."""
 
     seconds: float
     times: list[float]  # of each answer, in milliseconds
-    hands: int  # that ended in this time
-    ended: int  # with those before it and after it
-    kept: int  # that are in the database
-    faults: list[str]  # all that was wrong, each in a sentence
-    said: str  # by the server, besides where it is
+    hands: int  # finished in this time
+    ended: int  # finished in all, including before and after it
+    stored: int  # in the database
+    faults: list[str]  # one sentence each
+    said: str  # output of the server besides its address
 
     def percentile(self, share: float) -> float:
         return float(np.percentile(self.times, share))
 
 
 def run() -> Iterator[Result]:
-    """As fast as they can; then as people play."""
+    """With players that act at once, then with players that think."""
     games = ", ".join(f"{game} with {' and '.join(bots)}" for game, bots in MIX)
     for pause, seconds, who in (
         (0.0, SECONDS, "who never wait"),
@@ -71,7 +71,7 @@ def run() -> Iterator[Result]:
         note = f"{_shares(load)} for an answer; {games}."
         yield Result(f"{what}: answers", "messages/s", len(load.times) / load.seconds, {}, {}, note)
         faults = "; ".join(load.faults[:3]) or "no chip, hand or card was out of place"
-        note = f"{load.ended:,} hands were seen to end, {load.kept:,} are kept; {faults}."
+        note = f"{load.ended:,} hands were seen to end, {load.stored:,} are stored; {faults}."
         yield Result(f"{what}: hands", "hands/s", load.hands / load.seconds, {}, {}, note)
 
 
@@ -83,7 +83,7 @@ def _shares(load: Load) -> str:
 def play(
     tables: int, seconds: float, mix: Sequence[Sitting], *, pause: float = 0.0, wait_for_lobby: bool = True
 ) -> Load:
-    """So many tables for so long, and all that is checked afterwards."""
+    """Play at many tables for some time, and check everything afterwards."""
     with tempfile.TemporaryDirectory() as name:
         database, seen, log = (Path(name) / file for file in ("table.db", "seen.json", "log.txt"))
         sessions = _begun(database, tables, mix)
@@ -117,8 +117,8 @@ def play(
         facts = json.loads(seen.read_text())
         faults = [*facts["faults"], *_faults(database, facts["ends"])]
         with SessionStore(database) as store:
-            kept = store.count()
-    return Load(facts["seconds"], facts["times"], facts["hands"], len(facts["ends"]), kept, faults, said)
+            stored = store.count()
+    return Load(facts["seconds"], facts["times"], facts["hands"], len(facts["ends"]), stored, faults, said)
 
 
 def _begun(database: Path, tables: int, mix: Sequence[Sitting]) -> list[str]:
@@ -138,11 +138,11 @@ def _url(server: subprocess.Popen[bytes], log: Path) -> str:
     return str(json.loads(text)["url"])
 
 
-# What is checked afterwards
+# Checks afterwards
 
 
 def _faults(database: Path, ends: list[dict[str, Any]]) -> Iterator[str]:
-    """Hands that are lost, chips that are out of place, cards that are not the shuffle's."""
+    """Lost hands, wrong chips, and cards that do not match the shuffle."""
     with SessionStore(database) as store:
         by_session: dict[str, list[dict[str, Any]]] = {}
         for end in ends:
@@ -163,7 +163,7 @@ def _faults(database: Path, ends: list[dict[str, Any]]) -> Iterator[str]:
                 for wrong, what in (
                     (fault is not None, fault or ""),
                     (sum(record.won) != 0, "is not zero-sum"),
-                    (list(record.won) != end["won"], "was told otherwise than kept"),
+                    (list(record.won) != end["won"], "was reported differently than stored"),
                     (row.won != record.won[row.seat], "counts otherwise than it was won"),
                     (tuple(deck[: len(record.dealt)]) != record.dealt, "was not dealt as shuffled"),
                     (commitment(end["seed"]) != end["promised"], "was not dealt from the promised seed"),
@@ -179,7 +179,7 @@ def _faults(database: Path, ends: list[dict[str, Any]]) -> Iterator[str]:
 
 
 class _Player:
-    """Plays one table and keeps what he saw."""
+    """Plays at one table and records what it sees."""
 
     def __init__(self, url: str, session: str, pause: float) -> None:
         self._address = f"{url.replace('http', 'ws')}ws/{session}"
@@ -191,7 +191,7 @@ class _Player:
         self.faults: list[str] = []
 
     async def play(self, first: asyncio.Event, until: asyncio.Event) -> None:
-        """One hand; then, when all are there, as many as there is time for."""
+        """One hand; then, when all clients are ready, as many as time allows."""
         async with connect(self._address, compression=None, max_queue=None) as stream:
             state = json.loads(await stream.recv())
             promised = ""

@@ -1,4 +1,4 @@
-"""What a second thread brings to CFR+ in large games (the first thread is the peer)."""
+"""The gain of a second thread for CFR+ in large games (one thread is the peer)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GAMES = ["one_card(500)", "princess_monster(3,3,11)", "goofspiel(7)"]
 
 
 def run() -> Iterator[Result]:
-    """One result a game."""
+    """One result per game."""
     on_all_cores()
     for game in GAMES:
         one, two = (felt.CFRPlus(game, threads=threads).run(2) for threads in (1, 2))

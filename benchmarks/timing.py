@@ -1,4 +1,4 @@
-"""How the benchmarks measure: the same way for us and for the peers."""
+"""How the benchmarks measure: in the same way for OpenFelt and for peers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SECONDS = 2.0  # for one figure
 
 @dataclass
 class Result:
-    """A speed of ours beside those of peers, in the same unit; higher is better."""
+    """Our speed and those of peers, in the same unit; higher is better."""
 
     what: str
     unit: str
     ours: float
     peers: dict[str, float]
-    goals: dict[str, float] = field(default_factory=dict)  # how many times as fast we want to be
+    goals: dict[str, float] = field(default_factory=dict)  # wanted ratios to the peers
     note: str = ""
 
 
 def per_call(function: Callable[[], object], least: int = 5) -> float:
-    """Seconds a call: the median, over two seconds and at least so many calls."""
+    """Seconds per call: the median over two seconds, and over at least that many calls."""
     taken: list[float] = []
     begun = time.perf_counter()
     while len(taken) < least or time.perf_counter() - begun < SECONDS:
@@ -37,7 +37,7 @@ def per_call(function: Callable[[], object], least: int = 5) -> float:
 
 
 def in_turn(*functions: Callable[[], object], rounds: int = 15) -> list[float]:
-    """Seconds a call of each, the median; they take turns, so that all meet the same neighbours."""
+    """Seconds per call of each, the median; they alternate, so that all run under the same load."""
     taken: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for function, seconds in zip(functions, taken, strict=True):
@@ -48,19 +48,19 @@ def in_turn(*functions: Callable[[], object], rounds: int = 15) -> list[float]:
 
 
 def on_all_cores() -> None:
-    """Undo that `felt bench` binds us to one core."""
+    """Undo the binding of `felt bench` to one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
 
 
 def on_one_core() -> None:
-    """Bind us to one core again."""
+    """Bind the process to one core again."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def peer(name: str) -> ModuleType | None:
-    """Another library, where it is installed."""
+    """Another library; None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -39,7 +39,7 @@ def random_hand(name: str, generator: random.Random, folding: float = 0.15):
 
 
 class RawPlayer:
-    """A connection without manners: sends what it is told to."""
+    """A raw connection that sends arbitrary data."""
 
     def __init__(self, port: int) -> None:
         self.connection = socket.create_connection(("127.0.0.1", port))

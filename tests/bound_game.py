@@ -1,4 +1,4 @@
-"""The game in which one player is bound to a fixed policy, as rules: coins and bound decisions are chance's.
+"""Restricted games as rules: the draws and the bound player's fixed decisions are chance moves.
 
 Written from the papers' definitions: Figure 5 of PJL11 for one toss, its footnote 9 for a toss at each
 decision. It can be compiled and solved like any other game.
@@ -19,7 +19,7 @@ TOSS, BOUND, FREE = "toss", "bound", "free"
 
 @dataclass(frozen=True, eq=False)
 class BoundGame(Game):
-    """A state is (how the bound player stands, the state of the rules, what he has seen)."""
+    """A state is (whether the player is bound, the state of the rules, what the player has observed)."""
 
     key: ClassVar[str] = "bound"
     players: ClassVar[int] = 2
@@ -73,5 +73,5 @@ class BoundGame(Game):
 
 
 def bound_game(game, fixed, seat, p, each=False) -> BoundGame:
-    """`p` is a number, or with `each` one for each thing that he can have seen."""
+    """`p` is a number, or with `each` one per infoset of the player."""
     return BoundGame(load_game(game), seat, as_profile(fixed), p, each)

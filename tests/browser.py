@@ -40,7 +40,7 @@ PATIENCE = 20_000  # milliseconds, for what should come at once
 TO_LOAD = 60_000  # and for a page, while other tests keep the machine busy
 expect.set_options(timeout=PATIENCE)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-DESK = {"viewport": {"width": 1280, "height": 800}}
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 
 
 @contextmanager
@@ -69,7 +69,7 @@ class Visits:
 
     def blank(self, **options: Any) -> Page:
         """The same before it goes anywhere."""
-        context = self.chrome.new_context(locale="en-GB", **{**DESK, **options})
+        context = self.chrome.new_context(locale="en-GB", **{**DESKTOP, **options})
         context.set_default_timeout(PATIENCE)
         context.set_default_navigation_timeout(TO_LOAD)
         self._contexts.append(context)
@@ -149,7 +149,7 @@ def tab_to(page: Page, selector: str, most: int = 80) -> None:
 
 
 class Player:
-    """A person at a table, who plays as it comes."""
+    """A person at a table who plays at random."""
 
     def __init__(self, page: Page, press: Press = click, start: object = 1) -> None:
         self.page, self.press, self.dice = page, press, random.Random(str(start))
@@ -193,7 +193,7 @@ class Player:
         self.page.locator(f"#account li:nth-child({before + 1})").wait_for(state="attached")
 
     def act_somehow(self) -> None:
-        """Folding is rare, so that hands get long."""
+        """A random action; folding is rare, so that hands get long."""
         keys = self.offered()
         if keys[0] == "f" and self.dice.random() < 0.8:
             keys = keys[1:]
@@ -216,7 +216,7 @@ class Player:
 
 
 def looks(page: Page) -> dict[str, Any]:
-    """What lies on the table, as the page shows it."""
+    """The table as the page shows it."""
     found: dict[str, Any] = page.evaluate(
         """() => {
           const all = (from, selector) => [...from.querySelectorAll(selector)];
@@ -238,7 +238,7 @@ def looks(page: Page) -> dict[str, Any]:
     return found
 
 
-# The score by the database, worked out here once more
+# The score, computed from the database
 
 SQL = "SELECT number, won, luck_free FROM table_hands WHERE session = ? AND status = 1 ORDER BY number"
 
@@ -251,7 +251,7 @@ def figures(text: str | None) -> list[float]:
     ]
 
 
-def kept_hands(database: Path, session: str) -> list[tuple[int, float, float]]:
+def stored_hands(database: Path, session: str) -> list[tuple[int, float, float]]:
     """Number, winnings and luck-free winnings of each finished hand."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as base:
         found = base.execute(SQL, (session,)).fetchall()
@@ -260,8 +260,8 @@ def kept_hands(database: Path, session: str) -> list[tuple[int, float, float]]:
 
 
 def check_score(page: Page, database: Path, session: str, *, big_blind: float | None) -> None:
-    """The page's figures are those of what is kept."""
-    hands = kept_hands(database, session)
+    """The page's figures are those of the stored hands."""
+    hands = stored_hands(database, session)
     expect(page.locator("#score-hands")).to_have_text(str(len(hands)))
     columns = np.array(hands, float)
     for name, values in (("score", columns[:, 1]), ("score-luck-free", columns[:, 2])):
@@ -285,16 +285,16 @@ def between(
     down: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda message: message,
     up: Callable[[dict[str, Any]], dict[str, Any]] = lambda message: message,
 ) -> list[WebSocketRoute]:
-    """Change what the server says (None: it is lost) and what the page says; the sockets, as they come."""
+    """Change the messages of the server (None: lost) and of the page; returns the sockets as they open."""
     routes: list[WebSocketRoute] = []
 
     def connect(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
 
         def says(text: str | bytes) -> None:
-            told = down(json.loads(text))
-            if told is not None:
-                route.send(json.dumps(told))
+            reported = down(json.loads(text))
+            if reported is not None:
+                route.send(json.dumps(reported))
 
         server.on_message(says)
         route.on_message(lambda text: server.send(json.dumps(up(json.loads(text)))))
@@ -304,13 +304,13 @@ def between(
     return routes
 
 
-# What browsers tell of a page
+# What browsers report of a page
 
 NAMED = {"button", "link", "radio", "checkbox", "slider", "combobox", "textbox", "image", "grid", "region"}
 
 
 def spoken(page: Page) -> list[tuple[str, str, dict[str, Any]]]:
-    """What a screen reader is told: role, name and properties of each node."""
+    """What a screen reader reads: role, name and properties of each node."""
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()
@@ -365,6 +365,6 @@ def contrast(page: Page, selector: str) -> float:
 
 
 def overflow(page: Page) -> int:
-    """How many points the page is wider than its window."""
+    """By how many pixels the page is wider than its window."""
     width = page.viewport_size["width"]
     return max(0, page.evaluate("document.scrollingElement.scrollWidth") - width)

@@ -1,4 +1,4 @@
-"""What must hold on a GPU, or under numba's simulator of one; `test_gpu.py` runs it in a process of its own.
+"""Test cases for a GPU or numba's simulator of one; `test_gpu.py` runs them in a separate process.
 
 Each case is a function that fails by an exception; it gets a folder to write to.
 """
@@ -110,7 +110,7 @@ CASES |= {title(*run): partial(same_tables, *run) for run in RUNS}
 
 
 def in_flight(name, game="kuhn", patience=1, **settings):
-    """A learner of whose iterations as many are in flight as can be, or as the simulator plays."""
+    """A solver with as many iterations in flight as the GPU, or the simulator, can run."""
     solver = solver_type(name)(game, device="cuda", in_flight=4 if is_simulated() else None, **settings)
     solver.limits = InFlightLimits(patience, 16.0)
     return solver
@@ -132,7 +132,7 @@ def launches():
 
 
 def most_at_once(solver, iterations):
-    """Learn; how many threads did so at the same time."""
+    """Train; returns the largest number of threads of a launch."""
     with launches() as found:
         solver._timed(iterations)
     return max(threads for _, _, threads in found)
@@ -195,7 +195,7 @@ def every_traversal_in_flight_is_counted(folder):
 
 
 @case
-def the_crowd_grows_with_what_was_learned(folder):
+def in_flight_iterations_grow_with_what_was_learned(folder):
     solver = in_flight("uct", patience=20)
     with launches() as found:
         solver._timed(150)
@@ -212,7 +212,7 @@ def the_crowd_grows_with_what_was_learned(folder):
 
 
 @case
-def the_crowd_keeps_to_its_limits(folder):
+def in_flight_iterations_stay_within_their_limits(folder):
     for limit in (1, 3):
         solver = felt.UCT("kuhn", device="cuda", in_flight=limit)
         solver.limits = InFlightLimits(1, 16.0)
@@ -266,7 +266,7 @@ def a_resumed_run_meets_the_opponent_of_the_checkpoint(folder):
 
 
 @case
-def learners_side_by_side_do_not_go_on_as_one(folder):
+def independent_learners_do_not_resume_as_one(folder):
     felt.ExternalMCCFR("kuhn", threads=2).run(100).save(folder)
     alone = felt.ExternalMCCFR("kuhn", device="cuda")
     with pytest.raises(felt.FeltError, match="holds 2 learners, one per thread"):
@@ -357,7 +357,7 @@ def deeper(table, amount):
     add(table, 1, 0, amount)
 
 
-def crowd(table, marks, before):
+def write_shared(table, marks, before):
     """Threads that all write to the same places."""
     thread = cuda.grid(1)
     add(table, 0, 1, thread + 0.5)
@@ -375,12 +375,12 @@ def changes_to_shared_tables_are_atomic(folder):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # the simulator's threads are Python's
     try:
-        build_for_cuda(crowd, {})[blocks, block](table, marks, before)
+        build_for_cuda(write_shared, {})[blocks, block](table, marks, before)
     finally:
         sys.setswitchinterval(interval)
     assert table.copy_to_host().tolist() == [[0.0, threads**2 / 2], [2.0 * threads, 0.0]]
     assert marks.copy_to_host().tolist() == [0, 64, 0]
-    # Each was told what was there before it, so that what they raised it by adds up.
+    # Each got the value before its own change, so the increments add up.
     raised_to, before = np.arange(threads) * 7 % 64 + 1, before.copy_to_host()
     assert np.maximum(raised_to - before, 0).sum() == 64
     assert set(before) <= {0, *raised_to.tolist()}
@@ -403,7 +403,7 @@ def shared_changes_are_exchanged_wherever_they_are_called(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuda_build, "_add", add_twice)
         patch.setattr(cuda_build, "_raise_to", tell_row)
-        build_for_cuda(crowd, {})[1, 1](there, to_gpu(marks), before)
+        build_for_cuda(write_shared, {})[1, 1](there, to_gpu(marks), before)
     assert there.copy_to_host().tolist() == [[0.0, 1.0], [4.0, 0.0]]
     assert before.copy_to_host().tolist() == [1]
     before = np.zeros(3, int)
@@ -425,20 +425,20 @@ def tell_row(table, row, value):
 def the_command_line_trains_there(folder):
     train = ["train", "kuhn", "--solver", "smooth-uct", "--out", str(folder / "run"), "--json"]
 
-    def told(*more):
+    def reported(*more):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             assert main([*train, *more]) == 0, err.getvalue()
         return json.loads(out.getvalue()), err.getvalue()
 
-    facts, _ = told("--episodes", "60", "--device", "cuda", "--in-flight", "1")
+    facts, _ = reported("--episodes", "60", "--device", "cuda", "--in-flight", "1")
     assert (facts["device"], facts["iterations"]) == ("cuda", 60)
     settings = tomllib.loads((folder / "run" / "run.toml").read_text())
     assert settings["device"] == gpu_name()
-    facts, said = told("--episodes", "40", "--device", "auto", "--in-flight", "1", "--resume")
+    facts, said = reported("--episodes", "40", "--device", "auto", "--in-flight", "1", "--resume")
     assert (facts["device"], facts["iterations"]) == ("cuda", 100)
     assert f"training on the GPU ({gpu_name()})" in said
-    facts, said = told("--episodes", "20", "--resume")
+    facts, said = reported("--episodes", "20", "--resume")
     assert (facts["device"], facts["iterations"], said) == ("cpu", 120, "")
     settings = tomllib.loads((folder / "run" / "run.toml").read_text())
     assert settings["device"] == "cpu"

@@ -1,4 +1,4 @@
-"""Players whose chances are known, and their hands: from the rules alone, for tests of models."""
+"""Players with known action probabilities and their hands, from the rules alone, for tests of models."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FOLD, CALL, RAISE = range(3)
 
 
 class Moment(NamedTuple):
-    """A decision, as the rules tell of it."""
+    """A decision, described by the rules."""
 
     me: int
-    words: tuple[str, ...]  # what all did before
+    words: tuple[str, ...]  # all actions before
     past: tuple[tuple[int, int, int], ...]  # the same: who, class of action, street
-    card: str  # his own; or two in hold'em
+    card: str  # the player's own; two in hold'em
     board: tuple[str, ...]
-    seen: tuple[str, ...]  # his information state
+    seen: tuple[str, ...]  # the player's information state
     paid: tuple[float, ...]
     street: int
     facing: bool
@@ -31,7 +31,7 @@ class Moment(NamedTuple):
 
     @property
     def facts(self) -> dict[str, int]:
-        """The numbers that models may ask for, from their definitions."""
+        """The facts that models may use, from their definitions."""
         bets = [(who, street) for who, klass, street in self.past if klass == RAISE]
         own = [klass for who, klass, _ in self.past if who == self.me]
         others = [klass for who, klass, _ in self.past if who != self.me and klass != FOLD]
@@ -51,17 +51,17 @@ class Moment(NamedTuple):
 
     @property
     def hand(self) -> tuple[str, bool]:
-        """His card, and whether it is paired."""
+        """The player's card, and whether it is paired."""
         return self.card, self.card in self.board
 
 
 @dataclass(frozen=True)
 class Habit:
-    """A player: what he does is drawn once for each key, from all distributions alike."""
+    """A player whose action probabilities are drawn once for each key, uniformly over all distributions."""
 
     key: Any  # from a moment
     seed: int = 0
-    bold: bool = True  # whether he ever raises a bet
+    bold: bool = True  # whether it ever raises a bet
 
     def chances(self, moment: Moment) -> np.ndarray:
         """[actions of the rules]."""
@@ -90,12 +90,12 @@ class ByPolicy:
 
 @cache
 def rules_of(game: str) -> Game:
-    """Reading the name of a game takes longer than a hand of it."""
+    """Cached, since parsing a name takes longer than playing a hand."""
     return load_game(game)
 
 
 class Table:
-    """A hand as it goes on, by the rules."""
+    """A hand in progress, by the rules."""
 
     def __init__(self, game: str) -> None:
         self.game = rules_of(game)
@@ -162,8 +162,8 @@ class Table:
         )  # fmt: skip
 
 
-def play(game: str, habits, hands: int, seed: int, names=("he", "she", "it")) -> list[HandRecord]:
-    """Hands of players by their habits, the first of whom sits in each seat in turn."""
+def play(game: str, habits, hands: int, seed: int, names=("ann", "bob", "cyd")) -> list[HandRecord]:
+    """Hands of players with these habits; seats rotate."""
     generator = np.random.default_rng(seed)
     records = []
     for number in range(hands):
@@ -197,7 +197,7 @@ def moments(record: HandRecord) -> list[tuple[Moment, str]]:
 
 
 def exact_cards(record: HandRecord, seat: int, habit) -> dict[str, float]:
-    """What he may hold in a small game when the other's card is known: every deal is played again."""
+    """The player's range in a small game, given the other's card: every deal is replayed."""
     found = {}
     for card in rules_of(record.game).deck:
         dealt = list(record.dealt)

@@ -1,4 +1,4 @@
-"""A game told from start to end, as text: what can be done, what is done, what each player has seen."""
+"""Playthroughs of a game as text: legal actions, actions taken, what each player has observed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = 20
 
 
 def playthrough(name: str) -> str:
-    """Three random plays; the drawing is that of Python's own generator, which does not change."""
+    """Three random plays, drawn by Python's own generator, which does not change."""
     game, tree, draw = load_game(name), compile_any(name), random.Random(name)
     enumerated = isinstance(tree, GameTree)
     lines = [

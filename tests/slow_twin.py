@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
-Information = tuple[int, tuple[str, ...]]  # player, everything that he has seen
+Information = tuple[int, tuple[str, ...]]  # player, everything that it has observed
 Profile = dict[Information, list[float]]
 
 
@@ -67,7 +67,7 @@ class SlowGame:
         return total
 
     def best_response(self, profile: Profile, player: int) -> float:
-        """The value of the best answer of one player."""
+        """The value of the best response of one player."""
         chosen = self.best_actions(profile, player)
         answer = dict(profile)
         for information, action in chosen.items():
@@ -75,7 +75,7 @@ class SlowGame:
         return self.values(self.root, answer)[player]
 
     def best_actions(self, profile: Profile, player: int) -> dict[Information, int]:
-        """By information sets: the action of highest value, the members weighed by the others' reach."""
+        """By infoset: the action of highest value, with histories weighted by the opponents' reach."""
         members = defaultdict(list)
 
         def collect(history, reach):
@@ -120,7 +120,7 @@ class SlowGame:
 
 
 class SlowCFR:
-    """CFR and its children as their papers write them, with the players updated in turn."""
+    """CFR and its variants as in their papers, with alternating updates."""
 
     def __init__(self, game: Game, rule: str, exponents: tuple[float, ...] = (1.5, 0.0, 2.0)) -> None:
         self.slow, self.rule = SlowGame(game), rule

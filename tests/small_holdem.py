@@ -174,7 +174,7 @@ def _first_edges(node: Any, place: tuple[int, ...]) -> Any:
 
 
 def slot_of(player: Player, node: Any, bucket: Any) -> Any:
-    """Where what he does at decisions with buckets begins, all of one street and seat (see BettingTree)."""
+    """The first slots of decisions with buckets, all of one street and seat (see BettingTree)."""
     facts, layout = player.betting.node[node], player.layout
     place = facts[..., KIND] >> 3 & 3, facts[..., PLAYER]
     inside = facts[..., PLACE] - layout.first_edge[place]
@@ -182,7 +182,7 @@ def slot_of(player: Player, node: Any, bucket: Any) -> Any:
 
 
 def tree_policy(tree: GameTree, player: Player) -> TabularPolicy:
-    """What the player does, row by row of the enumerated game, from what the rows have seen."""
+    """The player's policy of the enumerated game, from the observations of each infoset."""
     rows, node = tree.rows, player.betting.node
     word = np.array([WORDS.index(label) if label in WORDS else -1 for label in tree.labels])
     held = [
@@ -275,7 +275,7 @@ class SlowFlop:
     ) -> dict[int, Any]:
         """By node with which the flop begins: [hands] what it is worth to each.
 
-        We answer best at nodes where `best` says so, or everywhere if `ours` is not given.
+        We play a best response at nodes where `best` says so, or everywhere if `ours` is not given.
         """
         self._best = best or (lambda node: ours is None)
         self._seat, self._players = seat, [ours, other] if seat == 0 else [other, ours]

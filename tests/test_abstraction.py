@@ -269,9 +269,9 @@ def test_a_recipe_of_too_many_buckets_is_refused(street):
 
 
 def test_progress_reaches_the_whole(strengths):
-    told = []
-    load_abstraction("ehs:2")._make_tables(few_boards(strengths), 1, told.append)
-    assert sum(told) == pytest.approx(1.0, abs=0.01)
+    reported = []
+    load_abstraction("ehs:2")._make_tables(few_boards(strengths), 1, reported.append)
+    assert sum(reported) == pytest.approx(1.0, abs=0.01)
 
 
 def few_boards(tables, count=100):

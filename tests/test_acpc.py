@@ -504,7 +504,7 @@ def test_pokerkit_reads_our_logs(tmp_path):
 
 
 class Strange(Bot):
-    """Does what it is told to do wrong."""
+    """Fails in a given manner."""
 
     def __init__(self, game, fault):
         super().__init__(game)
@@ -552,7 +552,7 @@ def test_the_client_hears_the_examples_of_the_specification():
     assert player.result.won == -28.0
     assert player.result.faults == 3  # its end_hand fails
     assert player.answer("MATCHSTATE:0:2:rc/cc/crf:9d7s|/5d2cJc/3d") is None
-    assert player.result.hands == 3  # told twice, counted once
+    assert player.result.hands == 3  # reported twice, counted once
 
 
 def test_lines_of_the_dealer_that_are_none():
@@ -606,9 +606,9 @@ def test_a_dealer_that_talks_nonsense(capsys):
             port = str(listener.getsockname()[1])
             assert main(["acpc", "join", "127.0.0.1", port, "--bot", "always-call", "--game", "kuhn"]) == 0
     assert answers == [b"VERSION:2.0.0\r\n", b"MATCHSTATE:0:0::Qs|:c\r\n", b"MATCHSTATE:0:0:cr:Qs|:c\r\n"]
-    told = capsys.readouterr().out
-    assert "always-call played 1 hands of kuhn and won -2 chips (-2.0000 chips a hand)" in told
-    assert "2 lines of the dealer were ignored" in told
+    reported = capsys.readouterr().out
+    assert "always-call played 1 hands of kuhn and won -2 chips (-2.0000 chips a hand)" in reported
+    assert "2 lines of the dealer were ignored" in reported
 
 
 def test_there_is_no_dealer(capsys):

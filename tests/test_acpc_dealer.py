@@ -141,9 +141,9 @@ def test_many_hands_with_a_client_of_its_own(hands, tmp_path, sent):
         minimal = [sys.executable, str(here / "minimal_client.py"), "127.0.0.1", other, "random", "5"]
         second = subprocess.Popen(minimal, stdout=subprocess.PIPE, text=True)
         result = dealer.play(writer)
-        told, _ = own.communicate(timeout=30)
+        reported, _ = own.communicate(timeout=30)
         assert second.communicate(timeout=30)[0].strip() == str(hands)
-    session = json.loads(told)
+    session = json.loads(reported)
     assert (session["hands"], session["faults"], session["malformed"]) == (hands, 0, 0)
     assert session["winnings"] == pytest.approx(result.won[0])
     assert result.invalid == result.late == result.ignored == (0, 0)
@@ -478,8 +478,8 @@ def test_a_slow_reader_gets_every_line(sent):
         b"",
     ],
 )
-def test_who_does_not_say_the_version_is_turned_away(first):
-    """And the port stays open for one who does."""
+def test_a_client_that_does_not_send_the_version_is_rejected(first):
+    """The port stays open for a client that sends it."""
     with Dealer(RULES["kuhn"], hands=3, limits=Limits(start=20)) as dealer:
 
         def stranger():
@@ -505,8 +505,8 @@ def test_silent_connections_do_not_keep_others_out():
             player.close()
 
 
-def test_one_who_is_turned_away_as_he_speaks():
-    """His words and the newcomer that is one too many are found at the same moment."""
+def test_a_client_that_is_rejected_while_it_sends():
+    """Its message, and a connection beyond the limit, arrive at the same moment."""
     with Dealer(RULES["kuhn"], hands=3, limits=Limits(start=0.2)) as dealer:
         silent = [RawPlayer(dealer.ports[0]) for _ in range(MOST_PENDING)]
         with pytest.raises(FeltError, match="had not joined"):
@@ -623,12 +623,12 @@ def test_the_commands_play_a_match(tmp_path, capsys):
         "#--t_hand 600000",
         "#--t_per_hand 7000",
     ]
-    told = json.loads(capsys.readouterr().out)
-    assert (told["hands"], told["game"], told["unit"]) == (40, "kuhn(players=3)", "chips")
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["hands"], reported["game"], reported["unit"]) == (40, "kuhn(players=3)", "chips")
     scores = dict(
         zip(("Ann", "Bob", "Cid"), map(float, out.splitlines()[-1].split(":")[1].split("|")), strict=True)
     )
-    assert scores["Ann"] == pytest.approx(10 * told["winnings"])
+    assert scores["Ann"] == pytest.approx(10 * reported["winnings"])
     with pytest.raises(FileError, match=r"mine\.game"):
         list(read_log(log))
     assert len(list(read_log(log, read_definition(definition)))) == 40
@@ -652,11 +652,11 @@ def test_deal_as_json(capsys):
     with at_work(*(lambda port=port: patient(port) for port in ports)):
         assert main([*words, "--start-timeout", "20"]) == 0
     captured = capsys.readouterr()
-    told = json.loads(captured.out)
+    reported = json.loads(captured.out)
     assert captured.err.splitlines()[0] == " ".join(map(str, ports))
-    assert [player["name"] for player in told["players"]] == ["player1", "player2"]
-    assert sum(player["score"] for player in told["players"]) == 0
-    assert (told["hands"], told["players"][0]["late"], told["players"][0]["left"]) == (5, 0, None)
+    assert [player["name"] for player in reported["players"]] == ["player1", "player2"]
+    assert sum(player["score"] for player in reported["players"]) == 0
+    assert (reported["hands"], reported["players"][0]["late"], reported["players"][0]["left"]) == (5, 0, None)
 
 
 @pytest.mark.parametrize(

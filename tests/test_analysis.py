@@ -1,4 +1,4 @@
-"""What a person is told after a hand: against slow twins, closed forms, phevaluator, the arena's kernels."""
+"""The review of a hand, compared with slow twins, closed forms, phevaluator and the arena's kernels."""
 
 from __future__ import annotations
 
@@ -660,7 +660,7 @@ def test_three_players_before_the_flop():
     assert found["cells"]["72o"] == pytest.approx([1 / 3] * 3)
 
 
-def test_what_cannot_be_shown_is_told_in_a_sentence():
+def test_what_cannot_be_shown_is_reported_in_a_sentence():
     game, leduc = Holdem(), felt.load_game("leduc")
     bot = load_bot("random", game)
     with pytest.raises(FeltError, match="'bet' is not a legal action there; legal are fold, call, raise"):

@@ -1,4 +1,4 @@
-"""Matches: kernels, bots that are asked and a slow twin, hand by hand; what is won; and what can go wrong."""
+"""Matches: kernels, bots called in Python and a slow twin, hand by hand; winnings; and faults."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def contest_of(game: str, words, *, dealing: str, compiled: bool, seed: int = 3)
 
 def facts_of(result):
     """All that does not depend on clocks; text, so that nan equals nan."""
-    told = [
+    reported = [
         (score.name, score.hands, score.won, score.plain, score.by_seat, score.style, score.stats.faults)
         for score in result.scores
     ]
-    return repr((result.game, result.dealing, result.deals, result.hands, result.verdict, told))
+    return repr((result.game, result.dealing, result.deals, result.hands, result.verdict, reported))
 
 
 # Hands: kernels, bots that are asked, and the twin.
@@ -165,8 +165,8 @@ def test_means_errors_and_styles_are_those_of_the_twin(game, words, dealing, com
         assert score.plain.mean == pytest.approx(mean, abs=1e-12)
         assert score.plain.error == pytest.approx(error, rel=1e-9)
         style = score.style
-        told = style.seen_flops, style.early_aggression, style.late_aggression
-        assert told == pytest.approx(twin.style(deals, participant))
+        reported = style.seen_flops, style.early_aggression, style.late_aggression
+        assert reported == pytest.approx(twin.style(deals, participant))
         seats = {seat: [] for seat in range(twin.game.players)}
         for one in (one for hands in deals for one in hands):
             for seat, who in enumerate(one.seating):
@@ -277,13 +277,13 @@ def test_a_match_finds_the_exact_value(game, dealing, hands):
 
 
 def test_the_number_of_threads_does_not_matter():
-    told = {
+    reported = {
         facts_of(
             match("random", "probe", game=TWO, hands=900, session=70, dealing=FRESH, processes=processes)
         )
         for processes in (1, 2, 3)
     }
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 @pytest.mark.slow
@@ -328,7 +328,7 @@ match(*bots, **settings, folder=folder, progress=progress)
     ("game", "compiled", "bots"),
     [("kuhn(players=3)", True, ["random", "probe", "probe"]), ("leduc", False, [f"{OWN}:Novice", "random"])],
 )
-def test_a_match_that_was_killed_goes_on_as_if_it_had_not_been(game, compiled, bots, tmp_path):
+def test_a_killed_match_resumes_to_the_same_result(game, compiled, bots, tmp_path):
     arguments = [str(tmp_path / "killed"), game, str(int(compiled)), *bots]
     ended = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
@@ -382,7 +382,7 @@ def is_alive(process: int) -> bool:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_longer_match_goes_on_from_a_shorter_one(compiled, tmp_path):
+def test_a_longer_match_continues_a_shorter_one(compiled, tmp_path):
     settings = {"game": "leduc", "session": 30, "seed": 9, "compiled": compiled}
     bots = "random", "always-raise"
     short = match(*bots, hands=200, folder=tmp_path / "one", **settings)
@@ -579,23 +579,23 @@ def test_a_bot_derived_from_a_policy_plays_as_it_says(base):
 
     game = felt.load_game("leduc")
     own = Own("always-raise", game) if base is RuleBot else Own(felt.random_policy("leduc", 1), game)
-    told = match(own, RuleBot("always-raise", game), hands=40)
-    assert told.scores[0].plain.mean == -1.0  # the ante
+    reported = match(own, RuleBot("always-raise", game), hands=40)
+    assert reported.scores[0].plain.mean == -1.0  # the ante
 
 
 @pytest.mark.parametrize("base", [RuleBot, TreeBot])
-def test_a_bot_derived_from_a_policy_is_told_how_hands_end(base):
-    told = []
+def test_a_bot_derived_from_a_policy_observes_how_hands_end(base):
+    reported = []
 
     class Own(base):
         def end_hand(self, view, won):
-            told.append(won)
+            reported.append(won)
 
     game = felt.load_game("leduc")
     own = Own("always-raise", game) if base is RuleBot else Own(felt.random_policy("leduc", 1), game)
     result = match(own, RuleBot("always-raise", game), hands=40)
-    assert len(told) == 40
-    assert sum(told) / 40 == pytest.approx(result.scores[0].plain.mean)
+    assert len(reported) == 40
+    assert sum(reported) / 40 == pytest.approx(result.scores[0].plain.mean)
 
 
 # Bots that misbehave.

@@ -27,11 +27,11 @@ from browser import (
     contrast,
     expect,
     figures,
-    kept_hands,
     looks,
     overflow,
     space,
     spoken,
+    stored_hands,
     tab_to,
     tap,
     type_key,
@@ -121,7 +121,7 @@ def sit_down(page: Page, game: str, bots: list[str]) -> None:
 
 def check_finished_hand(player: Player, database: Path, game: str) -> None:
     """What the page says of a hand that is over, against the file and a shuffle of our own."""
-    page, (number, won, _) = player.page, kept_hands(database, player.session)[-1]
+    page, (number, won, _) = player.page, stored_hands(database, player.session)[-1]
     assert player.number == number
     lines = player.lines()
     assert lines[0].startswith(f"Hand {number}.")
@@ -273,7 +273,7 @@ def test_a_double_click_acts_once(visit, server):
         wishes.append(message)
         return message
 
-    between(page, lambda told: None if deaf else told, up)
+    between(page, lambda reported: None if deaf else reported, up)
     page.goto(f"{server.url}/play/{server.begin('holdem', 'always-call')}")
     Player(page)
     deaf.append(True)  # the answer is on its way
@@ -413,7 +413,7 @@ def play_against(visit: Visits, server: Server, what: str) -> Page:
 
 
 @pytest.mark.parametrize("what", [slow(what) if place else what for place, what in enumerate(LIES)])
-def test_a_deal_that_was_tampered_with_is_told_loudly(visit, server, what):
+def test_a_deal_that_was_tampered_with_is_reported_prominently(visit, server, what):
     page = play_against(visit, server, what)
     fairness = page.get_by_role("alert").filter(has_text="FAILED verification")
     expect(fairness).to_be_visible()
@@ -488,7 +488,7 @@ def test_a_nonce_is_drawn_once_a_hand(visit, server):
 
 
 @pytest.mark.slow
-def test_cards_that_changed_over_a_reload_are_told(visit, server):
+def test_cards_that_changed_over_a_reload_are_reported(visit, server):
     page, lying = visit.blank(), [True]
     between(page, lambda message: lie(message, "own card, once") if lying else message)
     page.goto(f"{server.url}/play/{server.begin('leduc', 'always-call')}")
@@ -662,7 +662,7 @@ def test_two_sessions_are_separate(visit, server, database):
 def test_a_stale_click_gets_a_sentence_and_changes_nothing(visit, server):
     one = at_table(visit, server, "holdem", "always-call")
     page, deaf = visit.blank(), []
-    between(page, lambda told: None if deaf else told)
+    between(page, lambda reported: None if deaf else reported)
     page.goto(one.page.url)
     two = Player(page)
     one.deal()
@@ -875,8 +875,8 @@ def test_a_replay_goes_forth_and_back(visit, server):
         decision["actions"][review["steps"][decision["step"]]["chosen"]]["loss"]
         for decision in losses["decisions"]
     )
-    told = figures(page.locator(".loss-sum").text_content())
-    assert told == ([] if cost < 0.005 else [pytest.approx(cost, abs=0.00501)])
+    reported = figures(page.locator(".loss-sum").text_content())
+    assert reported == ([] if cost < 0.005 else [pytest.approx(cost, abs=0.00501)])
 
 
 @pytest.mark.slow
@@ -965,7 +965,7 @@ def test_costs_within_their_interval_are_not_called_costs(visit, server):
 
 
 @pytest.mark.slow
-def test_losses_that_cannot_be_had_are_told(visit, server):
+def test_losses_that_cannot_be_had_are_reported(visit, server):
     visit.forgive("status of 500")
     hand = finished(server, "leduc", "random")
     page = visit.blank()
@@ -990,9 +990,9 @@ def test_a_link_to_a_hand_shows_it_to_others_and_nothing_of_the_session(visit, s
     expect(stranger.locator("#losses")).to_contain_text("Exact")
     expect(stranger.locator("#back")).to_be_hidden()
     expect(stranger.locator("#fairness")).to_have_attribute("data-fair", "unseen")
-    told = [stranger.content(), *bodies, *(text for _, text in _fetched(stranger, bodies))]
-    assert len(told) > 5
-    assert not any(session in text for text in told)
+    reported = [stranger.content(), *bodies, *(text for _, text in _fetched(stranger, bodies))]
+    assert len(reported) > 5
+    assert not any(session in text for text in reported)
     row.click()
     player.page.wait_for_url("**/hand/*")
     player.page.get_by_role("link", name="Back to the table").click()
@@ -1027,7 +1027,7 @@ def test_many_hands_come_in_pages(visit, server, database):
     expect(rows).to_have_count(57)
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
     won = [figures(text)[0] for text in page.locator("#hands .hand-won").all_text_contents()]
-    assert won == [row[1] for row in kept_hands(database, window.session)][::-1]
+    assert won == [row[1] for row in stored_hands(database, window.session)][::-1]
     check_score(page, database, window.session, big_blind=None)
 
 
@@ -1154,19 +1154,19 @@ def check_matrix(page: Page, server: Server, line: str) -> None:
         1
     ]
     expect(page.locator("#line-text")).to_have_text(re.compile(re.escape(matrix["text"]) + r"\.$", re.I))
-    told = page.locator("[data-hand]").evaluate_all(
+    reported = page.locator("[data-hand]").evaluate_all(
         "all => all.map((cell) => [cell.dataset.hand, cell.ariaLabel])"
     )
-    assert len(told) == 169
-    for hand, label in told:
+    assert len(reported) == 169
+    for hand, label in reported:
         assert all(map(near, shares(label), matrix["cells"][hand]))
         assert len(shares(label)) == len(matrix["cells"][hand])
     overall = shares(page.locator(".overall p").text_content() or "")
     assert all(map(near, overall, matrix["overall"]))
     hands = {"AA": 6, "AKs": 4, "AKo": 12}
-    weights = {hand: hands["AA"] if len(hand) == 2 else hands["AK" + hand[2]] for hand, _ in told}
+    weights = {hand: hands["AA"] if len(hand) == 2 else hands["AK" + hand[2]] for hand, _ in reported}
     assert sum(weights.values()) == math.comb(52, 2)
-    mean = sum(weights[hand] * matrix["cells"][hand][-1] for hand, _ in told) / math.comb(52, 2)
+    mean = sum(weights[hand] * matrix["cells"][hand][-1] for hand, _ in reported) / math.comb(52, 2)
     assert near(overall[-1], mean)
 
 

@@ -437,7 +437,7 @@ class Numbers:
         return {"squares": np.arange(100) ** 2}, {"about": "squares"}
 
 
-def test_what_is_kept_is_made_once(tmp_path):
+def test_cached_arrays_are_built_once(tmp_path):
     numbers = Numbers(tmp_path / "numbers")
     first, second = numbers.get(), numbers.get()
     assert numbers.made == 1
@@ -535,7 +535,7 @@ def test_of_several_who_make_the_same_the_first_one_counts(tmp_path):
     assert sorted(tmp_path.iterdir()) == [quick.folder, half_way]
 
 
-def test_names_of_what_is_kept_tell_words_apart():
+def test_cache_names_distinguish_words():
     names = {cache_name(word, [files]) for word in ("ehs:1", "ehs 1", "EHS:1")}
     assert len(names) == 3
     assert all(name.startswith("ehs-1-") for name in names)
@@ -580,7 +580,7 @@ def test_buckets_of_another_abstraction_are_built_again(small_cache):
         assert three.tables().river.max() == 2
 
 
-def test_buckets_that_cannot_be_kept_are_made_in_memory(small_cache):
+def test_buckets_that_cannot_be_cached_stay_in_memory(small_cache):
     small_cache.write_text("in the way")
     with pytest.warns(UserWarning, match="The table of ehs:3 is not stored"):
         tables = abstraction.load_abstraction("ehs:3").tables()

@@ -21,6 +21,7 @@ from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, main
+from openfelt.core import files
 from openfelt.solve.registry import SOLVERS
 
 
@@ -390,6 +391,16 @@ def test_bench_reports_ratios(capsys, tmp_path):
     assert "no benchmarks" in capsys.readouterr().err
 
 
+def test_what_a_file_says_does_not_control_the_terminal(capsys, tmp_path):
+    (tmp_path / "x.game").write_text("\x1b[2Jlimit\n")
+    assert main(["acpc", "deal", "--definition", "x.game", "--hands", "1"]) == 2
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert r"'\x1b[2Jlimit' is not a line" in error
+    assert main(["games", "kuhn" * 5000]) == 2
+    assert len(capsys.readouterr().err) < 6000
+
+
 def test_a_damaged_run_says_so(capsys, tmp_path):
     assert main(["train", "kuhn", "--iterations", "20", "--out", "run"]) == 0
     capsys.readouterr()
@@ -399,6 +410,47 @@ def test_a_damaged_run_says_so(capsys, tmp_path):
     (tmp_path / "run" / "run.toml").write_text('game = "kuhn"\nsolver = "pcfr+"\nseed = "x"\n[parameters]\n')
     assert main(["train", "kuhn", "--iterations", "20", "--out", "run", "--resume"]) == 2
     assert "damaged" in capsys.readouterr().err
+
+
+def test_resume_verifies_the_metrics(capsys, tmp_path):
+    words = ["train", "kuhn", "--solver", "cfr+", "--iterations", "20", "--out", "run"]
+    assert main(words) == 0
+    path = tmp_path / "run" / "metrics.csv"
+    whole = path.read_text()
+    assert len(whole.splitlines()) > 4
+    path.write_text(whole.replace("0.", "1.", 1))
+    assert main([*words, "--resume"]) == 2
+    assert "metrics.csv was changed after it was saved; delete it" in capsys.readouterr().err
+    path.write_text("".join(whole.splitlines(keepends=True)[:-2]))  # as a kill before its last save leaves it
+    assert main([*words, "--resume"]) == 0
+    assert path.read_text().startswith(whole)
+    path.unlink()
+    before = felt.CFRPlus("kuhn")
+    before.resume(tmp_path / "run" / "checkpoint")
+    assert main([*words, "--resume"]) == 0
+    assert path.read_text().startswith(whole)
+    assert len(path.read_text().splitlines()) > len(before.measurements) + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"iterations": "many"}, "counts or measurements"),
+        ({"seconds": -1.0}, "counts or measurements"),
+        ({"measurements": [[1, 2]]}, "counts or measurements"),
+        ({"measurements": [[1, 0.5, "x", 1.0]]}, "counts or measurements"),
+        ({"seed": 5}, "names the seed 0, its checkpoint 5"),
+    ],
+)
+def test_resume_refuses_a_hostile_checkpoint(change, says, capsys, tmp_path):
+    words = ["train", "kuhn", "--solver", "cfr+", "--iterations", "2", "--out", "run"]
+    assert main(words) == 0
+    path = tmp_path / "run" / "checkpoint" / "manifest.json"
+    manifest = json.loads(path.read_text()) | change
+    path.write_text(json.dumps(manifest | {"seal": files._seal(manifest)}))
+    capsys.readouterr()
+    assert main([*words, "--resume"]) == 2
+    assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
@@ -565,7 +617,7 @@ def test_training_by_episodes_and_going_on(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["iterations"] == 3000
 
 
-def test_regret_learners_go_on_with_as_many_threads(capsys, tmp_path):
+def test_regret_solvers_resume_with_the_same_number_of_threads(capsys, tmp_path):
     train = ["train", "leduc", "--solver", "external-mccfr", "--out", "run", "--iterations", "200"]
     assert main([*train, "--threads", "2"]) == 0
     assert main([*train, "--threads", "2", "--resume"]) == 0
@@ -589,7 +641,7 @@ def test_greedy_and_average_policies_of_a_run(capsys, tmp_path):
     assert main(again) == 0
 
 
-def test_a_run_of_which_only_the_policy_is_kept(capsys, tmp_path):
+def test_a_run_of_which_only_the_policy_is_saved(capsys, tmp_path):
     train = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "500", "--out", "run", "--json"]
     assert main([*train, "--policy-only"]) == 0
     assert json.loads(capsys.readouterr().out)["iterations"] == 500

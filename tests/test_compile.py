@@ -1,4 +1,4 @@
-"""The compiler: what it refuses, what it keeps on disk, and Gambit files in and out."""
+"""The compiler: what it refuses, what it caches on disk, and Gambit files read and written."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_sizes_are_known_without_building():
     assert explore(felt.load_game("princess_monster(3,3,13)")).num_histories == 49_353_907
 
 
-def test_large_trees_are_kept_on_disk(tmp_path, monkeypatch):
+def test_large_trees_are_cached_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "LARGE", 1_000)
     monkeypatch.setenv("OPENFELT_CACHE", str(tmp_path))
     game = felt.load_game("leduc")
@@ -372,12 +372,56 @@ HEAD = 'EFG 2 R "x" { "one" "two" }\n'
         HEAD + 'c "" 1 "" { "a" "b" } 0\nt "" 0\nt "" 0\n',
         HEAD + 'p "" 1 1 "" { } 0\n',
         HEAD + 'p "" 1 1 0\n',
+        HEAD + 't "" 1 "" { 1_0, -10 }\n',
+        HEAD + 't "" one "" { 1, -1 }\n',
+        HEAD + 't "" 1 "not closed { 1, -1 }\n',
+        HEAD + 'p "" 1 1 "" { a b } 0\nt "" 0\nt "" 0\n',
+        HEAD + 'c "" 1 "" { "a" "b" 0.5 0.5 } 0\nt "" 0\nt "" 0\n',
+        'EFG 2 R "x" { one two }\nt "" 1 "" { 1, -1 }\n',
     ],
 )
 def test_odd_efg_files(text, tmp_path):
     (tmp_path / "odd.efg").write_text(text)
     with pytest.raises(felt.FileError, match="not a complete"):
         felt.load_game(tmp_path / "odd.efg")
+
+
+TWICE = """EFG 2 R "twice" { "one" "two" }
+c "" 1 "coin" { "h" 1/2 "t" 1/2 } 0
+p "" 1 1 "first" { "a" "b" } 0
+t "" 1 "win" { 1, -1 }
+t "" 2 "loss" { -1, 1 }
+p "" 1 1 "first" { "a" "b" } 0
+t "" 1 "win" { 1, -1 }
+t "" 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (
+            'p "" 1 1 "first"',
+            'p "" 1 1 "second"',
+            "Information set 1 of player 1 is called 'first' and also 's",
+        ),
+        ('{ "a" "b" }', '{ "a" "c" }', "Information set 1 of player 1 is defined twice"),
+        ('"win" { 1, -1 }', '"win" { 2, -2 }', "Outcome 1 is defined twice"),
+    ],
+)
+def test_an_efg_that_uses_a_number_for_two_things_is_refused(before, after, says, tmp_path):
+    (tmp_path / "game.efg").write_text(TWICE)
+    assert felt.check_game(tmp_path / "game.efg").infosets == 1
+    first, _, rest = TWICE.rpartition(before)
+    (tmp_path / "changed.efg").write_text(first + after + rest)
+    with pytest.raises(felt.FileError, match=says):
+        felt.check_game(tmp_path / "changed.efg")
+
+
+def test_the_efg_outcome_zero_has_no_payoffs(tmp_path):
+    (tmp_path / "game.efg").write_text(HEAD + 'c "" 1 "" { "a" 1 } 0 "" { 1, -1 }\nt "" 0\n')
+    with pytest.raises(felt.FileError, match="Outcome 0 is defined twice"):
+        felt.load_game(tmp_path / "game.efg")
 
 
 def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):
@@ -388,7 +432,7 @@ def test_an_efg_whose_chances_do_not_sum_to_one(tmp_path):
 
 @pytest.mark.parametrize("labels", [("", "5"), ("a", "a"), ("", ""), ("#7", "")])
 def test_efg_labels_that_look_alike(labels, tmp_path):
-    """Player 2 sees the coin in two information sets, 5 and 7, whatever their labels: he can always win."""
+    """Player 2 sees the coin in two information sets, 5 and 7, whatever their labels: it can always win."""
     sets = [
         f'p "" 2 {number} "{label}" {{ "h" "t" }} 0\n' for number, label in zip((5, 7), labels, strict=True)
     ]
@@ -403,7 +447,7 @@ def test_efg_labels_that_look_alike(labels, tmp_path):
 
 
 def test_an_information_set_reached_in_two_ways(tmp_path):
-    """Player 1 moves again either at once or after chance, in one information set: he cannot tell which."""
+    """Player 1 moves again either at once or after chance, in one information set: it cannot tell which."""
     (tmp_path / "two.efg").write_text(
         HEAD + 'c "" 1 "" { "l" 1/2 "r" 1/2 } 0\n'
         'p "" 1 1 "I1" { "a" } 0\np "" 1 2 "I2" { "x" "y" } 0\n'

@@ -64,6 +64,7 @@ def test_a_public_name_is_documented(name):
     assert ("Returns" in found) == (returns not in (False, None, "None")), f"felt.{name}: Returns"
 
 
+@pytest.mark.true_buckets
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -51,7 +51,7 @@ def test_kuhns_equilibria(gamma):
 
 
 def kuhn_error(gamma: float, policy: felt.TabularPolicy) -> float:
-    """Squared error to one equilibrium; who always bets his king is free at a row he never reaches."""
+    """Squared error to one equilibrium; infosets that the plan itself never reaches do not count."""
     errors = (kuhn_policy(gamma).probabilities - policy.probabilities) ** 2
     if gamma == 1:
         errors[policy.tree.slots(policy.tree.find_row(0, "K pass bet"))] = 0

@@ -1,4 +1,4 @@
-"""Exact values of two-player hold'em, against the enumerating code on small decks and a slow twin."""
+"""Exact values of two-player hold'em, compared with enumeration on small decks and a slow twin."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BOTH = (0, 1)
 
 @cache
 def nine_cards():
-    """The whole game with one bet a street, and players that are as different as can be."""
+    """The whole game with one bet a street, and very different players."""
     game = SmallHoldem(NINE.ranks, NINE.suits, bets=1)
     players = [
         random_player(NINE, 1, seed=1),
@@ -42,7 +42,7 @@ def nine_cards():
 
 
 def all_flops(deck: Deck) -> list[Flop]:
-    """Each by itself, without symmetry."""
+    """All flops, without suit symmetry."""
     return [Flop(cards, np.zeros(1, np.int64)) for cards in combinations(live_cards(deck), 3)]
 
 
@@ -107,7 +107,7 @@ def test_mixtures_of_little():
 
 
 def flop_values(task: Task, deck: Deck, flop: tuple[int, ...]):
-    """[roots, 1326] what the engine finds before it puts hands of a kind together."""
+    """[roots, 1326] the engine's values before it averages over classes of hole cards."""
     values, _ = FlopSolver(task, deck).by_hand(Flop(flop, np.zeros(1, np.int64)))
     return values[0, :, : len(task.other.betting.flop_roots)].T
 
@@ -176,7 +176,7 @@ def test_always_fold_loses_750_mbb_a_game(bets):
 
 @pytest.mark.parametrize("name", ["always-call", slow("always-raise")])
 def test_blind_players_break_even(name):
-    """All hands are shown, for the same pot whatever they are: by symmetry nobody wins."""
+    """All hands are shown, for the same pot: by symmetry nobody wins."""
     for seat in BOTH:
         assert solve(Task(rule_player(name), seat, rule_player("always-call")), TEN) == pytest.approx(
             0, abs=1e-9
@@ -189,13 +189,13 @@ def test_blind_players_break_even(name):
 def test_flops_of_the_full_deck():
     flops = Deck().flops
     assert len(flops) == 1755
-    assert sum(flop.ways for flop in flops) == math.comb(52, 3)
+    assert sum(flop.multiplicity for flop in flops) == math.comb(52, 3)
     for flop in flops[::50]:
-        assert len(set(seen_through(flop.cards, flop.seen_as))) == flop.ways
+        assert len(set(seen_through(flop.cards, flop.seen_as))) == flop.multiplicity
 
 
 def seen_through(cards, orders):
-    """What a set of cards becomes by each permutation."""
+    """The images of a set of cards under permutations of suits."""
     return [tuple(sorted(PERMUTED_CARD[order, list(cards)].tolist())) for order in orders]
 
 

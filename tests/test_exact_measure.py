@@ -1,4 +1,4 @@
-"""Measuring a hold'em player: stopping and going on, estimates from some flops, bad input."""
+"""Measuring a hold'em player: stopping and resuming, estimates from sampled flops, bad input."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Stopped(Exception):
 
 def stop_after(count):
     """A progress that stops the work, as a Ctrl-C does."""
-    told = []
+    reported = []
 
     def progress(_):
-        told.append(1)
-        if len(told) > count:
+        reported.append(1)
+        if len(reported) > count:
             raise Stopped
 
     return progress
@@ -52,11 +52,11 @@ def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
     assert found.won == tuple(solve(Task(player, seat), NINE, precision=PRECISION) for seat in range(2))
 
 
-def test_what_is_kept_of_another_is_refused(tmp_path):
+def test_a_checkpoint_of_another_measurement_is_refused(tmp_path):
     Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path).run()
-    with pytest.raises(FeltError, match="holds values of probe"):
+    with pytest.raises(FeltError, match="holds another measurement, of probe"):
         Measure(rule_player("random", 1), deck=NINE, folder=tmp_path)
-    with pytest.raises(FeltError, match="holds values of probe"):
+    with pytest.raises(FeltError, match="holds another measurement, of probe"):
         Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path, sample=some_flops(NINE, 5, 0))
 
 
@@ -67,7 +67,7 @@ def test_estimates_scatter_round_the_truth_as_their_intervals_say():
     found = []
     for seed in range(200):
         some = Measure(player, ours, deck=NINE, sample=some_flops(NINE, 100, seed))
-        for seat in range(2):  # what was worked out once
+        for seat in range(2):  # already solved
             places = np.searchsorted(truth._sample.kinds, some._sample.kinds)
             some.values[seat] = truth.values[seat, places]
             some.done[seat] = True
@@ -81,7 +81,7 @@ def test_estimates_scatter_round_the_truth_as_their_intervals_say():
 
 
 def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
-    """In the mean: it is fitted to them before the flop."""
+    """On average, since its preflop strategy is fitted to the sample."""
     player = rule_player("always-raise", 2)
     truth = Measure(player, deck=NINE)
     exact = truth.run()
@@ -95,7 +95,7 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["exploit", "poki-like"], "has no tabular policy"),
         (["exploit", "always-call", "--flops", "1"], "two flops or more"),
@@ -106,17 +106,17 @@ def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
         (["exploit", "always-call + "], "'' is not a part of a mixture"),
         (["exploit", "2 * + always-call"], "'2 *' is not a part of a mixture"),
         (["exploit", "-1 * always-call + probe"], "one non-negative weight per policy"),
-        (["exploit", "always-call + probe", "--leaks"], "not of a mixture"),
+        (["exploit", "always-call + probe", "--leaks"], "not for a mixture"),
         (
             ["value", "always-call + probe", "always-fold + probe", "--exact"],
             "At most one of the two can be a mixture",
         ),
     ],
 )
-def test_bad_input_gets_one_sentence(words, told, capsys):
+def test_bad_input_gets_one_sentence(words, reported, capsys):
     assert main(words) != 0
     text = capsys.readouterr().err
-    assert told in text
+    assert reported in text
     assert len(text.strip().splitlines()) == 1
 
 
@@ -125,28 +125,28 @@ def test_mixtures_go_by_their_names(capsys, monkeypatch):
     monkeypatch.setattr("openfelt.measure.holdem.exploitability.Deck", partial(Deck, 3, 3))
     parts = [rule_player(name) for name in ("always-call", "always-raise")]
 
-    def told(*words):
+    def reported(*words):
         assert main([*words, "--device", "cpu", "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    facts = told("exploit", "3 * always-call + always-raise")
+    facts = reported("exploit", "3 * always-call + always-raise")
     wanted = measure_exploit(mixed(parts, [3, 1]))
     assert facts["exploitability"] == pytest.approx(wanted.mbb, rel=1e-14)
     assert facts["unit"] == "mbb/h"
     assert facts["policy"] == wanted.name == "0.75 always-call + 0.25 always-raise"
-    against = told("value", "probe", "always-call + always-raise", "--exact")
-    turned = told("value", "always-call + always-raise", "probe", "--exact")
+    against = reported("value", "probe", "always-call + always-raise", "--exact")
+    turned = reported("value", "always-call + always-raise", "probe", "--exact")
     assert turned["by_seat"] == [-each for each in reversed(against["by_seat"])]
     assert (turned["policy"], turned["opponent"]) == (against["opponent"], against["policy"])
-    alone = [told("value", "probe", part.name, "--exact")["mean"] for part in parts]
-    assert against["mean"] == pytest.approx(np.mean(alone), rel=1e-5)  # for it is linear
+    alone = [reported("value", "probe", part.name, "--exact")["mean"] for part in parts]
+    assert against["mean"] == pytest.approx(np.mean(alone), rel=1e-5)  # the value is linear in the mixture
 
 
-def test_mixtures_are_kept_with_their_weights(tmp_path):
+def test_checkpoints_of_mixtures_depend_on_the_weights(tmp_path):
     parts = [rule_player(name, 1) for name in ("probe", "random")]
     Measure(mixed(parts, [1, 2]), deck=NINE, folder=tmp_path).run()
     assert Measure(mixed(parts, [2, 4]), deck=NINE, folder=tmp_path).done.all()
-    with pytest.raises(FeltError, match="holds values of"):
+    with pytest.raises(FeltError, match="holds another measurement, of"):
         Measure(mixed(parts, [2, 1]), deck=NINE, folder=tmp_path)
 
 

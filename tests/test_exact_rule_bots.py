@@ -1,4 +1,4 @@
-"""Bots by formula as players of exact values: against what the bots do when they are dealt hands."""
+"""Formula bots as players of the exact engine, compared with what the bots do with dealt hands."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SomeBoards:
             self.player = player_on(name, self.numbers)
 
     def does(self, node, hole, board):
-        """What he does at a decision, as kernels find it."""
+        """The player's strategy at a decision, as kernels look it up."""
         facts, layout = self.player.betting.node[node], self.player.layout
         place = street_of(self.player.betting.node, node), int(facts[PLAYER])
         number, seen_as = find_board(board)
@@ -68,7 +68,7 @@ def strengths_on(numbers):
 
 
 def asked(bot, view, seed=0):
-    """What the bot does, as probabilities of a bot without dice."""
+    """The action of a deterministic bot, as probabilities."""
     word = bot.act(view, Dice(seed), Clock())
     return [float(word == each) for each in view.actions]
 
@@ -135,7 +135,7 @@ def test_with_every_hand_on_a_board(on_one_board, line):
 
 
 def test_at_every_decision_of_the_tree(on_one_board):
-    """The bots are asked once for each state of the betting, here after each line."""
+    """The engine queries a bot once per betting state; here it is queried after each line."""
     bot, node, count = load_bot(on_one_board.name, GAME), on_one_board.player.betting.node, 0
     walk = [(0, first_betting(2), ())]
     while walk:

@@ -283,10 +283,10 @@ def test_resumed_is_as_if_never_stopped(straight, tmp_path):
     freeze_out(*BOTS, games=3, folder=folder, **SMALL)
     parts = folder / PARTS
     parts.write_text(parts.read_text()[:-30])  # killed while it wrote
-    told = []
-    resumed = freeze_out(*BOTS, games=8, folder=folder, progress=told.append, **SMALL)
+    reported = []
+    resumed = freeze_out(*BOTS, games=8, folder=folder, progress=reported.append, **SMALL)
     assert outcome(resumed) == straight
-    assert told == [hands for _, hands, _ in straight]
+    assert reported == [hands for _, hands, _ in straight]
     assert len(parts.read_text().splitlines()) == 8
     before = parts.read_text()
     assert outcome(freeze_out(*BOTS, games=8, folder=folder, **SMALL)) == straight
@@ -348,7 +348,7 @@ def test_every_street_is_tried_before_the_clock_counts():
     assert len(bots[0].asked) == 8 + 4 + 4
 
 
-def test_faults_are_counted_and_told():
+def test_faults_are_counted_and_reported():
     class Faulty(Bot):
         def act(self, view, dice, clock):
             return "jump" if len(view.line) % 2 else str(1 // 0)
@@ -399,9 +399,9 @@ def test_command(capsys, tmp_path):
 def test_bad_input_is_one_sentence(words, says, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["freezeout", *words]) == 2
-    told = capsys.readouterr().err
-    assert says in told
-    assert told.count("\n") == 1
+    reported = capsys.readouterr().err
+    assert says in reported
+    assert reported.count("\n") == 1
 
 
 def test_objects_and_processes():

@@ -235,7 +235,7 @@ def test_hands_by_hand(tmp_path):
     expected = HandRecord(
         "holdem", 7, ("a", "b"), ("Ah", "Ad", HIDDEN, HIDDEN), ("raise", "fold"), (-2.0, 2.0)
     )
-    actions = ["d dh p1 Ah", "d dh p2 ??", "d dh p1 Ad", "p2 cbr 4 # he smiles", "# a pause", "", "p1 f"]
+    actions = ["d dh p1 Ah", "d dh p2 ??", "d dh p1 Ad", "p2 cbr 4 # a smile", "# a pause", "", "p1 f"]
     for text in (fields(), fields(actions=actions), fields(winnings=[0, 6]), fields(hand="7", players=None)):
         path.write_text(text)
         (record,) = read_phh(path)

@@ -40,6 +40,6 @@ def test_it_solves_the_game_with_a_coin(seat):
     assert sure == pytest.approx(value, abs=2e-3)
 
 
-def test_runs_go_on_where_they_stopped():
+def test_runs_resume_where_they_stopped():
     at_once, in_parts = both("leduc", 0, 0.5)[0].run(20), both("leduc", 0, 0.5)[0].run(7).run(13)
     assert np.array_equal(at_once.probabilities, in_parts.probabilities)

@@ -1,4 +1,4 @@
-"""Where a best response gains: against a slow twin that answers best in one place only, and as a whole."""
+"""Leaks, compared with a slow twin that plays a best response after one line only, and in total."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def below(node, root):
 @pytest.mark.parametrize("seat", [0, slow(1)])
 @pytest.mark.parametrize("street", [FLOP, TURN, RIVER])
 @pytest.mark.parametrize(("deck", "cards", "bets"), FLOPS)
-def test_a_line_leaks_what_the_best_answer_gains_there_alone(deck, cards, bets, street, seat):
-    """The twin answers best on later streets, and on this one only after one line."""
+def test_the_gain_on_a_line_is_that_of_a_best_response_there_alone(deck, cards, bets, street, seat):
+    """The twin plays a best response on later streets, and on this one only after one line."""
     _, leaks, slow, other, ours = one_flop(deck, cards, bets, seat)
     betting = betting_lines(bets)
     own = reach_at_flop(ours, seat, deck)[0][live_pairs(deck)]
@@ -108,9 +108,9 @@ def test_all_leaks_are_what_a_best_response_wins_more(tmp_path):
     class Stopped(Exception):
         pass
 
-    def stop(_, told=[]):  # noqa: B006 - it counts how often it was called
-        told.append(1)
-        if len(told) > 5:
+    def stop(_, reported=[]):  # noqa: B006 - it counts how often it was called
+        reported.append(1)
+        if len(reported) > 5:
             raise Stopped
 
     with pytest.raises(Stopped):
@@ -166,8 +166,8 @@ def test_the_square_of_starting_hands():
     assert STREETS[0] == "preflop"
 
 
-def test_values_without_luck_on_the_command_line(capsys, monkeypatch):
-    """Of two who do not look at their cards nobody wins; and one who folds loses his blinds."""
+def test_exact_values_on_the_command_line(capsys, monkeypatch):
+    """Two players that ignore their cards break even; one that always folds loses its blinds."""
     monkeypatch.setattr(measure, "Deck", lambda: NINE)
     common = ["--exact", "--device", "cpu"]
     assert main(["value", "always-call", "always-raise", *common, "--json"]) == 0
@@ -180,20 +180,20 @@ def test_values_without_luck_on_the_command_line(capsys, monkeypatch):
     assert "+750.00 mbb/h, exact" in text
     assert main(["exploit", "probe", "--leaks", "--device", "cpu"]) == 0
     text = capsys.readouterr().out
-    assert "Where a best response as dealer gains on probe" in text
-    assert "before the flop after the start it does: F fold, C call, R raise" in text
+    assert "Gains of a best response as dealer over probe" in text
+    assert "its actions before the flop, after the start: F fold, C call, R raise" in text
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["exploit", "always-call", "--leaks", "--plot", "leaks.pdf"], "a .png file"),
         (["value", "always-call", "always-raise", "--flops", "3"], "go with --exact"),
         (["value", "always-call", "chen-like", "--exact"], "There is no run or policy"),
     ],
 )
-def test_bad_input_gets_one_sentence(words, told, capsys):
+def test_bad_input_gets_one_sentence(words, reported, capsys):
     assert main(words) != 0
     text = capsys.readouterr().err
-    assert told in text
+    assert reported in text
     assert len(text.strip().splitlines()) == 1

@@ -503,7 +503,7 @@ def test_two_threads_learn_the_same(name, shared, monkeypatch):
 
 
 @pytest.mark.parametrize("name", fast_only(("smooth-uct", "external-mccfr"), LEARNERS))
-def test_a_run_on_shared_tables_may_go_on_with_more_threads(name, tmp_path, monkeypatch):
+def test_a_run_on_shared_tables_may_resume_with_more_threads(name, tmp_path, monkeypatch):
     monkeypatch.setattr(learner_module, "SHARED_FROM", 0)
     first, more = {"chance-cfr": (500, 5_000)}.get(name, (20_000, 200_000))
     one = solver_type(name)("leduc", seed=1).run(first)

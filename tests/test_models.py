@@ -1,4 +1,4 @@
-"""Models of players: against players whose chances are known, all deals enumerated, the rules replayed."""
+"""Opponent models, compared with players of known policies, enumeration of all deals, and replays."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def hands_of(habit, game, seed=1):
 
 @cache
 def truth(record, habit):
-    """What he does at each of his decisions, with its place in the line and its street; what he may hold."""
-    seat = record.names.index("he")
+    """The player's action probabilities at each of its decisions, with place and street; and its range."""
+    seat = record.names.index("ann")
     does = [
         (place, moment.street, habit.chances(moment))
         for place, (moment, _) in enumerate(moments(record))
@@ -99,11 +99,11 @@ def truth(record, habit):
 
 
 def distances(model, records, habit):
-    """Total variation from the truth: of actions in the mean over decisions, of cards over hands."""
+    """Mean total variation distance from the truth: of actions over decisions, of cards over hands."""
     domain = model.domain
     actions, cards = [], []
     for record in records:
-        hand = observed_hand(domain, record, record.names.index("he"))
+        hand = observed_hand(domain, record, record.names.index("ann"))
         does, holds = truth(record, habit)
         for place, street, chances in does:
             board = hand.board[: domain.board_cards[street]]
@@ -116,7 +116,7 @@ def distances(model, records, habit):
 def learned(kind, records, count, cards=KNOWN, **settings):
     game = records[0].game
     model = new_model(kind, game)
-    model.fit(observed_hands(records[:count], "he", game, cards), **settings)
+    model.fit(observed_hands(records[:count], "ann", game, cards), **settings)
     return model
 
 
@@ -128,7 +128,7 @@ def test_what_a_kind_can_say_it_learns(kind):
     for of_actions, of_cards in itertools.pairwise(found):
         assert of_cards[0] < of_actions[0]
     assert found[-1][0] < 0.04
-    if kind == "frequencies":  # which say nothing of cards, and neither does he
+    if kind == "frequencies":  # the model ignores cards, and so does the player
         assert max(cards for _, cards in found) < 1e-9
     else:
         assert found[0][1] > found[1][1] > found[2][1]
@@ -145,7 +145,7 @@ def equilibrium(game):
 @pytest.mark.parametrize("game", ["kuhn", slow("leduc")])
 @pytest.mark.parametrize("kind", [slow("tally"), "trees"])
 def test_of_an_equilibrium_more_hands_tell_more(kind, game):
-    """He depends on more than the model sees, so that some distance remains."""
+    """The policy depends on more than the model sees, so some distance remains."""
     habit = equilibrium(game)
     records = hands_of(habit, game)
     few, some, many = (
@@ -159,7 +159,7 @@ def test_of_an_equilibrium_more_hands_tell_more(kind, game):
 
 @pytest.mark.slow
 def test_cards_that_are_never_shown_are_found_by_em():
-    """Fitting and drawing in turns goes most of the way from TAU's guess to what known cards tell."""
+    """EM closes most of the gap between TAU's guess and a fit with known cards."""
     habit = FAMILIES["trees"]
     records = hands_of(habit, "leduc")
     known, guessed, few, many = (
@@ -191,10 +191,10 @@ def test_a_tally_of_shown_cards_keeps_the_bias_of_its_guess():
 # Posteriors
 
 
-class Told(OpponentModel):
-    """A model that is told what to say."""
+class FixedModel(OpponentModel):
+    """A model with given action probabilities."""
 
-    kind, summary = "told", "for tests"
+    kind, summary = "fixed", "for tests"
 
     def __init__(self, game, chances):
         super().__init__(game)
@@ -222,7 +222,7 @@ def test_posteriors_are_those_of_all_deals(game):
     def chances(node, rank, holding):
         return drawn[node, rank, holding]
 
-    model = Told(game, chances)
+    model = FixedModel(game, chances)
     for record in play(game, (habit, habit), 400, 3):
         for seat in (0, 1):
             hand = observed_hand(domain, record, seat)
@@ -252,7 +252,7 @@ def test_in_holdem_too(strengths):
     def chances(node, rank, holding):
         return 1.0 + 40 * (rank < 40), 1.0 + rank, 1.0 + (node % 7) * rank
 
-    model = Told("holdem", chances)
+    model = FixedModel("holdem", chances)
     for record in holdem_hands(2, 12):
         hand = observed_hand(domain, record, 0)
         gone = {*hand.board, *hand.dead}
@@ -272,7 +272,7 @@ def test_in_holdem_too(strengths):
     "weights", [(0, 0, 1), (0, 1, 1), (1, 1, 1)], ids=["always-raise", "probe", "random"]
 )
 def test_of_players_who_do_not_look_only_card_removal_is_known(weights, strengths):
-    model = Told("holdem", lambda *_: np.array(weights) + 1e-12)
+    model = FixedModel("holdem", lambda *_: np.array(weights) + 1e-12)
     for record in holdem_hands(2, 6, seed=4):
         hand = observed_hand(model.domain, record, 1)
         left = 52 - len(hand.board) - 2
@@ -330,9 +330,9 @@ def test_facts_are_those_of_the_rules_replayed(game):
     pots = all_facts(domain.public, ("pot", "seat"))
     for record in play(game, (habit,) * players, 60, 2):
         line = domain.line(record.actions)
-        told = moments(record)
+        reported = moments(record)
         places = find_places(domain.public, [line[:place] for place in range(len(line))])
-        wanted = np.array([[moment.facts[name] for name in FACTS] for moment, _ in told])
+        wanted = np.array([[moment.facts[name] for name in FACTS] for moment, _ in reported])
         assert facts_at(domain.public, places).tolist() == wanted.tolist()
         assert everywhere[places.node].tolist() == wanted.tolist()
         assert pots[places.node].tolist() == wanted[:, [FACTS.index("pot"), 0]].tolist()
@@ -358,11 +358,11 @@ def test_queries_are_those_of_trying_all(players):
     records = holdem_hands(players, 30, seed=6)
     domain = model_domain(records[0].game)
     generator = np.random.default_rng(1)
-    told, lines = [], []
+    reported, lines = [], []
     for record in records:
         line = domain.line(record.actions)
         for place, (moment, _) in enumerate(moments(record)):
-            told.append(moment)
+            reported.append(moment)
             lines.append(line[:place])
     places = find_places(domain.public, lines)
     truths = 0
@@ -371,7 +371,7 @@ def test_queries_are_those_of_trying_all(players):
             [generator.integers(0, number + 1), *generator.integers(0, (2, 3, 2))]
             for number in range(1 + trial % 4)
         ]
-        wanted = [_plainly(query, moment) for moment in told]
+        wanted = [_plainly(query, moment) for moment in reported]
         table = np.array(query, np.int32)
         assert holds_at(domain.public, places, table).astype(bool).tolist() == wanted
         if players == 2 and trial < 8:
@@ -392,7 +392,7 @@ def test_trees_are_those_of_scikit_learn(buckets):
     habit = Habit(lambda moment: (moment.words, moment.hand), 7)
     records = play("leduc", (habit, habit), 3_000, 5)
     domain = model_domain("leduc")
-    hands = observed_hands(records, "he", "leduc")
+    hands = observed_hands(records, "ann", "leduc")
     model = TreesModel("leduc", buckets=buckets)
     found = all_decisions(domain, hands)
     count = len(found.hand)
@@ -466,13 +466,13 @@ def test_a_tally_counts():
         felt_record("leduc", 1, "J K Q", "bet call check bet call"),
     ]
     model = learned("tally", records, 2)
-    assert model.counts.sum() == 5  # his decisions: bet, check, call in the one, call and bet in the other
+    assert model.counts.sum() == 5  # decisions: bet, check, call in one hand; call and bet in the other
     assert model.counts[:, :, FOLD].sum() == 0
     assert model.counts[:, :, RAISE].sum() == 2
     assert "bet or raise" in model.describe()
 
 
-def felt_record(game, number, dealt, actions, names=("he", "she")):
+def felt_record(game, number, dealt, actions, names=("ann", "bob")):
     names = names if number % 2 == 0 else names[::-1]
     return HandRecord(game, number, names, tuple(dealt.split()), tuple(actions.split()), (0.0, 0.0))
 
@@ -492,13 +492,13 @@ def test_hidden_cards_count_by_the_guess():
 @pytest.mark.parametrize("kind", ["tally", "frequencies"])
 def test_learning_hand_by_hand_is_learning_at_once(kind):
     records = hands_of(FAMILIES["tally"], "leduc")[:300]
-    hands = observed_hands(records, "he", "leduc", SHOWN)
+    hands = observed_hands(records, "ann", "leduc", SHOWN)
     one, all_at_once = new_model(kind, "leduc"), new_model(kind, "leduc")
     for hand in hands:
         one.learn(hand)
     all_at_once.fit(hands)
     assert one.counts == pytest.approx(all_at_once.counts)
-    known = observed_hands(records, "he", "leduc")
+    known = observed_hands(records, "ann", "leduc")
     one.fit(known)
     all_at_once.fit_to(all_decisions(one.domain, known))
     assert one.counts == pytest.approx(all_at_once.counts)
@@ -506,7 +506,7 @@ def test_learning_hand_by_hand_is_learning_at_once(kind):
 
 def test_both_ways_of_reading_remove_cards():
     records = hands_of(FAMILIES["tally"], "leduc")
-    hands = observed_hands(records, "he", "leduc")
+    hands = observed_hands(records, "ann", "leduc")
     for reading in ("tally", "bayes"):
         model = TallyModel("leduc", reading=reading)
         model.fit(hands[:1_000])
@@ -550,7 +550,7 @@ def test_a_search_is_answered_with_the_shares(kind, strengths):
     stream = starts(5, 1)
     generator = np.random.default_rng(2)
     places = (np.arange(2_000) + 0.5) / 2_000
-    told = 0
+    reported = 0
     for _ in range(40):
         nodes, chosen = np.zeros(24, np.int64), np.zeros((24, 3), np.int64)
         lines = generator.integers(0, 6, 24)
@@ -566,8 +566,8 @@ def test_a_search_is_answered_with_the_shares(kind, strengths):
             first = 0 if kind_of >> FACING_SHIFT & 1 else 1
             wanted = shares[first : first + (kind_of & 3)]
             assert np.array(counts[: len(wanted)]) / 2_000 == pytest.approx(wanted, abs=1.1e-3)
-            told += 1
-    assert told > 100
+            reported += 1
+    assert reported > 100
 
 
 def test_searches_are_for_holdem():
@@ -580,10 +580,10 @@ def test_searches_are_for_holdem():
 
 
 def test_scores_of_a_known_player():
-    """Where the truth is among what a model can say, its loss comes near the player's entropy."""
+    """If a model can express the truth, its loss approaches the player's entropy."""
     habit = FAMILIES["trees"]
     records = hands_of(habit, "leduc")
-    first, last = split(observed_hands(records, "he", "leduc"), 0.3)
+    first, last = split(observed_hands(records, "ann", "leduc"), 0.3)
     model, habits = new_model("trees", "leduc"), FrequencyModel("leduc")
     model.fit(first)
     habits.fit(first)
@@ -591,7 +591,7 @@ def test_scores_of_a_known_player():
     entropy = []
     for record in records[len(first) :]:
         for moment, _ in moments(record):
-            if record.names[moment.me] == "he":
+            if record.names[moment.me] == "ann":
                 chances = habit.chances(moment)
                 entropy.append(-(chances * np.log(chances)).sum())
     assert own.decisions == len(entropy)
@@ -603,7 +603,7 @@ def test_scores_of_a_known_player():
     assert frequent.card_gain.mean == pytest.approx(0.0)
     assert own.calibration.error < 0.03
     ways = [moment.ways for record in records[len(first) :] for moment, _ in moments(record)
-            if record.names[moment.me] == "he"]  # fmt: skip
+            if record.names[moment.me] == "ann"]  # fmt: skip
     assert uniform.action_loss.mean == pytest.approx(np.mean(np.log(ways)))
     assert own.calibration.chances.sum() == sum(ways)
     assert json.loads(json.dumps(own.to_json()))["decisions"] == own.decisions
@@ -611,7 +611,7 @@ def test_scores_of_a_known_player():
 
 def test_hands_without_cards_are_scored_as_a_whole():
     records = hands_of(FAMILIES["trees"], "leduc")
-    hands = observed_hands(records, "he", "leduc")
+    hands = observed_hands(records, "ann", "leduc")
     model, habits = new_model("trees", "leduc"), FrequencyModel("leduc")
     model.fit(hands[:2_000])
     habits.fit(hands[:2_000])
@@ -628,7 +628,7 @@ def test_hands_without_cards_are_scored_as_a_whole():
 def test_errors_are_by_hand():
     """The standard error is the spread of the means of many samples of hands."""
     records = hands_of(FAMILIES["trees"], "leduc")
-    hands = observed_hands(records, "he", "leduc")
+    hands = observed_hands(records, "ann", "leduc")
     model = learned("trees", records, 2_000)
     parts = [
         compare("", model, FrequencyModel("leduc"), hands[at : at + 100])[0] for at in range(0, 6_000, 100)
@@ -647,9 +647,9 @@ def test_errors_are_by_hand():
 def test_models_come_back_as_they_were(kind, game, tmp_path, strengths):
     records = hands_of(FAMILIES["trees"], "leduc") if game == "leduc" else holdem_hands(2, 100)
     model = learned(kind, records, 100)
-    save_model(model, tmp_path / "model", player="he")
+    save_model(model, tmp_path / "model", player="ann")
     back = load_model(tmp_path / "model", game)
-    found = all_decisions(model.domain, observed_hands(records[-50:], "he", game))
+    found = all_decisions(model.domain, observed_hands(records[-50:], "ann", game))
     assert back.kind == kind
     assert (
         back.shares(found.node, found.rank, found.holding).tolist()
@@ -657,7 +657,7 @@ def test_models_come_back_as_they_were(kind, game, tmp_path, strengths):
     )
     assert back.describe() == model.describe()
     saved = open_model(tmp_path / "model")
-    assert saved.about == {"kind": kind, "game": game, "player": "he", "learned": 100}
+    assert saved.about == {"kind": kind, "game": game, "player": "ann", "learned": 100}
     habits = FrequencyModel(game)
     habits.fit(model.hands)
     assert saved.habits.counts.tolist() == habits.counts.tolist()
@@ -695,13 +695,13 @@ def test_kinds_are_known():
 def test_hands_that_tell_nothing():
     records = hands_of(FAMILIES["trees"], "leduc")[:5]
     with pytest.raises(FeltError, match="one player"):
-        observed_hands([replace(records[0], names=("he",))], "he", "leduc")
-    with pytest.raises(FeltError, match="no hands of bob in leduc"):
-        observed_hands(records, "bob", "leduc")
+        observed_hands([replace(records[0], names=("ann",))], "ann", "leduc")
+    with pytest.raises(FeltError, match="no hands of zoe in leduc"):
+        observed_hands(records, "zoe", "leduc")
     with pytest.raises(FeltError, match="only of leduc"):
-        observed_hands(records, "he", "kuhn")
+        observed_hands(records, "ann", "kuhn")
     with pytest.raises(FeltError, match="known or shown"):
-        observed_hands(records, "he", "leduc", "marked")
+        observed_hands(records, "ann", "leduc", "marked")
 
 
 @pytest.mark.slow
@@ -712,5 +712,5 @@ def test_three_players_too():
     for kind in OWN_KINDS:
         model = learned(kind, records, 400, SHOWN)
         assert model.policy().probabilities.min() > 0
-        hand = observed_hands(records, "he", game, SHOWN)[-1]
+        hand = observed_hands(records, "ann", game, SHOWN)[-1]
         assert model.cards(hand).sum() == pytest.approx(1.0)

@@ -74,9 +74,9 @@ def slow_features(view: HoldemView, searcher: int) -> list[float]:
     row += [float(view.street == street) for street in range(4)]
     row.append(view.pot / 96)  # 48 chips each: four bets of 2, 2, 4 and 4 chips
     for street in range(4):
-        his = [move.action for move in view.moves if move.seat != view.seat and move.street == street]
-        row.append(sum(word in ("check", "call") for word in his) / 4)
-        row.append(sum(word in ("bet", "raise") for word in his) / 4)
+        theirs = [move.action for move in view.moves if move.seat != view.seat and move.street == street]
+        row.append(sum(word in ("check", "call") for word in theirs) / 4)
+        row.append(sum(word in ("bet", "raise") for word in theirs) / 4)
     return row
 
 
@@ -221,13 +221,13 @@ def test_only_hands_that_the_searcher_won_count(collected):
         own = examples.features[:, feature_columns([MAX_NODE])[0]] == 1.0
         assert 300 < own.sum() < 1_200
         assert FOLD not in examples.action[own]
-        his, action = examples.features[~own], examples.action[~own]
-        can_fold, can_raise = his[:, PRIVATE] == 1.0, his[:, PRIVATE + RAISE] == 1.0
+        theirs, action = examples.features[~own], examples.action[~own]
+        can_fold, can_raise = theirs[:, PRIVATE] == 1.0, theirs[:, PRIVATE + RAISE] == 1.0
         if opponent == "always-raise":
             assert (action == np.where(can_raise, RAISE, CALL)).all()
         elif opponent == "random":
             shares = np.bincount(action[~can_fold], minlength=3) / (~can_fold).sum()
-            assert abs(shares[CALL] - 0.5) < 0.15  # he checks as often as he bets
+            assert abs(shares[CALL] - 0.5) < 0.15  # it checks as often as it bets
         else:
             assert {FOLD, CALL, RAISE} <= set(action.tolist())
 
@@ -248,10 +248,10 @@ def test_the_set_is_a_third_from_each_opponent(features, collected, tmp_path, mo
         return Examples(*(table[:count] for table in collected[opponent]))
 
     monkeypatch.setattr("openfelt.studies.tau.examples.collect", remembered)
-    told = []
-    sets = collect_all(features, 3_200, seed=0, folder=tmp_path, progress=told.append)
+    reported = []
+    sets = collect_all(features, 3_200, seed=0, folder=tmp_path, progress=reported.append)
     assert wanted == [(ITSELF, 1_067), ("random", 1_067), ("always-raise", 1_066)]
-    assert sum(told) == 3_200
+    assert sum(reported) == 3_200
     training, testing = split(sets)
     assert len(training.action) == 3_000  # TAU's 300,000 ...
     for each, piece, count in zip(sets, testing, (66, 67, 67), strict=True):  # ... and 20,000

@@ -1,4 +1,4 @@
-"""Playing in the terminal: every game to its end, answers understood, the bot's cards not told too soon."""
+"""Playing in the terminal: every game to its end, input is parsed, the bot's cards stay hidden."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from openfelt.table.terminal import Terminal, parse_action, watch
 
 
 def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
-    told: list[str] = []
+    reported: list[str] = []
     answer = iter(answers)
 
     def ask(prompt):
-        told.append(prompt)
+        reported.append(prompt)
         try:
             return next(answer)
         except StopIteration:
@@ -30,9 +30,9 @@ def play(name: str, answers: list[str], hands: int = 1, seed: int = 1):
 
     game = felt.load_game(name)
     bots = [policy_bot(felt.uniform_policy(name), game) for _ in range(game.players - 1)]
-    terminal = Terminal(game, bots, seed=seed, ask=ask, write=told.append)
+    terminal = Terminal(game, bots, seed=seed, ask=ask, write=reported.append)
     terminal.play(hands)
-    return terminal, told
+    return terminal, reported
 
 
 @pytest.mark.parametrize(
@@ -66,24 +66,26 @@ def test_every_game_can_be_played(name):
         "1x1",
         "liar",
     ] * 200
-    terminal, told = play(name, menus, hands=4)
+    terminal, reported = play(name, menus, hands=4)
     assert len(terminal.winnings) == 4
-    assert told[-1].startswith("You are")
+    assert reported[-1].startswith("You are")
 
 
-def test_the_others_cards_are_told_only_after_the_hand():
+def test_the_opponents_cards_are_shown_only_after_the_hand():
     for seed in range(20):
-        _, told = play("leduc", ["check", "call"] * 9, seed=seed)
-        end = next(n for n, line in enumerate(told) if "all events" in line)
-        dealt = [line for line in told[:end] if "dealt:" in line]
-        assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in told[end])
-        assert not any("it chose" in line for line in told[:end])
+        _, reported = play("leduc", ["check", "call"] * 9, seed=seed)
+        end = next(n for n, line in enumerate(reported) if "all events" in line)
+        dealt = [line for line in reported[:end] if "dealt:" in line]
+        assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in reported[end])
+        assert not any("it chose" in line for line in reported[:end])
 
 
 def test_winnings_are_those_of_the_rules():
-    terminal, told = play("kuhn", ["bet"] * 30, hands=10)
+    terminal, reported = play("kuhn", ["bet"] * 30, hands=10)
     for won, line in zip(
-        terminal.winnings, [line for line in told if "  you win" in line or "  you lose" in line], strict=True
+        terminal.winnings,
+        [line for line in reported if "  you win" in line or "  you lose" in line],
+        strict=True,
     ):
         assert float(re.search(r"[\d.]+", line)[0]) == abs(won)
     assert set(terminal.winnings) <= {-2.0, -1.0, 1.0, 2.0}
@@ -93,16 +95,16 @@ def test_winnings_are_those_of_the_rules():
 def test_goofspiel_tells_each_seat_who_won():
     """Seat 0 bids the 4 for the prize of 4: it cannot be lost."""
     for seed in range(5):
-        _, told = play("goofspiel(4)", ["4"], seed=seed)
-        assert any(line in ("  you see: won", "  you see: tied") for line in told)
-        assert not any("player 1: won" in line for line in told)
+        _, reported = play("goofspiel(4)", ["4"], seed=seed)
+        assert any(line in ("  you see: won", "  you see: tied") for line in reported)
+        assert not any("player 1: won" in line for line in reported)
 
 
 def test_quitting_and_nonsense():
-    terminal, told = play("kuhn", ["what", "", "9", "q"])
+    terminal, reported = play("kuhn", ["what", "", "9", "q"])
     assert terminal.winnings == []
-    assert sum("is not one of" in line for line in told) == 3
-    assert "No finished hand" in told[-1]
+    assert sum("is not one of" in line for line in reported) == 3
+    assert "No finished hand" in reported[-1]
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,29 @@ def edit_manifest(folder: Path, reseal: bool = False, **changes: object) -> None
 
 def replace_table(folder: Path, table: np.ndarray) -> None:
     """Another table with correct checksums all over."""
-    np.save(table_file(folder), table, allow_pickle=True)
-    entry = {"file": table_file(folder).name, "sha256": files.file_checksum(table_file(folder))}
-    edit_manifest(folder, reseal=True, files={"probabilities": entry})
+    path = table_file(folder)
+    np.save(path, table, allow_pickle=True)
+    checksum = files.file_checksum(path)
+    path.rename(folder / f"probabilities-{checksum[:12]}.npy")
+    entry = {"file": table_file(folder).name, "sha256": checksum}
+    about = {"shape": list(table.shape), "dtype": str(table.dtype)}
+    edit_manifest(folder, reseal=True, files={"probabilities": entry | about})
+
+
+def edit_entry(folder: Path, **changes: object) -> None:
+    """Another entry for the table, in a manifest that is sealed again."""
+    entry = json.loads((folder / "manifest.json").read_text())["files"]["probabilities"]
+    edit_manifest(folder, reseal=True, files={"probabilities": entry | changes})
+
+
+def damage_header(folder: Path) -> None:
+    """A header that numpy's parser cannot tokenise, with correct checksums."""
+    replace_table(folder, np.ones(24))
+    path = table_file(folder)
+    path.write_bytes(path.read_bytes().replace(b"'shape'", b"'shape,"))
+    checksum = files.file_checksum(path)
+    path.rename(folder / f"probabilities-{checksum[:12]}.npy")
+    edit_entry(folder, file=table_file(folder).name, sha256=checksum)
 
 
 def cut_off(folder):
@@ -130,7 +150,22 @@ FAULTS = [
     (lambda folder: edit_manifest(folder, reseal=True, files={}), "not a complete policy"),
     (lambda folder: replace_table(folder, np.full(24, 3.0)), "damaged"),
     (lambda folder: replace_table(folder, np.ones(3)), "damaged"),
-    (lambda folder: replace_table(folder, np.array([{"a": 1}], dtype=object)), "cannot be read"),
+    (lambda folder: replace_table(folder, np.array([{"a": 1}], dtype=object)), "Python objects"),
+    (lambda folder: replace_table(folder, np.array(["0.5"] * 24)), "does not hold the numbers"),
+    (lambda folder: replace_table(folder, np.full(24, 0.5j)), "does not hold the numbers"),
+    (lambda folder: replace_table(folder, np.full(24, 0.5, ">f8")), "does not hold the numbers"),
+    (damage_header, "cannot be read"),
+    (lambda folder: edit_entry(folder, shape=[25]), "does not hold the numbers"),
+    (lambda folder: edit_entry(folder, dtype="float32"), "does not hold the numbers"),
+    (lambda folder: edit_entry(folder, file=7), "list of arrays"),
+    (lambda folder: edit_entry(folder, file=["a"]), "list of arrays"),
+    (lambda folder: edit_entry(folder, file="/dev/zero"), "list of arrays"),
+    (lambda folder: edit_entry(folder, file="../policy/manifest.json"), "list of arrays"),
+    (lambda folder: edit_entry(folder, sha256=None), "list of arrays"),
+    (lambda folder: edit_manifest(folder, reseal=True, files={"probabilities": "x.npy"}), "list of arrays"),
+    (lambda folder: edit_manifest(folder, reseal=True, files=[]), "list of arrays"),
+    (lambda folder: edit_manifest(folder, reseal=True, files={"../x": {}}), "list of arrays"),
+    (lambda folder: (folder / "manifest.json").write_text("[" * 100_000), "damaged"),
 ]
 
 

@@ -162,7 +162,7 @@ def decisions_of(
 
 
 def test_a_known_policy_on_one_fact_is_recovered() -> None:
-    """First to act in hold'em: with a pair he calls and raises 1:3, else he folds, calls and raises 4:5:1."""
+    """First to act in hold'em: with a pair it calls and raises 1:3, else it folds, calls and raises 4:5:1."""
     domain, m = model_domain("holdem"), 2.0
     pair = np.flatnonzero(domain.card_facts[2] == 1)
     other = np.flatnonzero(domain.card_facts[2] == 0)
@@ -186,7 +186,7 @@ def test_a_known_policy_on_one_fact_is_recovered() -> None:
     np.testing.assert_allclose(shares[1], closed([400, 500, 100], 1000), atol=1e-12)
 
 
-def test_a_prior_is_corrected_where_he_differs_from_it() -> None:
+def test_a_prior_is_corrected_where_the_player_differs_from_it() -> None:
     """With one leaf for each action, shares are prior times observed over expected, normalised."""
     domain = model_domain("kuhn")
     prior = RelationalModel("kuhn")
@@ -214,7 +214,7 @@ def test_without_data_it_is_the_prior(game: str) -> None:
 
 
 def test_the_cards_of_a_hand_follow_equation_7() -> None:
-    """Kuhn: he bets just with the king. The tree of cards then knows; card removal takes what others hold."""
+    """Kuhn: the player bets only with the king, as the card tree finds; card removal excludes other cards."""
     settings = RelationalSettings(cards="tree", growth=Growth(smallest=2.0))
     model = RelationalModel("kuhn", settings)
     check, bet = (0,), (1,)
@@ -241,7 +241,7 @@ def river_places(domain: ModelDomain, count: int) -> tuple[Places, list[tuple[in
 
 
 def test_a_rule_that_no_single_fact_expresses_is_found() -> None:
-    """He bets on the river just if he once called, and had bet before that (PGC10, Figure 2)."""
+    """The player bets on the river only if it once called, and had bet before that (PGC10, Figure 2)."""
     domain = model_domain("holdem")
     places, lines = river_places(domain, 300)
     rule = np.array(holds_all(domain, lines, OWN_CALL_AFTER_OWN_BET))
@@ -316,7 +316,7 @@ def deepest_variable(tree: RelationalTree) -> int:
 
 
 def test_cards_and_history_that_tell_nothing_alone_are_found_together() -> None:
-    """He bets high cards after one history and low cards after the other, each in half of the cases."""
+    """The player bets high cards after one history and low cards after the other, each half of the time."""
     domain, generator = model_domain("holdem"), np.random.default_rng(16)
     places, lines = river_places(domain, 300)
     rule = np.array(holds_all(domain, lines, OWN_CALL_AFTER_OWN_BET))

@@ -36,7 +36,7 @@ from openfelt.studies.pjl11 import figure_6 as pjl11_responses, figure_7 as pjl1
 from openfelt.studies.registry import STUDIES
 
 GAMES = ["kuhn", "leduc", "one_card(50)", "bluff(1,1,4)"]
-HE = Habit(lambda moment: (moment.words, moment.hand), 7)
+PLAYER = Habit(lambda moment: (moment.words, moment.hand), 7)
 
 
 @cache
@@ -301,15 +301,15 @@ def test_confidences():
 
 
 def test_observations_are_counted_by_row():
-    records = play("leduc", (HE, HE), 100, 1)
+    records = play("leduc", (PLAYER, PLAYER), 100, 1)
     tree = compile_game("leduc")
     want = np.zeros(tree.num_slots)
     for record in records:
         for moment, _ in moments(record):
-            if record.names[moment.me] == "he":
+            if record.names[moment.me] == "ann":
                 want[tree.slots(tree.find_row(moment.me, " ".join(moment.seen)))] += 1
     assert want.sum() > 300
-    assert observations(tree, observed_hands(records, "he", "leduc")).tolist() == want.tolist()
+    assert observations(tree, observed_hands(records, "ann", "leduc")).tolist() == want.tolist()
 
 
 def test_confidence_that_is_nowhere_is_the_equilibrium():
@@ -329,8 +329,8 @@ def test_where_fixed_policies_come_from(tmp_path):
     again = fixed_policy(tmp_path / "policy", "leduc")
     assert again.probabilities.tolist() == player("leduc").probabilities.tolist()
     model = new_model("trees", "leduc")
-    model.fit(observed_hands(play("leduc", (HE, HE), 200, 1), "he", "leduc"))
-    save_model(model, tmp_path / "model", player="he")
+    model.fit(observed_hands(play("leduc", (PLAYER, PLAYER), 200, 1), "ann", "leduc"))
+    save_model(model, tmp_path / "model", player="ann")
     read = fixed_policy(str(tmp_path / "model"), "leduc")
     assert read.probabilities.tolist() == model.policy().probabilities.tolist()
     assert fixed_policy("random", "bluff(1,1,3)").probabilities.min() > 0
@@ -386,12 +386,12 @@ def at(tmp_path, monkeypatch):
 def test_a_response_is_printed_and_saved(at, capsys):
     code, out, _ = command(capsys, "leduc", "--model", "random", "--p", "0.8", "--out", "counter", "--json")
     assert code == 0
-    told = json.loads(out)
+    reported = json.loads(out)
     saved = felt.load_policy(at / "counter")
-    assert told["won"] == pytest.approx(values_against(saved, felt.uniform_policy("leduc")), abs=1e-9)
-    assert told["exploitability"] == pytest.approx(felt.exploitability(saved).exploitability)
+    assert reported["won"] == pytest.approx(values_against(saved, felt.uniform_policy("leduc")), abs=1e-9)
+    assert reported["exploitability"] == pytest.approx(felt.exploitability(saved).exploitability)
     want = Responses("leduc", felt.uniform_policy("leduc")).restricted(0.8)
-    assert told["exploitation"] == pytest.approx(want.exploitation, abs=1e-6)
+    assert reported["exploitation"] == pytest.approx(want.exploitation, abs=1e-6)
     assert main(["exploit", "counter"]) == 0
     assert main(["match", "counter", "random", "--game", "leduc", "--hands", "100"]) == 0
     capsys.readouterr()
@@ -406,9 +406,9 @@ def test_solvers_by_name(solver, at, capsys):
     words = ["kuhn", "--model", "always-call", "--solver", solver, "--iterations", "3000", "--json"]
     code, out, _ = command(capsys, *words)
     assert code == 0
-    told = json.loads(out)
-    assert felt.load_policy(told["saved"]).tree.game == "kuhn"
-    assert told["exploitation"] > 0.1
+    reported = json.loads(out)
+    assert felt.load_policy(reported["saved"]).tree.game == "kuhn"
+    assert reported["exploitation"] > 0.1
 
 
 def test_the_sweep_and_its_plot(at, capsys):
@@ -416,10 +416,10 @@ def test_the_sweep_and_its_plot(at, capsys):
     words += ["--iterations", "2e4", "--plot", "frontier.png", "--out", "all"]
     code, out, _ = command(capsys, *words, "--json")
     assert code == 0
-    told = json.loads(out)["frontiers"]
-    assert [point["p"] for point in told["mcrnr"]] == [0, 0.5, 1]
+    reported = json.loads(out)["frontiers"]
+    assert [point["p"] for point in reported["mcrnr"]] == [0, 0.5, 1]
     exact = frontier("kuhn", fixed_policy("always-call", "kuhn"), [0.0, 0.5, 1.0])
-    assert [point["exploitation"] for point in told["exact (lp)"]] == pytest.approx(
+    assert [point["exploitation"] for point in reported["exact (lp)"]] == pytest.approx(
         [each.exploitation for each in exact], abs=1e-6
     )
     assert (at / "frontier.png").read_bytes().startswith(b"\x89PNG")
@@ -430,15 +430,15 @@ def test_the_sweep_and_its_plot(at, capsys):
 
 
 def test_confidence_by_hands(at, capsys):
-    records = play("leduc", (HE, HE), 300, 1)
+    records = play("leduc", (PLAYER, PLAYER), 300, 1)
     with HandStore(at / "hands.db") as store:
         store.append(records, match="m")
-    hands = observed_hands(records, "he", "leduc")
+    hands = observed_hands(records, "ann", "leduc")
     model = new_model("trees", "leduc")
     model.fit(hands)
-    save_model(model, at / "he", player="he")
-    words = ["leduc", "--model", "he", "--p", "0.9", "--confidence", S_CURVE, "--s", "4", "--json"]
-    code, out, _ = command(capsys, *words, "--hands", "hands.db", "--player", "he")
+    save_model(model, at / "ann", player="ann")
+    words = ["leduc", "--model", "ann", "--p", "0.9", "--confidence", S_CURVE, "--s", "4", "--json"]
+    code, out, _ = command(capsys, *words, "--hands", "hands.db", "--player", "ann")
     assert code == 0
     tree = compile_game("leduc")
     bound = 0.9 * (seen := observations(tree, hands)) / (4 + seen)

@@ -37,7 +37,7 @@ def drawn(tree, seed):
 
 @pytest.mark.parametrize("toss", [ONCE, EACH])
 def test_who_is_always_bound_plays_the_fixed_policy(tree, toss):
-    """What he wins is what two bots with these policies win at the table."""
+    """The winnings are those of two bots with these policies in a match."""
     fixed, free = drawn(tree, 1), rule_policy(tree, "random")
     found, met = sampled(Restriction(1, fixed, 1.0, toss), free.weights / WHOLE, 400_000)
     layout = tree.layout
@@ -62,7 +62,7 @@ def test_seats_are_joined(tree):
 
 
 class Parity:
-    """A player who raises with even holdings and calls with odd ones before the flop; then by rank."""
+    """A player that raises with even holdings and calls with odd ones before the flop; then by rank."""
 
     def __init__(self, domain):
         self.domain = domain
@@ -79,7 +79,7 @@ class Parity:
 
 
 def test_a_model_becomes_a_policy_of_buckets(tree):
-    """Hands count by how the player comes there: after his raise he holds even pairs, and bets them."""
+    """Hands are weighted by the player's reach: after its raise it holds even pairs, and bets them."""
     model = Parity(new_model("frequencies", GAME).domain)
     policy = bucketed(model, tree, deals=1_500)
     mixed = [policy.at_bucket(0, bucket)["raise"] for bucket in range(3, 8)]
@@ -125,16 +125,16 @@ def test_other_buckets_and_games_are_refused(tree, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_learns_both_seats_and_goes_on(tree, tmp_path, capsys, monkeypatch):
+def test_the_command_trains_both_seats_and_resumes(tree, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("openfelt.cli.respond_report.MEASURED_DEALS", 20_000)
     out = str(tmp_path / "counter")
     words = ["respond", GAME, "--model", "always-raise", "--iterations", "200000", "--json", "--out", out]
     assert main([*words, "--p", "0.9"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["interval_95"][0] > 500  # who always raises loses by folding nothing
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["interval_95"][0] > 500  # who always raises loses by folding nothing
     saved = felt.load_policy(out)
     again = holdem_value(saved, rule_policy(tree, "always-raise"), deals=20_000)
-    assert told["mbb_per_hand"] == pytest.approx(again.mbb)
+    assert reported["mbb_per_hand"] == pytest.approx(again.mbb)
     assert main([*words, "--p", "0.5", "--resume"]) == 2
     assert "another restriction" in capsys.readouterr().err
     assert main([*words, "--p", "0.9", "--resume"]) == 0

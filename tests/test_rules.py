@@ -29,7 +29,7 @@ EVERY = [
 
 @pytest.mark.parametrize("name", PLAYTHROUGHS)
 def test_golden_playthrough(name):
-    """Kept as text; `python tests/playthrough.py` writes them anew after a wanted change."""
+    """Stored as text; `python tests/playthrough.py` rewrites them after an intended change."""
     golden = (Path(__file__).parent / "playthroughs" / PLAYTHROUGHS[name]).read_text()
     assert playthrough(name) == golden
 
@@ -48,7 +48,7 @@ def test_check_game(name):
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(EVERY), seed=st.integers(0, 10**6))
 def test_random_play_keeps_the_promises(name, seed):
-    """Zero-sum payoffs, chances that sum to one, an end, and everyone sees his own actions."""
+    """Zero-sum payoffs, chance sums to one, the game ends, and players observe their own actions."""
     game, generator = felt.load_game(name), np.random.default_rng(seed)
     state = game.start()
     for _ in range(200):
@@ -153,7 +153,7 @@ def test_leduc_ranks_are_in_the_order_of_poker():
 
 
 def test_kuhn_with_a_pot_of_eight_pays_the_pot():
-    """Each antes 4: an uncalled bet wins the other's ante, a called one his ante and his bet."""
+    """Each antes 4: an uncalled bet wins the other's ante, a called one the ante and the bet."""
     game = felt.load_game("kuhn(pot=8)")
     state = game.start()
     for action in ("K", "Q", "bet", "bet"):
@@ -168,11 +168,11 @@ def test_princess_monster_only_the_monsters_move_catches():
         state = game.play(state, action)
     assert game.turn(state) == 0
     state = game.play(state, "right")
-    caught = game.play(state, "right")  # the monster moves onto her, with his first move
+    caught = game.play(state, "right")  # the monster's first move captures the princess
     assert game.turn(caught) == TERMINAL
     assert list(game.payoffs(caught)) == [1.0, -1.0]
     state = game.start()
-    for action in ("r0c0", "r0c1", "right"):  # she walks into him: no capture
+    for action in ("r0c0", "r0c1", "right"):  # the princess moves onto the monster: no capture
         state = game.play(state, action)
     assert game.turn(state) == 1
 

@@ -152,7 +152,7 @@ def test_it_converges_to_the_best_response(name, rule):
 
 
 def worth(name, opponent, seat, iterations):
-    """What the searcher wins who plays on by what he found at his first decision."""
+    """What a searcher wins if it follows the result of its first search."""
     tree = opponent.tree
     table = opponent.probabilities.copy()
     settings = MctsSettings(c=C[name], rollout=UNIFORM, pick=BY_VISITS)
@@ -182,7 +182,7 @@ def begun(position, view, deal, stream):
     return begin_at(position, view, deal, stream)
 
 
-def test_deals_go_on_from_what_is_known(searcher):
+def test_deals_continue_from_known_cards(searcher):
     hole, board = parse_cards("AhKh"), parse_cards("Qh7h2s")
     beliefs = np.zeros((2, 1326))
     beliefs[0] = 1.0
@@ -214,7 +214,7 @@ def test_it_folds_what_is_beaten_and_raises_what_beats_all(searcher):
     assert actions[royal.picked] == "raise"
     sure = np.zeros((2, 1326))
     sure[1] = 1.0
-    sure[0, PAIR[parse_cards("Th9h")]] = 1.0  # he is known to hold the straight flush
+    sure[0, PAIR[parse_cards("Th9h")]] = 1.0  # the opponent is known to hold the straight flush
     beaten = searcher.search(1, parse_cards("3s3d"), board, line, beliefs=sure, iterations=20_000)
     assert actions[beaten.picked] == "fold"
     assert beaten.values[0] == -4.0
@@ -238,7 +238,7 @@ def test_values_against_one_who_always_calls_are_exact(searcher):
         assert value == pytest.approx(2 * paid * share - paid, abs=4 * paid / math.sqrt(15_000))
 
 
-def test_the_tree_is_kept_within_a_hand(searcher):
+def test_the_search_tree_is_reused_within_a_hand(searcher):
     hole = parse_cards("JsTs")
     first = searcher.search(1, hole, (), [], iterations=5_000)
     assert first.visits.sum() >= 5_000

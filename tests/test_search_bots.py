@@ -65,7 +65,7 @@ def leduc_hands(count, seed, domain, *, shown=True):
 
 @pytest.mark.parametrize("kind", [TallyBot, RelationalBot])
 @pytest.mark.parametrize("learn", [True, False])
-def test_a_bot_learns_from_hands_unless_told_not_to(kind, learn):
+def test_a_bot_learns_from_hands_unless_switched_off(kind, learn):
     bot = kind(LEDUC, learn=learn, **FEW)
     assert bot.learns is learn
     before, generator = bot.model.fingerprint, np.random.default_rng(1)
@@ -77,7 +77,7 @@ def test_a_bot_learns_from_hands_unless_told_not_to(kind, learn):
 
 
 @pytest.mark.parametrize("kind", ["tally", "trees", "relational"])
-def test_a_saved_model_goes_on_learning_and_forgets_nothing(kind, tmp_path):
+def test_a_saved_model_continues_to_learn_and_forgets_nothing(kind, tmp_path):
     """One who always calls: after a few hands of another who folds at times, it still calls mostly."""
     model = new_model(kind, LEDUC)
     domain = model.domain
@@ -138,7 +138,7 @@ def test_nobody_is_believed_to_hold_a_card_that_is_seen(players):
 
 
 def test_a_policy_tells_what_others_may_hold_in_small_games():
-    """Who always raises with a king and never otherwise holds one when he has raised."""
+    """A player that raises always with a king and never otherwise holds a king after a raise."""
     tree = felt.compile_game(LEDUC)
     table = felt.uniform_policy(LEDUC).probabilities.copy()
     for row in range(tree.num_rows):
@@ -174,7 +174,7 @@ class Recorder(Bot):
         self.seen.append(view)
 
 
-def test_cards_of_others_are_told_at_a_showdown_only():
+def test_cards_of_others_are_shown_at_a_showdown_only():
     recorder = Recorder(LEDUC)
     match(recorder, RuleBot("random", LEDUC), game=LEDUC, hands=200)
     assert len(recorder.seen) == 200
@@ -220,7 +220,7 @@ def test_a_search_with_hardly_any_room_names_an_action():
         ("always-call(c=2)", "no parameters"),
     ],
 )
-def test_bad_parameters_are_told_in_a_sentence(name, sentence):
+def test_bad_parameters_are_reported_in_a_sentence(name, sentence):
     with pytest.raises(FeltError, match=sentence):
         load_bot(name, felt.load_game("holdem"))
 

@@ -139,4 +139,4 @@ def test_three_players_by_closed_form(trees):
         assert value == pytest.approx(3 * paid * share - paid, abs=4 * 1.5 * paid / math.sqrt(15_000))
     searcher.forget()
     folded = searcher.search(2, hole, BOARD, line, model=TableModel(folds.weights), iterations=2_000)
-    assert folded.values[1] == 4.0  # a bet takes the pot of six, of which two were his own
+    assert folded.values[1] == 4.0  # a bet takes the pot of six, of which two were its own

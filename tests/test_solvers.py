@@ -1,4 +1,4 @@
-"""Solvers agree on the values of games, keep to their budgets, and go on where they stopped, to the bit."""
+"""Solvers agree on the values of games, respect their budgets, and resume to the bit."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_resumed_checkpoint_believes_no_edit(tmp_path):
 
 
 def test_the_program_answers_best_where_it_never_goes():
-    """In kuhn(pot=8) the first player always bets his king; should he pass by mistake, he still calls."""
+    """In kuhn(pot=8) the first player always bets a king; off the plan, after a pass, it still calls."""
     policy = felt.SequenceLP("kuhn(pot=8)").run().policy
     assert policy.at(0, "K")["bet"] == pytest.approx(1)
     assert policy.at(0, "K pass bet")["bet"] == pytest.approx(1)

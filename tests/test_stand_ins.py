@@ -232,7 +232,7 @@ def test_sampled_fictitious_play_converges(name, iterations, limit, value):
 def test_the_reply_is_the_best_one_to_what_the_others_have_played():
     """The second player of Kuhn poker only ever bets to call with the king, by sums that are set by hand.
 
-    Against him a jack bets (half of the time it is believed, otherwise it loses 2 instead of 1), and a queen
+    Against that a jack bets (half of the time it is believed, otherwise it loses 2 instead of 1), and a queen
     passes: to bet would lose 2 to the king to win from the jack what it wins anyway.
     """
     solver = SampledFictitiousPlay("kuhn", seed=1)
@@ -327,9 +327,9 @@ def test_shipped_policies_say_how_they_were_made(name, solver, bets, buckets):
     assert made_by["iterations"] >= 10_000_000
     tree = policies.shipped_policy(name).tree
     assert (tree.most_bets, tree.abstraction.counts) == (bets, buckets)
-    told = (folder / "README.md").read_text()
+    reported = (folder / "README.md").read_text()
     for fact in (f"--solver {solver}", f"--seed {made_by['seed']}", made_by["game"], "It is not "):
-        assert fact in told
+        assert fact in reported
     assert sum(path.stat().st_size for path in folder.rglob("*.npy")) < 1_000_000
 
 

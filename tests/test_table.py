@@ -43,6 +43,7 @@ from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.presentation.text import card_sign
 from openfelt.table.review.evaluator import hand_evaluator
 from openfelt.table.session import fair_dealing as fair
+from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.fair_dealing import commitment, require_nonce, shuffled
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.score import MOST_POINTS, Score
@@ -197,9 +198,9 @@ def test_the_browser_shuffles_alike(tmp_path):
         *VECTORS.values(),
         *(hashlib.sha256(text.encode()).hexdigest() for text in lengths),
     ]
-    for (name, _, seed, nonce), deck, told in zip(cases, said["decks"], said["commitments"], strict=True):
+    for (name, _, seed, nonce), deck, reported in zip(cases, said["decks"], said["commitments"], strict=True):
         assert deck == shuffled(presentation_of(table_game(name)).deck, seed, nonce)
-        assert told == commitment(seed)
+        assert reported == commitment(seed)
     assert all(require_nonce(nonce) for nonce in said["nonces"])
     assert len(set(said["nonces"])) == len(cases)
 
@@ -291,7 +292,7 @@ def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
         assert hand["seat"] == (number - 1) % len(hand["seats"])
         assert [seat["you"] for seat in hand["seats"]].index(True) == hand["seat"]
         ends.append(hand)
-    records = [json.loads(line) for line in tables.all_lines(key).splitlines()]
+    records = [json.loads(line) for line in session_lines(tables._store, key).splitlines()]
     assert len(records) == hands
     for hand, record, row in zip(ends, records, tables._store.records(key), strict=True):
         assert check_record(row) is None
@@ -313,7 +314,7 @@ def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
 def test_pokerkit_reads_the_downloads_with_the_same_winnings(name, bots, tables):
     key, dice = tables.begin(name, bots), random.Random(6)
     hands = [play_hand(tables, key, dice)[-1]["hand"] for _ in range(20)]
-    histories = list(pokerkit.HandHistory.loads_all(tables.all_phh(key)))
+    histories = list(pokerkit.HandHistory.loads_all(session_phh(tables._store, key)))
     assert len(histories) == len(hands)
     singles = [pokerkit.HandHistory.loads(tables.phh(hand["link"])) for hand in hands]
     unit = UNITS[len(hands[0]["seats"])]
@@ -553,10 +554,10 @@ def test_hidden_cards_change_nothing_that_is_sent(name, bot, tmp_path, monkeypat
                 decks.append(deck)
                 session.deal(hand, f"{number:032x}")
             while pair[0].hand_is_on:
-                told = [shown(session) for session in pair]
-                assert told[0] == told[1]
+                reported = [shown(session) for session in pair]
+                assert reported[0] == reported[1]
                 compared += hand > seat
-                word = somehow(json.loads(told[0]), words)
+                word = somehow(json.loads(reported[0]), words)
                 for session in pair:
                     session.act(hand, len(session.live.actions), word)
         differed += shown(pair[0]) != shown(pair[1])  # now all is open
@@ -584,13 +585,13 @@ def test_only_ones_own_cards_are_shown_while_a_hand_is_on(name, bots, tables):
                 assert seat["won"] is None
             mine = hand["seats"][hand["seat"]]["cards"]
             cards = {card_sign(card) for card in (*mine, *hand["board"])}
-            told = {
+            reported = {
                 word.strip(".")
                 for line in hand["account"]
                 if ":" in line
                 for word in line.split(": ")[1].split()
             }
-            assert told <= cards
+            assert reported <= cards
             assert (hand["seed"], hand["link"], hand["won"], hand["over"]) == (None, None, None, False)
 
 
@@ -743,6 +744,7 @@ TAMPERED = [
     ("actions", "check raise"),
     ("seed", "no hex"),
     ("nonce", ""),
+    ("nonce", "0" * 32),
     ("seat", 9),
 ]
 NO_TYPE = [
@@ -776,7 +778,7 @@ def test_a_hand_that_cannot_be_made_again_is_returned(column, value, tmp_path):
     after = play_hand(again, key, dice)[-1]
     assert after["notice"] is None
     assert after["score"]["hands"] == number
-    assert len(again.all_lines(key).splitlines()) == number
+    assert len(session_lines(again._store, key).splitlines()) == number
     again.close()
 
 
@@ -794,7 +796,7 @@ def left_in_mid_hand(path: Path, dice: random.Random) -> tuple[str, list[float],
 
 @pytest.mark.parametrize("status", [0, 1])
 @pytest.mark.parametrize(("column", "value"), NO_TYPE)
-def test_rows_that_cannot_have_been_written_so_are_told(column, value, status, tmp_path):
+def test_rows_that_cannot_have_been_written_so_are_reported(column, value, status, tmp_path):
     path = tmp_path / "table.db"
     key, _, _ = left_in_mid_hand(path, random.Random(24))
     change(path, f"UPDATE table_hands SET {column} = ? WHERE status = {status} AND number > 2", value)
@@ -806,9 +808,12 @@ def test_rows_that_cannot_have_been_written_so_are_told(column, value, status, t
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("won", 99.0), ("seat", 7), ("hand", 1), ("hand", 77), ("number", 400)],
+    [
+        *(("won", 99.0), ("seat", 7), ("hand", 1), ("hand", 77), ("number", 400)),
+        *(("luck_free", 99.0), ("seed", "0" * 64), ("nonce", "0" * 32), ("session", "other"), ("status", 0)),
+    ],
 )
-def test_winnings_that_are_not_those_of_the_hand_are_told(column, value, tmp_path):
+def test_winnings_that_are_not_those_of_the_hand_are_reported(column, value, tmp_path):
     path = tmp_path / "table.db"
     key, _, _ = left_in_mid_hand(path, random.Random(24))
     change(path, f"UPDATE table_hands SET {column} = ? WHERE number = 3", value)
@@ -816,6 +821,41 @@ def test_winnings_that_are_not_those_of_the_hand_are_told(column, value, tmp_pat
     with pytest.raises(FileError, match="is damaged"):
         tables.state(key)
     tables.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sessions SET seed = replace(seed, '1', '2')",
+        "UPDATE sessions SET bots = '[\"always-call\"]'",
+        "UPDATE sessions SET begun = begun + 1",
+        "DELETE FROM sessions",
+        "DELETE FROM table_hands WHERE number = 2",
+        "DELETE FROM table_hands WHERE status = 0",
+        "DELETE FROM row_seals WHERE number = 0",
+        "DELETE FROM row_seals WHERE number = 3",
+    ],
+)
+def test_rows_that_were_changed_or_removed_are_told(statement, tmp_path):
+    path = tmp_path / "table.db"
+    key, _, _ = left_in_mid_hand(path, random.Random(24))
+    change(path, statement)
+    tables = SessionManager(SessionStore(path), BotPool())
+    with pytest.raises(FileError, match="is damaged"):
+        tables.state(key)
+    tables.close()
+
+
+def test_a_file_without_checksums_of_rows_gets_them(tmp_path):
+    path = tmp_path / "table.db"
+    key, _, hand = left_in_mid_hand(path, random.Random(24))
+    change(path, "DROP TABLE row_seals")
+    change(path, "UPDATE table_version SET version = 1")
+    with SessionStore(path) as store:
+        assert [row.intact for row in store.table_hands(key)] == [True] * hand["number"]
+    change(path, "UPDATE table_hands SET luck_free = 3 WHERE number = 2")
+    with SessionStore(path) as store, pytest.raises(FileError, match="was changed"):
+        store.table_hands(key)
 
 
 def test_sessions_that_were_long_unused_are_forgotten_but_not_lost(tables, monkeypatch):
@@ -911,7 +951,7 @@ def change(path: Path, statement: str, *values: object) -> None:
     ("statement", "says"),
     [
         ("PRAGMA user_version = 2", r"was written by a newer OpenFelt \(format 2"),
-        ("UPDATE table_version SET version = 2", r"was written by a newer OpenFelt \(sessions 2"),
+        ("UPDATE table_version SET version = 3", r"was written by a newer OpenFelt \(sessions 3"),
         ("PRAGMA application_id = 7", "is a database of another program"),
         ("UPDATE table_version SET version = 'x'", "damaged"),
         ("UPDATE table_version SET version = NULL", "damaged"),
@@ -938,13 +978,13 @@ def test_a_file_of_hands_alone_becomes_one_of_sessions_too(tmp_path):
         assert sum(1 for _ in store.hands(match=key)) == 40
 
 
-def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
-    """Bytes overwritten anywhere: a FeltError, or all that is told is as it was."""
+def test_damage_is_reported_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
+    """Bytes overwritten anywhere: a FeltError, or all that is reported is unchanged."""
     path = tmp_path / "whole.db"
     filled(path)
     change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     whole, dice = path.read_bytes(), random.Random(21)
-    truth, told, fine = told_by(path), list[str](), 0
+    truth, reported, fine = reported_by(path), list[str](), 0
     for number in range(90):
         broken, data = tmp_path / f"{number}.db", bytearray(whole)
         place = dice.randrange(len(data))
@@ -955,9 +995,9 @@ def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
             data[place : place + size] = dice.randbytes(len(data[place : place + size]))
         broken.write_bytes(data)
         try:
-            said = told_by(broken)
+            said = reported_by(broken)
         except FeltError as error:
-            told.append(str(error))
+            reported.append(str(error))
             continue
         finally:
             broken.unlink()
@@ -966,13 +1006,13 @@ def test_damage_is_told_in_one_sentence_and_never_hides_a_wrong_hand(tmp_path):
                 assert facts[: len(said[key])] == said[key]
                 fine += 1
             else:
-                told.append(said.get(key) or "")
-    assert not [sentence for sentence in told if "\n" in sentence]
-    assert len(told) > 30
+                reported.append(said.get(key) or "")
+    assert not [sentence for sentence in reported if "\n" in sentence]
+    assert len(reported) > 30
     assert fine > 20
 
 
-def told_by(path: Path) -> dict:
+def reported_by(path: Path) -> dict:
     """The records of all sessions of a file, or the sentence instead of them."""
     tables, found = SessionManager(SessionStore(path), BotPool()), {}
     try:
@@ -980,7 +1020,8 @@ def told_by(path: Path) -> dict:
         for key in keys:
             try:
                 tables.state(key)
-                found[key] = [json.loads(line)["won"] for line in tables.all_lines(key).splitlines()]
+                lines = session_lines(tables._store, key).splitlines()
+                found[key] = [json.loads(line)["won"] for line in lines]
                 tables.hands(key, 1 << 60)
             except FeltError as error:
                 found[key] = str(error)
@@ -1014,7 +1055,7 @@ def test_the_rate_and_its_interval_are_scipys():
             assert said["luck_free"]["won"] == pytest.approx(said["won"] / 2)
 
 
-def test_luck_is_told_only_while_it_is_known_of_all_hands():
+def test_luck_is_shown_only_while_it_is_known_for_all_hands():
     score = Score(None)
     score.add(1, 0.5)
     assert score.is_adjusted

@@ -148,7 +148,7 @@ def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
         (["--terminal", "--no-browser"], "--no-browser is for the browser"),
         (["--bot", "mine.py:Mine"], "Name the game that mine.py:Mine plays"),
         (["--greedy"], "--greedy needs a game or a bot."),
-        (["--token", " "], "The token is empty"),
+        (["--token", " "], "The token has 0 characters and could be guessed; give at least 12"),
         (["leduc", "--bot", "default"], "felt: default holds a policy of holdem"),
     ],
 )

@@ -117,11 +117,11 @@ def test_interrupted_in_the_middle_of_a_match(tmp_path):
     slow = {"game": "kuhn", "hands": 1_200, "compiled": False}  # in three blocks
 
     def stop(hands):
-        told.append(hands)
-        if sum(told) > 1_700:
+        reported.append(hands)
+        if sum(reported) > 1_700:
             raise KeyboardInterrupt
 
-    told: list[int] = []
+    reported: list[int] = []
     with pytest.raises(KeyboardInterrupt):
         tournament(*bots, **slow, folder="cup", progress=stop)
     kept = [path.read_text().count("\n") for path in sorted(tmp_path.glob("cup/*/parts.jsonl"))]
@@ -309,6 +309,6 @@ def test_command_bots(capsys):
 )
 def test_bad_input_is_one_sentence(words, says, capsys):
     assert main(words) == 2
-    told = capsys.readouterr().err
-    assert says in told
-    assert told.count("\n") == 1
+    reported = capsys.readouterr().err
+    assert says in reported
+    assert reported.count("\n") == 1

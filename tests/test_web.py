@@ -12,7 +12,8 @@ import socket
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -40,11 +41,14 @@ from openfelt.cli.app import main
 from openfelt.core.errors import FileError
 from openfelt.hands.check import check_record
 from openfelt.hands.record import HandRecord
+from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.web import sockets
+from openfelt.table.web import app as app_module, sockets
+from openfelt.table.web.guesses import MOST_ADDRESSES, MOST_GUESSES, PERIOD, GuessLimit
 from openfelt.table.web.server import bind
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -351,13 +355,13 @@ BAD_PATHS = [
 
 
 @pytest.mark.parametrize("path", BAD_PATHS)
-def test_what_is_not_there_is_told_in_one_sentence(server, path):
+def test_what_is_not_there_is_reported_in_one_sentence(server, path):
     status, _, answer = server.ask("GET", path)
     assert status in (400, 404)
     assert re.fullmatch(r"[A-Z][^\n]*\.", json.loads(answer)["error"])
 
 
-def test_what_may_not_be_done_is_told_in_one_sentence(server):
+def test_what_may_not_be_done_is_reported_in_one_sentence(server):
     for method, path in (
         ("DELETE", "/api/sessions"),
         ("PUT", "/"),
@@ -415,6 +419,24 @@ def test_pages_of_others_are_refused(server, origin):
     key = server.begin("kuhn", "random")
     with pytest.raises(InvalidStatus, match="403"):
         Window(server, key, origin=origin)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
+def test_pages_of_others_may_not_even_read(server, site):
+    """A page of another site, or of another port of this machine, could start long work by a GET."""
+    key = server.begin("kuhn", "random")
+    for path in ("/api/lobby", "/api/policy?game=leduc&bot=equilibrium", f"/api/sessions/{key}", "/api/none"):
+        for method in ("GET", "HEAD"):
+            status = server.ask(method, path, headers={"Sec-Fetch-Site": site})[0]
+            assert status == 403
+        assert server.get(path, Origin="http://evil.example")[0] == 403
+        assert b" 403 " in upgrade(server, key, **{"Host": "127.0.0.1", "Sec-Fetch-Site": site})
+    for path in ("/", "/policy", "/static/base.css"):  # links to pages are not refused
+        assert server.ask("GET", path, headers={"Sec-Fetch-Site": site})[0] == 200
+    status, headers, _ = server.ask("GET", "/?game=kuhn&bot=random", headers={"Sec-Fetch-Site": site})
+    assert (status, headers["location"]) == (303, "/")  # but they start no session
+    for own in ("same-origin", "none"):
+        assert server.ask("GET", f"/api/sessions/{key}", headers={"Sec-Fetch-Site": own})[0] == 200
 
 
 def test_its_own_pages_are_not_refused(server):
@@ -526,10 +548,53 @@ def test_a_token_opens_the_table(token, tmp_path):
         assert not headers["location"].startswith("//")
 
 
+def test_tokens_cannot_be_tried_one_after_the_other(tmp_path):
+    token, html = "a long token", {"Accept": "text/html"}
+    with thread_server(tmp_path / "table.db", token=token) as server:
+        _, headers, _ = server.ask("GET", f"/?token={quote(token)}")
+        cookie = {"Cookie": headers["set-cookie"].partition(";")[0]}
+        stale = {"Cookie": "felt_token=of-an-earlier-server"}
+        for _ in range(20):
+            assert server.ask("GET", "/api/lobby", headers=stale)[0] == 401
+        for guess in range(MOST_GUESSES - 1):
+            wrong = {"Cookie": f"felt_token={guess}"} if guess % 2 else {}
+            assert server.ask("GET", "/" if guess % 2 else f"/?token={guess}", headers=wrong)[0] == 401
+        for path in (f"/?token={quote(token)}", "/?token=another", "/api/lobby"):
+            status, headers, answer = server.ask("GET", path)
+            assert (status, "set-cookie" in headers) == (429, False)
+            assert json.loads(answer)["error"].startswith("There were too many wrong tokens")
+            assert b"There were too many wrong tokens" in server.ask("GET", path, headers=html)[2]
+        assert server.ask("GET", "/api/lobby", headers=cookie)[0] == 200  # who is in stays in
+
+
+def test_guesses_are_counted_by_address_and_forgotten():
+    now = [0.0]
+    limit = GuessLimit(lambda: now[0])
+    for guess in range(MOST_GUESSES):
+        assert not limit.is_reached("2001:db8::1")
+        limit.add(f"2001:db8::{guess}", str(guess))  # one network
+        limit.add("::ffff:192.0.2.1", str(guess))  # IPv4 at a socket of both
+        limit.add("192.0.2.3", "the same")
+        now[0] += 1
+    assert limit.is_reached("2001:db8::77")
+    assert limit.is_reached("::ffff:192.0.2.1")
+    for other in ("2001:db8:0:1::1", "::ffff:192.0.2.2", "192.0.2.3", "", "unknown"):
+        assert not limit.is_reached(other)
+    now[0] = PERIOD + 0.5
+    assert not limit.is_reached("2001:db8::1")
+    for number in range(MOST_ADDRESSES + 5):
+        limit.add(f"address {number}", "x")
+    assert len(limit._guesses) == MOST_ADDRESSES
+
+
 def test_others_need_a_token_unless_they_are_this_machine(tmp_path):
     with process_server(tmp_path / "table.db", "--host", "0.0.0.0", lobby=False) as server:
         assert server.host == "127.0.0.1"  # what a browser can open
         path = server.url.partition(f":{server.port}")[2]
+        elsewhere = Server(json.loads(server.said())["network_url"])
+        assert elsewhere.host not in ("0.0.0.0", "127.0.0.1")
+        assert (elsewhere.port, elsewhere.url.partition(f":{server.port}")[2]) == (server.port, path)
+        assert elsewhere.ask("GET", path)[0] == 303  # it can be opened
         token = path.removeprefix("/?token=")
         assert len(token) >= 16
         for host in ("127.0.0.1", "table.example:80"):
@@ -540,7 +605,8 @@ def test_others_need_a_token_unless_they_are_this_machine(tmp_path):
         assert (status, headers["location"]) == (303, "/")
         cookie = {"Cookie": headers["set-cookie"].partition(";")[0], "Host": "table.example"}
         assert server.ask("GET", "/", headers=cookie)[0] == 200
-        assert token.encode() not in server.said().replace(server.url.encode(), b"")
+        said = server.said().replace(server.url.encode(), b"").replace(elsewhere.url.encode(), b"")
+        assert token.encode() not in said
 
 
 # Sessions are apart, windows are together
@@ -567,7 +633,7 @@ def test_sessions_are_apart(server):
         assert (status, found["hands"], found["bots"], found["game"]) == (200, 1, ["always-call"], "leduc")
 
 
-def test_a_socket_to_no_session_is_told_and_closed(server):
+def test_a_socket_to_no_session_is_reported_and_closed(server):
     with connect(f"ws://{server.host}:{server.port}/ws/none") as stream:
         answer = json.loads(stream.recv(PATIENCE))
         assert answer == {"type": "error", "error": "This session does not exist.", "request": None}
@@ -587,7 +653,7 @@ def test_all_windows_of_a_session_see_each_state(server):
                 assert {**mine.state, "request": None} == seen
         assert two.ask(do="act", hand=one.hand["number"], step=99, action="call")["type"] == "error"
         with pytest.raises(TimeoutError):
-            one.socket.recv(0.2)  # a refusal is told to who asked
+            one.socket.recv(0.2)  # a refusal is sent only to the window that asked
 
 
 def test_a_connection_that_drops_comes_back_to_the_same_hand(server):
@@ -673,7 +739,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
         async def ask(_):
             return {"type": "state"}
 
-        found, stuck, reading = sockets.SessionSockets(ask), Stuck(), Reading()
+        found, stuck, reading = sockets.SessionSockets(ask, ask), Stuck(), Reading()
         found._windows["key"] = {stuck, reading}
         for _ in range(5):
             await found._answer(reading, "key", '{"do": "deal"}')
@@ -814,7 +880,7 @@ def is_one_sentence(answer: tuple[int, str, str], says: str) -> None:
     assert "Traceback" not in err
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
+def test_a_port_that_is_taken_is_reported(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         answer = said_by(*felt_play(tmp_path / "table.db", "--port", port))
@@ -832,9 +898,10 @@ def test_a_port_that_is_taken_is_told(tmp_path):
         (["--host", "no.such.host.invalid"], "The table cannot listen on no.such.host.invalid"),
         (["--port", "70000"], "a port must be a number from 0 to 65535"),
         (["--hands", "3"], "--hands is for the terminal"),
+        (["--token", "eleven char"], "The token has 11 characters and could be guessed; give at least 12,"),
     ],
 )
-def test_bad_words_are_told(words, says, tmp_path, capsys):
+def test_bad_words_are_reported(words, says, tmp_path, capsys):
     command = felt_play(tmp_path / "table.db", *words)[3:]
     try:
         code = main(command)
@@ -878,7 +945,7 @@ def damaged(path: Path, how: str) -> str:
 @pytest.mark.parametrize(
     "how", ["newer", "newer sessions", "another program", "truncated", "overwritten", "no database"]
 )
-def test_a_file_that_cannot_be_used_is_told_and_left_as_it_is(how, tmp_path, capsys):
+def test_a_file_that_cannot_be_used_is_reported_and_left_as_it_is(how, tmp_path, capsys):
     path = tmp_path / "table.db"
     says = damaged(path, how)
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
@@ -889,7 +956,7 @@ def test_a_file_that_cannot_be_used_is_told_and_left_as_it_is(how, tmp_path, cap
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(tmp_path, capsys):
+def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path, capsys):
     (tmp_path / "table.db").mkdir()
     code = main(felt_play(tmp_path / "table.db")[3:])
     found = capsys.readouterr()
@@ -899,8 +966,8 @@ def test_a_folder_in_the_place_of_the_file_is_told(tmp_path, capsys):
     is_one_sentence((code, found.out, found.err), "unable to open database file")
 
 
-def test_a_file_that_may_not_be_written_is_told(tmp_path, monkeypatch):
-    """Root may write anything, so SQLite itself is told that it may not."""
+def test_a_file_that_may_not_be_written_is_reported(tmp_path, monkeypatch):
+    """Root may write anything, so SQLite itself is made read-only."""
     path = tmp_path / "table.db"
     prepared(path, [("kuhn", ["random"])])
     before = path.read_bytes()
@@ -923,6 +990,127 @@ def test_ctrl_c_closes_the_table_without_a_word(tmp_path):
         assert server.process.returncode == 130
 
 
+# Nobody waits for others
+
+
+@contextmanager
+def held(monkeypatch, owner: object, name: str) -> Iterator[threading.Event]:
+    """Whoever calls it waits until the end, or is told that it begun."""
+    begun, release, whole = threading.Event(), threading.Event(), getattr(owner, name)
+
+    def wait(*words, **more):
+        begun.set()
+        assert release.wait(PATIENCE)
+        return whole(*words, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, wait)
+        try:
+            yield begun
+        finally:
+            release.set()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "method", "path", "status"),
+    [
+        (LobbyService, "prepare", "POST", "/api/sessions", 200),
+        (LobbyService, "grid", "GET", "/api/policy?game=kuhn&bot=random", 200),
+        (LobbyService, "matrix", "GET", "/api/policy/preflop?game=holdem&bot=random", 200),
+        (app_module, "session_lines", "GET", "/api/sessions/{key}/hands.jsonl", 200),
+        (HandAnalyser, "losses", "GET", "/api/hands/{link}/losses", 200),
+    ],
+)
+def test_a_slow_request_of_one_visitor_blocks_no_other(
+    server, monkeypatch, owner, name, method, path, status
+):
+    key, body = server.begin("kuhn", "random"), b'{"game": "kuhn", "bots": ["always-raise"]}'
+    with Window(server, key) as window:
+        window.deal()
+        window.play_on(random.Random(1))
+        where, found = path.format(key=key, link=window.hand["link"]), list[int]()
+        with held(monkeypatch, owner, name) as begun:
+            slow_one = threading.Thread(
+                target=lambda: found.append(server.ask(method, where, body if method == "POST" else None)[0])
+            )
+            slow_one.start()
+            assert begun.wait(PATIENCE)
+            assert server.get("/api/lobby")[0] == 200
+            assert server.get(f"/api/sessions/{key}")[0] == 200
+            with Window(server, server.begin("kuhn", "random")) as other:
+                assert other.deal()["type"] == "state"
+            assert found == []
+        slow_one.join()
+        assert found == [status]
+
+
+def test_a_session_that_is_opened_again_waits_for_its_bots_elsewhere(tmp_path, monkeypatch):
+    """After a restart no bot is ready; the tables of others do not wait for the training of one."""
+    keys = prepared(tmp_path / "table.db", [("kuhn", ["always-call"]), ("kuhn", ["random"])])
+    with thread_server(tmp_path / "table.db") as server:
+        with Window(server, keys[1]):
+            pass
+        found = list[str]()
+        with held(monkeypatch, LobbyService, "prepare") as begun:
+
+            def play() -> None:
+                with Window(server, keys[0]) as window:
+                    found.append(window.state["type"])
+
+            slow_one = threading.Thread(target=play)
+            slow_one.start()
+            assert begun.wait(PATIENCE)
+            with Window(server, keys[1]) as other:
+                assert other.deal()["type"] == "state"
+            assert server.get(f"/api/sessions/{keys[0]}")[0] == 200
+            assert found == []
+        slow_one.join()
+        assert found == ["state"]
+
+
+# Files that are deleted, and servers that meet
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", ".lock"])
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_file_that_is_deleted_under_the_server_is_told_to_the_player(tmp_path, suffix, how):
+    path = tmp_path / "table.db"
+    file = Path(f"{path}{suffix}")
+    with thread_server(path) as server, Window(server, server.begin("leduc", "always-call")) as window:
+        before = window.deal()
+        (tmp_path / "kept").hardlink_to(file)
+        file.unlink()
+        if how == "replaced":
+            file.write_bytes((tmp_path / "kept").read_bytes())
+        says = f"{file} was deleted or replaced while the server was running, so nothing can be saved;"
+        assert says in window.act(before["hand"]["actions"][0]["word"])["error"]
+        body = b'{"game": "kuhn", "bots": ["random"]}'
+        status, _, answer = server.ask("POST", "/api/sessions", body)
+        assert status == 500
+        assert says in json.loads(answer)["error"]
+        assert window.ask(do="state")["hand"] == before["hand"]  # nothing was done
+        (tmp_path / "kept").rename(file)  # put back in time
+        window.play_on(random.Random(1))
+        assert window.state["score"]["hands"] == 1
+    with SessionStore(path) as store:
+        assert store.finished_hands(window.session) == 1
+
+
+def test_a_second_server_on_the_same_file_is_refused(tmp_path):
+    path = tmp_path / "table.db"
+    (tmp_path / "link.db").symlink_to(path)
+    says = "is in use by another felt play; stop it, or choose another file with --database."
+    with thread_server(path) as server, Window(server, server.begin("leduc", "always-call")) as window:
+        window.deal()
+        for name in ("table.db", "link.db"):
+            with pytest.raises(FileError, match=re.escape(f"{tmp_path / name} {says}")):
+                app_module.make_app(tmp_path / name)
+        window.play_on(random.Random(1))
+        with HandStore(path) as store:  # others may read
+            assert store.count() == 1
+    SessionStore(path).close()
+
+
 # Many tables at once
 
 
@@ -934,5 +1122,5 @@ def test_twenty_tables_at_once_lose_no_chip_and_show_no_card(monkeypatch):
     load = benchmark.play(20, 3.0, QUICK, wait_for_lobby=False)
     assert load.faults == []
     assert load.said == ""
-    assert load.ended == load.kept > 20
+    assert load.ended == load.stored > 20
     assert len(load.times) > load.hands > 0

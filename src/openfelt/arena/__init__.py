@@ -1,1 +1,1 @@
-"""Bots playing many hands: matches, tournaments and what they say, with intervals."""
+"""Matches, tournaments and freeze-outs between bots, with intervals for their results."""

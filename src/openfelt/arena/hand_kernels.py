@@ -201,8 +201,8 @@ def _play_holdem(
                 go_to(stream, plan.streams.actions, decisions)
                 decisions += 1
                 slot = node[here, PLACE] + offsets[bot, number, street * players + player]
-                ways = kind & ACTIONS_MASK
-                action = choose(tables[bot], slot, ways, uniform(stream))
+                num_actions = kind & ACTIONS_MASK
+                action = choose(tables[bot], slot, num_actions, uniform(stream))
                 _count_action(outcomes.style, bot, street, kind >> FACING_SHIFT & 1, action)
                 here = node[here, CHILD] + action
             outcomes.leaf[number, time] = here

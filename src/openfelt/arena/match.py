@@ -86,7 +86,7 @@ def match(
     history : str or Path, optional
         Write the hands to this file, .phhs, .phh or .db.
     folder : str or Path, optional
-        Keep finished blocks there; a match that was stopped resumes.
+        Save finished blocks there; a later call resumes the match.
     progress : callable
         Called with the number of hands played since its last call.
 
@@ -193,7 +193,7 @@ def _name(bot: Bot, place: int) -> str:
 
 
 def _game_of(names: Sequence[str]) -> Game:
-    """The game of the first policy of an enumerated game that is named, else hold'em for so many players."""
+    """The game of the first named policy of an enumerated game, else hold'em for that many players."""
     for name in names:
         game = game_of(name.partition("@")[2] or name)
         if game is not None and game.is_enumerable:

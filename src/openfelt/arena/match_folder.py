@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from openfelt.arena.hand_kernels import STYLE_COLUMNS
 from openfelt.arena.match_blocks import BlockResult, Contest, Setup
+from openfelt.arena.stored_stats import require_sound
 from openfelt.bots.bot import Bot
 from openfelt.core.errors import FileError
-from openfelt.core.files import file_checksum
+from openfelt.core.files import MALFORMED, file_checksum
 from openfelt.core.journal import MARKS, Journal
 
 KIND = "match"
@@ -28,9 +32,11 @@ class MatchFolder:
         self.seconds_before = 0.0
         for number, part in enumerate(self._journal.parts, 1):
             try:
-                self._blocks[part["first"], part["count"]] = BlockResult.from_dict(part)
+                block = BlockResult.from_dict(part)
+                _require_fit(block, contest, part["count"])
+                self._blocks[part["first"], part["count"]] = block
                 self.seconds_before = float(part["seconds"])
-            except (ValueError, KeyError, TypeError):
+            except MALFORMED:
                 raise FileError(f"{path} is damaged in its block {number}; remove that line.") from None
 
     def find(self, first: int, count: int) -> BlockResult | None:
@@ -41,6 +47,26 @@ class MatchFolder:
         """Write a block to disk, with the time that the match has taken so far."""
         self._blocks[first, count] = block
         self._journal.append({"first": first, "count": count, "seconds": seconds, **block.as_dict()})
+
+
+def _require_fit(block: BlockResult, contest: Contest, deals: int) -> None:
+    """Raise ValueError unless a block that was read has the sizes of a block of this match."""
+    participants, columns = len(contest.participants.names), sum(map(len, contest.columns.values()))
+    fits = (
+        block.moments.count == deals
+        and block.moments.sums.shape == (columns,)
+        and np.isfinite(block.moments.products).all()
+        and block.hands == deals * contest.times
+        and block.seats.shape == (participants, contest.game.players, 2)
+        and block.style.shape == (participants, STYLE_COLUMNS)
+        and len(block.stats) == participants
+        and (block.leaf is None) == (not contest.setup.history)
+        and (block.leaf is None or block.leaf.shape == (deals, contest.times))
+    )
+    if not fits:
+        raise ValueError("sizes")
+    for stats in block.stats:
+        require_sound(stats)
 
 
 def bot_fingerprints(names: Sequence[str], bots: Sequence[Bot]) -> list[str]:

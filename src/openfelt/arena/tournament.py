@@ -192,7 +192,7 @@ def tournament(
     seed, dealing, limit, aivat, compiled, processes, strict
         As in `match`.
     folder : str or Path, optional
-        Keep the matches there, each in a sub-folder; a tournament that was stopped resumes.
+        Save the matches there, each in a sub-folder; a later call resumes the tournament.
     progress : callable
         Called with the number of hands played since its last call.
 

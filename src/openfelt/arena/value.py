@@ -52,7 +52,7 @@ def value(
     flops : int, optional
         With `exact`: estimate from this many sampled flops.
     folder : Path, optional
-        With `exact`: keep finished work there; a later call resumes.
+        With `exact`: save finished work there; a later call resumes.
     progress : callable
         Called with the share of all work done since its last call.
 

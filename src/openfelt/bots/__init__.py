@@ -1,1 +1,1 @@
-"""Whatever can sit at a table: policies, rules, formulas; given what a seat sees, a bot names an action."""
+"""Bots: anything that can take a seat. Given what the seat sees, a bot chooses an action."""

@@ -56,7 +56,7 @@ class Bot(ABC, Generic[ViewType]):
     """
 
     learns: bool = False
-    rule: str | None = None  # the rule of policy/rules.py by which it plays, whatever its cards
+    rule: str | None = None  # the rule of policy/rules.py that it follows, whatever its cards
 
     def __init__(self, game: Game) -> None:
         self.game = game

@@ -36,11 +36,11 @@ JOIN, DEAL = "join", "deal"
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("what", choices=(JOIN, DEAL), help="connect to a dealer, or be the dealer")
-    parser.add_argument("--game", default=None, help="its name (default: holdem)")
+    parser.add_argument("--game", default=None, help="name of the game (default: holdem)")
     parser.add_argument(
         "--seed",
         type=seed,
-        help="of the bot's random numbers, or of the dealer's cards (default: a random seed)",
+        help="seed of the bot's random numbers, or of the dealer's cards (default: a random seed)",
     )
     what = next((word for word in argv if word in (JOIN, DEAL)), None)
     parser.add_argument(
@@ -69,15 +69,19 @@ def _add_join(group: argparse._ArgumentGroup, *, optional: bool) -> None:
 
 def _add_deal(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--definition", type=Path, help="a game definition, instead of --game")
-    group.add_argument("--names", type=_words, default=[], help="of the players (default: player1,player2)")
+    group.add_argument(
+        "--names", type=_words, default=[], help="names of the players (default: player1,player2)"
+    )
     group.add_argument("--ports", type=_ports, default=[], help="one per player (default: free ones)")
-    group.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine only)")
+    group.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
+    )
     group.add_argument("--log", type=Path, help="write an ACPC match log to this file")
     for name, default, text in (
-        ("--action-timeout", 600.0, "per action (default: 600)"),
-        ("--hand-timeout", 600.0, "for all actions of a player in a hand (default: 600)"),
-        ("--match-timeout", None, "for all actions of a player in the match (default: 7 per hand)"),
-        ("--start-timeout", None, "for all players to join (default: no limit)"),
+        ("--action-timeout", 600.0, "time for one action (default: 600)"),
+        ("--hand-timeout", 600.0, "time for all actions of a player in a hand (default: 600)"),
+        ("--match-timeout", None, "time for all actions of a player in the match (default: 7 per hand)"),
+        ("--start-timeout", None, "time for all players to join (default: no limit)"),
     ):
         group.add_argument(name, type=positive, default=default, metavar="SECONDS", help=text)
     group.add_argument(

@@ -34,6 +34,8 @@ COMMANDS = {
     "demo": "train, measure and watch a Leduc bot in a minute",
 }
 
+MOST_LETTERS = 5_000  # of an error, which may repeat what a file says
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -47,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(words)
     except FeltError as error:
-        print(f"felt: {error}", file=sys.stderr)
+        print(f"felt: {_printable(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("felt: stopped.", file=sys.stderr)
@@ -104,4 +106,12 @@ def _overview() -> str:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"felt: {message}", file=sys.stderr)
+    print(f"felt: {_printable(str(message))}", file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    """The text, shortened and with control characters escaped: a file must not control the terminal."""
+    shown = text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "..."
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in shown
+    )

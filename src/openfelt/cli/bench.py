@@ -18,14 +18,16 @@ from openfelt.core.errors import FeltError
 HELP = (
     "Measure speed as ratios to other programs in the same run (`make bench` installs them), on one core\n"
     "unless stated otherwise. The benchmarks are the files of benchmarks/ in the repository. Run nothing\n"
-    "else meanwhile."
+    "else at the same time."
 )
 EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    parser.add_argument("name", nargs="?", default="full_width", help="which benchmark (default: full_width)")
-    parser.add_argument("--folder", type=Path, help="where the benchmarks are (default: the checkout's)")
+    parser.add_argument(
+        "name", nargs="?", default="full_width", help="name of the benchmark (default: full_width)"
+    )
+    parser.add_argument("--folder", type=Path, help="folder of the benchmarks (default: the checkout's)")
     parser.add_argument("--out", type=Path, help="write the results to this JSON file too")
 
 

@@ -8,7 +8,7 @@ from openfelt.cli.options import busy, print_json
 
 HELP = (
     "List the named bots. Every command that takes a bot also accepts the folder of a run or policy\n"
-    "(`greedy@FOLDER` for its policy of single actions), or FILE.py:CLASS for a bot of your own."
+    "(`greedy@FOLDER` for its greedy policy), or FILE.py:CLASS for a bot of your own."
 )
 EXAMPLES = ["felt bots", "felt bots --game leduc", "felt bots --game 'holdem(players=3)' --json"]
 

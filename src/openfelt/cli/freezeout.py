@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     from openfelt.arena.freeze_out.freeze_out import GAMES, HANDS, LIMIT, STACK
 
     parser.add_argument("bots", nargs="+", metavar="BOT", help="two bots (see felt bots)")
-    parser.add_argument("--games", type=count, default=GAMES, help=f"how many (default: {GAMES})")
-    parser.add_argument("--stack", type=count, default=STACK, help=f"of each bot (default: {STACK:,})")
+    parser.add_argument("--games", type=count, default=GAMES, help=f"number of games (default: {GAMES})")
+    parser.add_argument("--stack", type=count, default=STACK, help=f"stack of each bot (default: {STACK:,})")
     parser.add_argument("--hands", type=count, default=HANDS, help=f"most hands in a game (default: {HANDS})")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
     add_limit(parser, 1000 * LIMIT)

@@ -16,20 +16,20 @@ def leak_lines(found: Exploitability) -> list[str]:
     """The report, seat by seat."""
     lines: list[str] = []
     for seat, leaks in zip(found.seats, found.leaks, strict=False):
-        lines += ["", f"Where a best response as {seat} gains on {found.name} in its seat, in mbb/h:"]
-        lines += [f"  {_streets(leaks)}", "", "  line of betting with which a street begins"]
+        lines += ["", f"Gains of a best response as {seat} over {found.name} in the same seat, in mbb/h:"]
+        lines += [f"  {_streets(leaks)}", "", "  by betting line at the start of a street"]
         for street, line, gain in leaks.by_line()[:MOST_LINES]:
             lines.append(f"  {gain:9.2f}  {street}: {line}")
-        lines += ["", "  starting hands", *_hands(leaks)]
+        lines += ["", "  by starting hand", *_hands(leaks)]
         for answer in leaks.answers[:2]:
-            lines += ["", f"  before the flop after {answer.line} it does: {_letters(answer)}"]
+            lines += ["", f"  its actions before the flop, after {answer.line}: {_letters(answer)}"]
             lines += [f"  {row}" for row in answer_rows(answer)]
     return lines
 
 
 def _streets(leaks: Leaks) -> str:
     by_street = ", ".join(f"{street} {gain:.2f}" for street, gain in leaks.by_street.items())
-    return f"{by_street}; {sum(leaks.by_street.values()):.2f} in all"
+    return f"{by_street}; total {sum(leaks.by_street.values()):.2f}"
 
 
 def _hands(leaks: Leaks) -> Iterator[str]:
@@ -37,9 +37,9 @@ def _hands(leaks: Leaks) -> Iterator[str]:
 
     gains = leaks.by_hand()
     order = (-gains).argsort()[:MOST_LINES]
-    told = [f"{class_names()[kind]:>4} {gains[kind]:.2f}" for kind in order]
-    for first in range(0, len(told), 6):
-        yield "  " + "  ".join(told[first : first + 6])
+    cells = [f"{class_names()[kind]:>4} {gains[kind]:.2f}" for kind in order]
+    for first in range(0, len(cells), 6):
+        yield "  " + "  ".join(cells[first : first + 6])
 
 
 def _letters(answer: Answer) -> str:

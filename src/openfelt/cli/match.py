@@ -10,9 +10,9 @@ from openfelt.cli.options import count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 HELP = (
-    "Play a match between bots and print their winnings with intervals. Bots are those of `felt bots`,\n"
-    "folders of runs or policies (`greedy@FOLDER` for the likeliest actions), or FILE.py:CLASS, one per\n"
-    "seat; they change seats. Policies play in compiled kernels, other bots one decision at a time."
+    "Play a match between bots and print their winnings with intervals. A bot is a name from `felt bots`,\n"
+    "the folder of a run or policy (`greedy@FOLDER` for its greedy policy), or FILE.py:CLASS. Give one bot\n"
+    "per seat; they rotate. Policies play in compiled kernels, other bots one decision at a time."
 )
 EXAMPLES = [
     "felt match default always-raise",
@@ -29,7 +29,7 @@ ERROR_RATE = 0.05
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("bots", nargs="+", metavar="BOT", help="one per seat")
-    add_match_arguments(parser, "of the match")
+    add_match_arguments(parser, "number of hands")
     parser.add_argument(
         "--until-better",
         type=positive,
@@ -47,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     add_folder_arguments(parser, "match")
 
 
-def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
+def add_match_arguments(parser: argparse.ArgumentParser, hands: str) -> None:
     """Options of one or many matches."""
     from openfelt.arena.match import HANDS
     from openfelt.arena.match_blocks import DEALINGS
 
-    parser.add_argument("--game", help="its name (default: that of the policies, else hold'em)")
-    parser.add_argument("--hands", type=count, default=HANDS, help=f"{of_what} (default: {HANDS:,})")
+    parser.add_argument("--game", help="name of the game (default: that of the policies, else hold'em)")
+    parser.add_argument("--hands", type=count, default=HANDS, help=f"{hands} (default: {HANDS:,})")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards (default: 0)")
     parser.add_argument(
         "--dealing",
@@ -66,7 +66,9 @@ def add_match_arguments(parser: argparse.ArgumentParser, of_what: str) -> None:
     parser.add_argument(
         "--aivat", action="store_true", help="adjust winnings for luck by AIVAT where policies are known"
     )
-    parser.add_argument("--python", action="store_true", help="play policies without kernels too")
+    parser.add_argument(
+        "--python", action="store_true", help="play policies one decision at a time too, without kernels"
+    )
     add_strict(parser)
     add_processes(parser)
 
@@ -79,7 +81,7 @@ def add_limit(parser: argparse.ArgumentParser, default: float | None) -> None:
         type=positive,
         metavar="MILLISECONDS",
         default=default,
-        help=f"per action; a bot that exceeds it checks or folds (default: {shown})",
+        help=f"time limit per action; a bot that exceeds it checks or folds (default: {shown})",
     )
 
 
@@ -96,14 +98,17 @@ def add_strict(parser: argparse._ActionsContainer) -> None:
 def add_processes(parser: argparse.ArgumentParser) -> None:
     """The number of processes."""
     parser.add_argument(
-        "--processes", type=count, default=1, help="how many (default: 1); does not change the result"
+        "--processes",
+        type=count,
+        default=1,
+        help="number of processes (default: 1); does not change the result",
     )
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser, kind: str) -> None:
     """The folder of a journal."""
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help=f"write the {kind} there, so that it can be resumed"
+        "--out", type=Path, metavar="FOLDER", help=f"save the {kind} there, so that it can be resumed"
     )
     parser.add_argument("--resume", action="store_true", help=f"resume the {kind} in --out")
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from openfelt.opponents.models.score import ModelScore
 
 HELP = (
-    "Opponent models, learned from hand histories: what a player does with which cards, and so what cards\n"
-    "it may have. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log, .db) or a folder of\n"
-    "such files. `fit` learns a model and saves it in a folder, `show` prints what it has learned, and\n"
-    "`score` measures how well it predicts other hands: a saved model, or with --kind one that is learned\n"
-    "from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11), relational (PGC10),\n"
-    "and frequencies, which ignore the cards."
+    "Opponent models, learned from hand histories: they predict a player's actions given its cards, and\n"
+    "infer its range from its actions. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log,\n"
+    ".db) or a folder of such files. `fit` learns a model and saves it in a folder, `show` prints what it\n"
+    "has learned, and `score` measures how well it predicts other hands: a saved model, or with --kind one\n"
+    "that is learned from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11),\n"
+    "relational (PGC10), and frequencies, which ignore the cards."
 )
 EXAMPLES = [
     "felt model fit hands.db --player poki-like --kind tally --out poki",
@@ -58,8 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         metavar="SHARE",
         help="score --kind: share of the hands to score on, the last ones (default: 0.2)",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="of the draws of unknown cards (default: 0)")
-    parser.add_argument("--plot", type=Path, help="a .png file: the model, or its calibration (score)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed for sampling unknown cards (default: 0)")
+    parser.add_argument("--plot", type=Path, help="draw the model (show) or its calibration (score), as .png")
     add_hand_options(parser)
 
 

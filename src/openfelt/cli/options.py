@@ -17,7 +17,7 @@ from typing import Any
 def count(text: str) -> int:
     """A whole number of 1 or more; 1e6 is allowed."""
     try:
-        number = float(text)
+        number = int(text) if text.isdecimal() else float(text)
         if number >= 1 and number == int(number):
             return int(number)
     except (ValueError, OverflowError):

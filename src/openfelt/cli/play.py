@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 HELP = (
     "Play against bots, at a table in the browser or in the terminal: an included bot (`felt bots`), one\n"
-    "that you trained, or one that is solved on the spot. After a hand you can review the bots' action\n"
+    "that you trained, or one that is solved on first use. After a hand you can review the bots' action\n"
     "probabilities and the EV loss of each of your decisions. The table accepts connections from this\n"
-    "machine only, unless you give --host; other machines then need a token. Sessions are saved, and\n"
+    "machine only, unless you give --host; other machines then need a token. Sessions are saved and\n"
     "continue after a restart."
 )
 EXAMPLES = [
@@ -84,11 +84,12 @@ def run(arguments: argparse.Namespace) -> None:
 def _in_browser(arguments: argparse.Namespace) -> None:
     from openfelt.table.web.access import is_loopback
     from openfelt.table.web.app import make_app
-    from openfelt.table.web.server import bind, serve
+    from openfelt.table.web.guesses import require_long_token
+    from openfelt.table.web.server import bind, network_address, serve
 
     host, port = arguments.host or HOST, PORT if arguments.port is None else arguments.port
-    if arguments.token is not None and not arguments.token.strip():
-        raise FeltError("The token is empty; give one, or leave out --token.")
+    if arguments.token is not None:
+        require_long_token(arguments.token)
     game, names = None, list[str]()
     if arguments.game or arguments.bot:
         game = _browser_game(arguments)
@@ -103,20 +104,27 @@ def _in_browser(arguments: argparse.Namespace) -> None:
         app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
-    shown = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/"
-    url = address + (f"?{urlencode(query)}" if query else "")
+    port, is_open = listening.getsockname()[1], host in EVERYWHERE
+    url = _url(HOST if is_open else host, port, query)
+    network_url = None if is_loopback(host) else url
+    if is_open:
+        network_url = _url(network_address(listening), port, query)
 
     def ready() -> None:
         if arguments.json:
-            print_json({"url": url, "database": str(database)})
+            print_json({"url": url, "network_url": network_url, "database": str(database)})
         else:
             print(f"The table is at {url} (Ctrl+C to stop). Sessions are saved in {database}.")
-            if token:
-                print(f"From other machines use this machine's name or address; the token is {token}")
+            if network_url:
+                print(f"On other machines open {network_url}")
         sys.stdout.flush()
 
     serve(app, listening, url=None if arguments.no_browser else url, ready=ready)
+
+
+def _url(host: str, port: int, query: list[tuple[str, str]]) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?{urlencode(query)}" if query else "")
 
 
 def _browser_game(arguments: argparse.Namespace) -> Game:

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 HELP = (
     "Compute a counter-strategy: a policy that wins from an opponent and is hard to exploit if the\n"
-    "opponent plays differently. --model is what is known of the opponent: the folder of a model (`felt\n"
+    "opponent plays differently. --model gives the opponent's fixed policy: the folder of a model (`felt\n"
     "model fit`), run or policy, or a bot with a tabular policy. With probability --p the opponent plays\n"
-    "like that, else as well as it can: 0 gives an equilibrium, 1 a best response. By default this is drawn\n"
-    "once a game (the restricted Nash response); with --each at every decision (the data-biased response),\n"
-    "where --confidence lowers p at infosets with few observations. Solvers: lp is exact; rnr and dbr are\n"
-    "CFR+ with one draw and with a draw at each decision, mcrnr and mcdbr outcome sampling; or any solver\n"
-    "of `felt train`. One solver runs for each seat. Prints exploitation (what the policy wins more than an\n"
-    "equilibrium) and exploitability; in hold'em what it wins (`felt exploit` computes exploitability)."
+    "the fixed policy, otherwise optimally: 0 gives an equilibrium, 1 a best response. By default this is\n"
+    "drawn once a game (the restricted Nash response); with --each at every decision (the data-biased\n"
+    "response), where --confidence lowers p at infosets with few observations. Solvers: lp is exact; rnr\n"
+    "and dbr are CFR+ with one draw and with a draw at each decision, mcrnr and mcdbr outcome sampling; or\n"
+    "any solver of `felt train`. One solver runs for each seat. Prints exploitation (what the policy wins\n"
+    "beyond what an equilibrium wins) and exploitability; in hold'em what it wins (`felt exploit` computes\n"
+    "exploitability)."
 )
 EXAMPLES = [
     "felt respond leduc --model always-raise --p 0.75",
@@ -55,14 +56,16 @@ SWEEP = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)  # PJL11, Figure 6
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     default = MCRNR if any(word.startswith("holdem") for word in argv[:1]) else LP
     parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
-    parser.add_argument("--model", required=True, help="the opponent: a model, a run or policy, a bot")
-    parser.add_argument("--p", type=float, help=f"probability that it plays like that (default: {P})")
-    parser.add_argument("--each", action="store_true", help="draw at each decision of the opponent")
+    parser.add_argument("--model", required=True, help="the opponent: a model, a run or policy, or a bot")
+    parser.add_argument(
+        "--p", type=float, help=f"probability that the opponent plays the fixed policy (default: {P})"
+    )
+    parser.add_argument("--each", action="store_true", help="draw anew at each decision of the opponent")
     parser.add_argument(
         "--confidence",
         metavar="KIND",
-        help="constant, 0-10-linear (p times n / 10, from 10 observations on p) or s-curve (p times "
-        "n / (s + n)), with n the number of observations at the infoset; needs --hands and --player",
+        help="constant, 0-10-linear (p times n / 10, at most p) or s-curve (p times n / (s + n)), with n the "
+        "number of observations at the infoset; needs --hands and --player",
     )
     parser.add_argument("--s", type=positive_number, help="the s of the s-curve (default: 10)")
     parser.add_argument("--hands", type=Path, metavar="HISTORIES", help="hand histories of the opponent")
@@ -77,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--iterations", "--episodes", type=count, dest="iterations", metavar="N", help="budget of each seat"
     )
     parser.add_argument("--seconds", type=positive_number, help="budget of each seat")
-    parser.add_argument("--until", type=positive_number, help="stop at this distance from its equilibrium")
+    parser.add_argument(
+        "--until", type=positive_number, help="stop at this distance from equilibrium of the restricted game"
+    )
     parser.add_argument(
         "--safe", type=float, metavar="EPS", help="instead of --p: give up at most EPS of the game's value"
     )
@@ -88,11 +93,13 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         metavar="P,P,...",
         help="responses for several p (default: those of PJL11's Figure 6)",
     )
-    parser.add_argument("--plot", type=Path, help="a .png file: the frontier, beside the exact one")
+    parser.add_argument("--plot", type=Path, help="draw the frontier, with the exact one, to a .png file")
     parser.add_argument("--out", type=Path, help="the folder for the policy (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="hold'em: continue the runs in --out")
-    parser.add_argument("--seed", type=seed, default=0, help="of sampling solvers (default: 0)")
-    parser.add_argument("--threads", type=count, default=1, help="for sampling solvers, and CFR (default: 1)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of sampling solvers (default: 0)")
+    parser.add_argument(
+        "--threads", type=count, default=1, help="CPU threads of sampling solvers and CFR (default: 1)"
+    )
     add_parameters(parser, _solver_type(named_solver(argv, default)))
 
 
@@ -295,9 +302,9 @@ def _respond(
 ) -> Response:
     budget: dict[str, Any] = {name: getattr(arguments, name) for name in ("iterations", "seconds", "until")}
 
-    def train(solver: Solver, kept: RunFolder | None) -> None:
-        if kept is not None:
-            if learn(solver, kept, shown=not arguments.json, **budget):
+    def train(solver: Solver, run_folder: RunFolder | None) -> None:
+        if run_folder is not None:
+            if learn(solver, run_folder, shown=not arguments.json, **budget):
                 raise Stopped
         elif solver.iterative:
             with LearningBar(solver, **budget, shown=not arguments.json) as bar:

@@ -22,7 +22,7 @@ EXAMPLES = [
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("bots", nargs="+", metavar="BOT", help="all bots of the tournament (see felt bots)")
-    add_match_arguments(parser, "of each match")
+    add_match_arguments(parser, "number of hands of each match")
     add_folder_arguments(parser, "tournament")
 
 

@@ -10,11 +10,11 @@ from openfelt.cli.options import count, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 HELP = (
-    "What one policy wins from another. In enumerated games that is exact. In hold'em the policies play\n"
-    "many deals, each in every seat with the same cards, and the result has a 95% interval; with --exact it\n"
-    "is the expected value over all deals. A policy is the folder of a run or policy, a rule player\n"
-    "(always-raise, always-call, always-fold, random, probe) or, in hold'em, a bot that plays by a policy:\n"
-    "default, sparbot-like or fellomen-like."
+    "Compute what one policy wins from another. In enumerated games the result is exact. In hold'em the\n"
+    "policies play many deals, each in every seat with the same cards, and the result has a 95% interval;\n"
+    "with --exact it is the expected value over all deals. A policy is the folder of a run or policy, a\n"
+    "rule player (always-raise, always-call, always-fold, random, probe) or, in hold'em, a bot that plays\n"
+    "a policy: default, sparbot-like or fellomen-like."
 )
 EXAMPLES = [
     "felt value default always-raise",
@@ -28,16 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("policy", help="the policy whose winnings are computed")
     parser.add_argument("opponent", help="the policy in all other seats")
     parser.add_argument(
-        "--deals", type=count, default=1_000_000, help="deals of hold'em (default: 1,000,000)"
+        "--deals", type=count, default=1_000_000, help="number of hold'em deals (default: 1,000,000)"
     )
-    parser.add_argument("--greedy", action="store_true", help="take the policies of single actions (of both)")
+    parser.add_argument("--greedy", action="store_true", help="use the greedy policies of both")
     parser.add_argument("--seed", type=seed, default=0, help="deal other cards")
     parser.add_argument(
         "--threads", type=count, default=1, help="CPU threads (default: 1); the result is the same"
     )
     exact = parser.add_argument_group("in two-player hold'em, instead of deals")
     exact.add_argument(
-        "--exact", action="store_true", help="the expected value over all deals: see felt exploit"
+        "--exact", action="store_true", help="compute the expected value over all deals (see felt exploit)"
     )
     add_exact_arguments(exact)
 

@@ -1,1 +1,1 @@
-"""What every other folder stands on: errors, compiled kernels, safe files."""
+"""The basis of all other packages: errors, compiled kernels, files that survive a kill."""

@@ -157,6 +157,6 @@ def new_queue() -> Any:
 
 
 def launch(kernel: Any, queue: Any, threads: int, *arguments: Any) -> None:
-    """Start a kernel with at least so many threads."""
+    """Start a kernel with at least that many threads."""
     block = 1 if is_simulated() else BLOCK
     kernel[-(-threads // block), block, queue](*arguments)

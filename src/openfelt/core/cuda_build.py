@@ -2,7 +2,7 @@
 
 The solvers have one source. For the CPU numba compiles it as it stands (`jit.py`). For a GPU `build_for_cuda`
 copies the kernel and every function that it calls, and lets numba-cuda compile the copies. In a copy some
-global names have other values: tables of numbers lie in the memory of the GPU, changes to shared tables
+global names have other values: constant tables are in GPU memory, updates of shared tables
 (`atomics.py`) are atomic, functions that dispatch on the type of an argument are replaced by the
 implementation for the type at hand, and constants may be set for one kernel.
 
@@ -12,7 +12,7 @@ if any of it changes:
 - Python runs the code of a function with other globals (`types.FunctionType`), and `dis` names those that it
   reads, by instructions called LOAD_GLOBAL.
 - numba-cuda compiles a function with the globals that it has when it is first called. It reads a device array
-  among them where it lies, instead of copying it into the kernel.
+  among them in place, instead of copying it into the kernel.
 - While a kernel runs, numba-cuda's simulator replaces the module `numba.cuda` in the globals of the kernel.
 """
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from openfelt.core.errors import FileError
-from openfelt.core.files import MANIFEST, load_folder, save_folder
+from openfelt.core.files import MALFORMED, MANIFEST, load_folder, save_folder
 
 T = TypeVar("T")
 ABANDONED_AFTER = 24 * 3600.0  # seconds; no table takes that long to build
@@ -51,8 +51,13 @@ def load_or_build(
     if (folder / MANIFEST).exists():
         try:
             return restore(*load_folder(folder, kind))
-        except FileError as error:
-            warnings.warn(f"{error} It is built again.", stacklevel=4)
+        except (FileError, *MALFORMED) as error:
+            fault = (
+                error
+                if isinstance(error, FileError)
+                else f"{folder} is damaged: arrays or facts are missing."
+            )
+            warnings.warn(f"{fault} It is built again.", stacklevel=4)
             shutil.rmtree(folder, ignore_errors=True)
     contents = build()
     if is_worth_storing(contents[0]):

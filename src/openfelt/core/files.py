@@ -23,6 +23,12 @@ from openfelt.core.errors import FileError
 
 MANIFEST = "manifest.json"
 VERSION = 1
+NUMBERS = "biuf"  # kinds of types: truth values, whole and floating-point numbers
+PLAIN_NAME = re.compile(r"[\w.-]{1,100}")  # of an array
+CHECKSUM = re.compile("[0-9a-f]{64}")
+# What code raises that reads facts and arrays of other kinds and sizes than expected. Checksums do not
+# prevent that: they can be computed again.
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_folder(
@@ -48,19 +54,26 @@ def save_folder(
 def load_folder(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what `save_folder` wrote, memory-mapped and verified; raises FileError."""
     manifest = read_manifest(folder, kind)
-    arrays = {}
-    for name, entry in manifest["files"].items():
-        path = folder / entry["file"]
-        if not path.is_file():
-            raise FileError(f"{folder} is incomplete: the file {entry['file']} is missing.")
-        if file_checksum(path) != entry["sha256"]:
-            raise FileError(f"{path} is damaged: it was cut off or changed after it was saved.")
-        try:
-            # Copy-on-write: the file stays unchanged, and kernels get an array of the usual type.
-            arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
-        except (ValueError, OSError) as error:
-            raise FileError(f"{path} cannot be read: {error}.") from None
-    return arrays, manifest
+    return {name: _load_array(folder, entry) for name, entry in manifest["files"].items()}, manifest
+
+
+def _load_array(folder: Path, entry: Mapping[str, Any]) -> NDArray[Any]:
+    path = folder / entry["file"]
+    if not path.is_file():
+        raise FileError(f"{folder} is incomplete: the file {entry['file']} is missing.")
+    if file_checksum(path) != entry["sha256"]:
+        raise FileError(f"{path} is damaged: it was cut off or changed after it was saved.")
+    try:
+        # Copy-on-write: the file stays unchanged, and kernels get an array of the usual type.
+        array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
+    except Exception as error:  # for a header that makes no sense, numpy raises many kinds
+        reason = str(error).rstrip(".")[:200]
+        raise FileError(f"{path} cannot be read: {reason}.") from None
+    # Kernels read arrays without asking for their type, so only plain numbers pass.
+    is_plain = isinstance(array, np.ndarray) and array.dtype.kind in NUMBERS and array.dtype.isnative
+    if not is_plain or [list(array.shape), str(array.dtype)] != [entry["shape"], entry["dtype"]]:
+        raise FileError(f"{path} is damaged: it does not hold the numbers that the manifest describes.")
+    return array if array.ndim < 2 else np.ascontiguousarray(array)
 
 
 def _files_before(folder: Path, kind: str, names: Collection[str]) -> set[str]:
@@ -101,14 +114,33 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path} is damaged: it is not the manifest of an OpenFelt folder.") from None
     if found != f"openfelt {kind}":
-        raise FileError(f"{folder} holds an '{found}', not an 'openfelt {kind}'.")
+        raise FileError(f"{folder} holds an '{found[:60]}', not an 'openfelt {kind}'.")
     if version > VERSION:
         raise FileError(
             f"{folder} was written by a newer OpenFelt (format {version}, this one reads {VERSION})."
         )
     if sealed != _seal(manifest):
         raise FileError(f"{path} is damaged: it was changed after it was saved.")
+    if not _lists_arrays(manifest.get("files")):
+        raise FileError(f"{path} is damaged: its list of arrays cannot be read.")
     return dict(manifest)
+
+
+def _lists_arrays(files: object) -> bool:
+    """Whether each entry describes an array and names a file of the folder itself, as `_write_array` does."""
+    return isinstance(files, dict) and all(map(_describes_array, files, files.values()))
+
+
+def _describes_array(name: str, entry: object) -> bool:
+    if not isinstance(entry, dict) or not PLAIN_NAME.fullmatch(name):
+        return False
+    checksum = entry.get("sha256")
+    return (
+        isinstance(checksum, str)
+        and CHECKSUM.fullmatch(checksum) is not None
+        and entry.get("file") == f"{name}-{checksum[:12]}.npy"
+        and {"shape", "dtype"} <= entry.keys()
+    )
 
 
 def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, Any]:
@@ -140,6 +172,22 @@ def write_text(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def write_sealed(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a JSON object with its checksum."""
+    write_text(path, json.dumps({**document, "seal": _seal(document)}) + "\n")
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote; raises FileError if it is missing or was changed."""
+    try:
+        document = dict(json.loads(path.read_text(encoding="utf-8")))
+        if document.pop("seal", None) == _seal(document):
+            return document
+    except (OSError, ValueError, TypeError, RecursionError):
+        pass
+    raise FileError(f"{path} is missing or damaged: it is not the JSON that was saved.")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -53,13 +53,15 @@ class Journal:
         if found.get("format") != wanted["format"]:
             raise FileError(f"{file} is not that of an OpenFelt {kind}.")
         if found["version"] > VERSION:
-            raise FileError(f"{path} was written by a newer OpenFelt (format {found['version']}).")
+            raise FileError(f"{path} was written by a newer OpenFelt (format {str(found['version'])[:20]}).")
         for key, value in setup.items():
             was = found["setup"].get(key)
             if was != value and key == MARKS:
                 raise FeltError(f"A bot has changed since {path} was started; nothing was written.")
             if was != value:
-                raise FeltError(f"{path} is a {kind} with {key} {was}, not {value}; nothing was written.")
+                raise FeltError(
+                    f"{path} is a {kind} with {key} {str(was)[:100]}, not {value}; nothing was written."
+                )
         journal._load()
         return journal
 
@@ -86,7 +88,7 @@ class Journal:
                 if part.pop(SEAL) != _seal(part):
                     raise ValueError
                 self.parts.append(part)
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 raise FileError(f"{path} is damaged in line {number}; remove that line to resume.") from None
         if cut_off:
             write_text(path, whole + "\n" if whole else "")
@@ -95,7 +97,7 @@ class Journal:
 def _read(path: Path, kind: str) -> dict[str, Any]:
     try:
         found = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         found = {}
     if not isinstance(found.get("version"), int) or not isinstance(found.get("setup"), dict):
         raise FileError(f"{path} is damaged: it is not the JSON of a {kind}.")

@@ -69,7 +69,7 @@ def _imports(module: str) -> list[str]:
 
 @cache
 def _source(module: str) -> str:
-    """As it was when it was first asked for."""
+    """The text of a source file, as it was when it was first read."""
     return _modules()[module].read_text(encoding="utf-8")
 
 

@@ -1,3 +1,3 @@
-"""The version, where everything can ask for it."""
+"""The version of the package."""
 
 VERSION = "0.1.0"

@@ -19,7 +19,9 @@ from typing import ClassVar
 from openfelt.core.errors import FileError, GameError
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
-TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}])|([^\s{}",]+)|,|\s+')
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}])|([^\s{}",]+)|,|\s+', re.DOTALL)
+WHOLE = re.compile(r"-?[0-9]{1,9}")
+REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?|[+-]?[0-9]+/[0-9]+")
 
 
 @dataclass
@@ -96,7 +98,9 @@ def _read(path: Path, changed: int, size: int) -> EfgGame:
         reader = _Reader(text)
         title, players, nodes = reader.read()
         totals = _sum_payoffs(nodes, players)
-    except (IndexError, ValueError, KeyError, StopIteration, ArithmeticError):
+    except GameError as error:
+        raise FileError(f"{path}: {error}") from None
+    except (IndexError, ValueError, KeyError, ArithmeticError):
         raise FileError(f"{path} is not a complete Gambit .efg file.") from None
     _make_labels_distinct(nodes)
     _require_perfect_recall(path, nodes)
@@ -107,15 +111,9 @@ class _Reader:
     """Parses the tokens of one file: ("text", word) if quoted, else ("word", word)."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [
-            ("text", re.sub(r"\\(.)", r"\1", match[1]))
-            if match[1] is not None
-            else ("word", match[2] or match[3])
-            for match in TOKEN.finditer(text)
-            if match[1] is not None or match[2] or match[3]
-        ]
+        self.tokens = list(_tokens(text))
         self.at = 0
-        self.outcomes: dict[str, list[float]] = {"0": []}
+        self.outcomes: dict[int, list[float]] = {0: []}
         self.infosets: dict[tuple[int, int], EfgNode] = {}
 
     def next(self, kind: str = "word") -> str:
@@ -135,9 +133,7 @@ class _Reader:
         if (self.next(), self.next()) != ("EFG", "2") or self.next() not in ("R", "D"):
             raise ValueError("prologue")
         title = self.next("text")
-        players = len(list(self.block()))
-        if not players:
-            raise ValueError("players")
+        players = len(self.texts())
         if self.peek("text"):
             self.next("text")  # the comment
         nodes: list[EfgNode] = []
@@ -157,60 +153,114 @@ class _Reader:
             raise ValueError("nodes missing")
         return title, players, nodes
 
-    def block(self) -> Iterator[tuple[str, str]]:
-        """The tokens between braces."""
+    def texts(self) -> list[str]:
+        """The quoted words between braces, at least one."""
+        self.open_block()
+        found = [self.next("text")]
+        while not self.closes_block():
+            found.append(self.next("text"))
+        return found
+
+    def open_block(self) -> None:
         if self.next() != "{":
             raise ValueError("{")
-        while not self.peek("word", "}"):
-            yield self.tokens[self.at]
-            self.at += 1
-        self.at += 1
+
+    def closes_block(self) -> bool:
+        closes = self.peek("word", "}")
+        self.at += closes
+        return closes
 
     def node(self, players: int) -> EfgNode:
         kind = self.next()
         self.next("text")  # the node's name
         if kind == "t":
-            return EfgNode(TERMINAL, payoffs=self.outcome())
+            return EfgNode(TERMINAL, payoffs=self.outcome(players))
         if kind not in ("c", "p"):
             raise ValueError(kind)
-        player = CHANCE if kind == "c" else int(self.next()) - 1
+        player = CHANCE if kind == "c" else self.whole() - 1
         if player >= players or (kind == "p" and player < 0):
             raise ValueError("player")
-        infoset = int(self.next())
-        label = self.next("text") if self.peek("text") else ""
-        node = EfgNode(player, infoset, label)
-        if self.peek("word", "{"):
-            words = list(self.block())
-            if kind == "c":
-                node.actions = [word for word_kind, word in words if word_kind == "text"]
-                node.chance = [_number(word) for word_kind, word in words if word_kind == "word"]
-            else:
-                node.actions = [word for _, word in words]
-            node.actions = _distinct(node.actions)
-            self.infosets[player, infoset] = node
-        else:
-            first = self.infosets[player, infoset]
-            node.label, node.actions, node.chance = first.label, first.actions, first.chance
-        if not node.actions or (kind == "c" and len(node.chance) != len(node.actions)):
-            raise ValueError("actions")
-        node.payoffs = self.outcome()
+        node = self.information_set(player, self.whole())
+        node.payoffs = self.outcome(players)
         return node
 
-    def outcome(self) -> list[float]:
-        number = self.next()
+    def information_set(self, player: int, number: int) -> EfgNode:
+        """A node of an information set, which is defined where it first occurs, and may be repeated."""
+        label = self.next("text") if self.peek("text") else None
+        actions, chance = list[str](), list[float]()
+        if self.peek("word", "{"):
+            actions, chance = self.actions() if player == CHANCE else (self.texts(), [])
+        known = self.infosets.get((player, number))
+        if known is None:
+            if not actions:
+                raise ValueError("actions")
+            known = EfgNode(player, number, label or "", _distinct(actions), chance)
+            self.infosets[player, number] = known
+        elif label is not None and label != known.label:
+            raise GameError(
+                f"{_set_name(player, number)} is called '{known.label}' and also '{label}'; one number must "
+                "mean one information set."
+            )
+        elif actions and (_distinct(actions), chance) != (known.actions, known.chance):
+            raise GameError(f"{_set_name(player, number)} is defined twice, with different actions.")
+        return EfgNode(player, number, known.label, known.actions, known.chance)
+
+    def actions(self) -> tuple[list[str], list[float]]:
+        """The actions of chance, each with its probability."""
+        self.open_block()
+        found, chance = [self.next("text")], [self.real()]
+        while not self.closes_block():
+            found.append(self.next("text"))
+            chance.append(self.real())
+        return found, chance
+
+    def outcome(self, players: int) -> list[float]:
+        """The payoffs of an outcome, which is defined where it first occurs; outcome 0 has none."""
+        number = self.whole()
         if self.peek("text"):
             self.next("text")
         if self.peek("word", "{"):
-            self.outcomes[number] = [_number(word) for _, word in self.block()]
+            self.open_block()
+            payoffs = [self.real() for _ in range(players)]
+            if not self.closes_block():
+                raise ValueError("payoffs")
+            if self.outcomes.setdefault(number, payoffs) != payoffs:
+                raise GameError(f"Outcome {number} is defined twice, with different payoffs.")
         return self.outcomes[number]
 
+    def whole(self) -> int:
+        word = self.next()
+        if not WHOLE.fullmatch(word):
+            raise ValueError(word)
+        return int(word)
 
-def _number(word: str) -> float:
-    """A number as Gambit writes it: 1/3, 0.25 or 1e-3."""
-    number = float(Fraction(word)) if "/" in word else float(word)
-    if not math.isfinite(number):
-        raise ValueError(word)
-    return number
+    def real(self) -> float:
+        """A number as Gambit writes it: 1/3, 0.25 or 1e-3."""
+        word = self.next()
+        if not REAL.fullmatch(word):
+            raise ValueError(word)
+        number = float(Fraction(word)) if "/" in word else float(word)
+        if not math.isfinite(number):
+            raise ValueError(word)
+        return number
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place = 0
+    while place < len(text):
+        match = TOKEN.match(text, place)
+        if match is None:  # a quote that is not closed
+            raise ValueError(text[place])
+        place = match.end()
+        if match[1] is not None:
+            yield "text", re.sub(r"\\(.)", r"\1", match[1], flags=re.DOTALL)
+        elif match[2] or match[3]:
+            yield "word", match[2] or match[3]
+
+
+def _set_name(player: int, number: int) -> str:
+    owner = "chance" if player == CHANCE else f"player {player + 1}"
+    return f"Information set {number} of {owner}"
 
 
 def _make_labels_distinct(nodes: list[EfgNode]) -> None:

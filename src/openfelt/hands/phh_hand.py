@@ -169,7 +169,7 @@ class _HandReader:
             case [player, "cbr", amount]:
                 self._act(player, "raise" if self.betting.bets else "bet", amount)
             case _:
-                raise FeltError(f"'{notation}' is not an action of {VARIANT}.")
+                raise FeltError(f"'{notation[:60]}' is not an action of {VARIANT}.")
 
     def _seat(self, player: str) -> int:
         labels = [f"p{seat + 1}" for seat in range(len(self.hole))]

@@ -20,6 +20,7 @@ from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes, parse_cards
 from openfelt.core.errors import FeltError, FileError, GameError
+from openfelt.core.files import MALFORMED
 from openfelt.core.jit import Floats, Longs, kernel, part
 from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import PLAYER, BettingTree, betting_tree
@@ -158,6 +159,8 @@ def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
         raise FileError(f"A policy of {game.name} must have {error}, the recipe of its buckets.") from None
     except FeltError as error:
         raise FileError(f"A policy of {game.name} is damaged: {error}") from None
+    except MALFORMED:
+        raise FileError(f"A policy of {game.name} is damaged: the recipe of its buckets.") from None
 
 
 @part

@@ -2,7 +2,7 @@
 
 The draw is made *once*, before the game, hidden from the opponent: the restricted Nash response (RNR). Or it
 is made at *each* decision, with a confidence per infoset: the data-biased response (DBR). In both, the
-opponent's optimal policy trades winnings from the fixed policy against possible losses to any other.
+opponent's optimal strategy trades winnings from the fixed policy against possible losses to other policies.
 
 RNR in sequence form: a leaf reached under the restriction has the fixed policy's weight and no sequence of
 the restricted player. All such leaves after one sequence of the opponent are one leaf with the summed

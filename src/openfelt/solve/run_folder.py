@@ -19,7 +19,7 @@ from typing import Any
 from openfelt.core.cuda import gpu_name
 from openfelt.core.devices import CPU
 from openfelt.core.errors import FeltError, FileError
-from openfelt.core.files import MANIFEST, not_written, read_manifest, write_text
+from openfelt.core.files import MALFORMED, MANIFEST, not_written, read_manifest, write_text
 from openfelt.core.version import VERSION
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import POLICY, load_policy, save_policy
@@ -65,7 +65,10 @@ class RunFolder:
         if not (self.path / name / MANIFEST).exists():
             return None
         facts = read_manifest(self.path / name, "checkpoint" if name == CHECKPOINT else "policy")
-        return int(facts.get("iterations", facts.get("made_by", {}).get("iterations", -1)))
+        try:
+            return int(facts.get("iterations", facts.get("made_by", {}).get("iterations", -1)))
+        except MALFORMED:
+            raise FileError(f"{self.path / name} is damaged: its iterations cannot be read.") from None
 
     def save(self, solver: Solver, budget: dict[str, Any] | None = None) -> None:
         """Write everything; run.toml last, so that an incomplete folder does not count as a run.
@@ -95,7 +98,7 @@ class RunFolder:
             found = tomllib.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
         except OSError:
             raise FileError(f"There is no run in {self.path} (it has no {SETTINGS}).") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise FileError(f"{self.path / SETTINGS} is damaged: {error}.") from None
         kinds = {"game": str, "solver": str, "seed": int, "parameters": dict}
         if any(not isinstance(found.get(key), kind) for key, kind in kinds.items()):
@@ -124,15 +127,44 @@ class RunFolder:
             now = f"with {wanted}" if was is None else "without it" if wanted is None else wanted
             raise FeltError(f"{self.path} is a run {had}, not {now}; nothing was changed.")
         fresh.resume(self.path / CHECKPOINT)
-        fresh.measurements = [
-            measured for measured in self._read_metrics() if measured.iterations <= fresh.iterations
-        ]
+        if fresh.seed != found["seed"]:
+            raise FileError(
+                f"{self.path} is damaged: its {SETTINGS} names the seed {found['seed']}, its checkpoint "
+                f"{fresh.seed}."
+            )
+        if "measurements" in read_manifest(self.path / CHECKPOINT, "checkpoint"):
+            self._verify_metrics(fresh.measurements)
+        else:  # a checkpoint of an earlier version
+            fresh.measurements = [
+                each for each in self._read_metrics() if each.iterations <= fresh.iterations
+            ]
         return fresh
 
     def learned(self) -> dict[str, Any]:
         """Iterations and seconds of the run when it was last saved."""
         made_by = read_manifest(self.path / POLICY, "policy").get("made_by", {})
-        return {key: made_by.get(key) for key in ("iterations", "seconds")}
+        kinds = {"iterations": int, "seconds": float}
+        try:
+            return {key: kind(made_by[key]) if key in made_by else None for key, kind in kinds.items()}
+        except MALFORMED:
+            raise FileError(f"{self.path / POLICY} is damaged: its iterations cannot be read.") from None
+
+    def _verify_metrics(self, measurements: list[Measurement]) -> None:
+        """Raise unless metrics.csv holds these measurements, or the first of them, as a kill may leave it.
+
+        It is written after the checkpoint, which has the same measurements. Without it nothing is lost.
+        """
+        path = self.path / METRICS
+        try:
+            written = path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise FileError(f"{path} cannot be read ({error.strerror}).") from None
+        if not _csv(measurements).encode().startswith(written):
+            raise FileError(
+                f"{path} was changed after it was saved; delete it to resume, and it is written again."
+            )
 
     def _read_metrics(self) -> list[Measurement]:
         try:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from openfelt.core.cuda import choose_device, why_no_gpu
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
-from openfelt.core.files import load_folder, save_folder
+from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.core.jit import Floats
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
@@ -343,6 +343,7 @@ class Solver(ABC):
             "fingerprint": self.tree.fingerprint,
             "iterations": self.iterations,
             "seconds": self.seconds,
+            "measurements": [dataclasses.astuple(each) for each in self.measurements],
             **({"restriction": self.restriction.fingerprint} if self.restriction else {}),
         }
         save_folder(Path(folder), "checkpoint", self.tables(), facts)
@@ -371,9 +372,31 @@ class Solver(ABC):
             )
         own = self.tables()
         for name, table in own.items():
-            if name not in arrays or arrays[name].shape != table.shape:
+            if name not in arrays or arrays[name].shape != table.shape or arrays[name].dtype != table.dtype:
                 raise FileError(f"{folder} is damaged: its table '{name}' is missing or of another size.")
             table[...] = arrays[name]
-        self.iterations, self.seconds = int(facts["iterations"]), float(facts["seconds"])
-        self.seed = int(facts["seed"])
+        try:
+            self.iterations, self.seconds = _count(facts["iterations"]), _seconds(facts["seconds"])
+            self.seed = _count(facts["seed"])
+            self.measurements = [_measurement(*row) for row in facts.get("measurements", ())]
+        except MALFORMED:
+            raise FileError(f"{folder} is damaged: its counts or measurements cannot be read.") from None
         self._resumed()
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= MOST_SEED:
+        raise ValueError(value)
+    return value
+
+
+def _seconds(value: object) -> float:
+    if type(value) not in (int, float) or not 0 <= value < math.inf:  # type: ignore[operator]
+        raise ValueError(value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def _measurement(iterations: object, seconds: object, *values: object) -> Measurement:
+    if any(type(value) is not float for value in values):
+        raise TypeError(values)
+    return Measurement(_count(iterations), _seconds(seconds), *values)  # type: ignore[arg-type]

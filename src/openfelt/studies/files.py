@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from openfelt.core.files import write_text
+from openfelt.core.errors import FileError
+from openfelt.core.files import read_sealed, write_sealed
 
 
 def csv_text(*lines: Sequence[Any], rows: Iterable[Sequence[Any]] = ()) -> str:
@@ -30,11 +30,11 @@ def slug(text: str) -> str:
 def cached_json(path: Path, request: dict[str, Any], compute: Callable[[], Any]) -> Any:
     """The answer stored at `path` if it is to the same request; else compute and store it."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored["asked"] == request:
+        stored = read_sealed(path)
+        if stored.get("asked") == request and "answer" in stored:
             return stored["answer"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileError:
         pass
     answer = compute()
-    write_text(path, json.dumps({"asked": request, "answer": answer}))
+    write_sealed(path, {"asked": request, "answer": answer})
     return answer

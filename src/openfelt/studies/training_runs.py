@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,8 @@ from threading import Event
 
 import numpy as np
 
-from openfelt.core.files import write_text
+from openfelt.core.errors import FileError
+from openfelt.core.files import read_sealed, write_sealed
 from openfelt.core.jit import Floats
 from openfelt.core.sources import package_checksum
 from openfelt.solve.solver import Solver
@@ -39,10 +39,10 @@ class TrainingRuns:
         """The measurements of a run, if it was made with the same seed and episodes."""
         path = self._path(solver, run)
         try:
-            stored = json.loads(path.read_text(encoding="utf-8")) if path else {}
+            stored = read_sealed(path) if path else {}
             values = {(label, metric): np.array(table, float) for label, metric, table in stored["values"]}
             same = (stored["seed"], stored["episodes"]) == (self.seed + run, list(self.episodes))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileError, ValueError, KeyError, TypeError):
             return None
         complete = values.keys() == self.empty(solver).keys()
         complete = complete and all(table.shape == (len(self.episodes),) for table in values.values())
@@ -66,7 +66,7 @@ class TrainingRuns:
         }
         if path := self._path(solver, run):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(facts))
+            write_sealed(path, facts)
 
     def unfinished(self, only: str) -> list[SolverConfig]:
         """The solvers with `only` in their labels that have runs left."""
@@ -83,9 +83,7 @@ class TrainingRuns:
     def has_other_sources(self) -> bool:
         """Whether some stored runs were made by another version of the sources."""
         own = package_checksum()
-        return any(
-            json.loads(path.read_text(encoding="utf-8")).get("sources") != own for path in self._paths()
-        )
+        return any(read_sealed(path).get("sources") != own for path in self._paths())
 
     def remove(self) -> None:
         """Delete the stored runs, and the folder if it is then empty."""

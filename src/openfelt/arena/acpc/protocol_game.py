@@ -146,7 +146,7 @@ _protocol_game.register(Kuhn, KuhnProtocol)
 
 
 def holdem_definition(game: Holdem, chip: int) -> GameDefinition:
-    """The definition of hold'em, with so many of its chips to one of ours."""
+    """The definition of hold'em, with that many of its chips to one of ours."""
     return GameDefinition(
         players=game.players,
         rounds=len(STREETS),

@@ -100,7 +100,7 @@ def freeze_out(
     strict : bool
         Raise BotFaultError at the first exception or illegal action of a bot, instead of counting it.
     folder : str or Path, optional
-        Keep finished games there; freeze-outs that were stopped resume.
+        Save finished games there; a later call resumes.
     progress : callable
         Called with the number of hands of each finished game.
 

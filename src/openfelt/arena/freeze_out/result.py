@@ -12,7 +12,9 @@ import numpy as np
 from openfelt.arena.decision_stats import MILLI, DecisionStats
 from openfelt.arena.result import aligned
 from openfelt.arena.statistics.estimates import Estimate, Moments, estimate, wilson
+from openfelt.arena.stored_stats import is_count, require_sound
 from openfelt.core.errors import FileError
+from openfelt.core.files import MALFORMED
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,17 @@ class FreezeOutGame:
         """The inverse of `as_dict`."""
         try:
             stats = tuple(DecisionStats(**each) for each in facts["conduct"])
-            return FreezeOutGame(int(facts["number"]), int(facts["hands"]), tuple(facts["stacks"]), stats)
-        except (KeyError, TypeError, ValueError):
+            for each in stats:
+                require_sound(each)
+            number, hands, stacks = facts["number"], facts["hands"], tuple(facts["stacks"])
+            if (
+                not all(map(is_count, (number, hands, *stacks)))
+                or len(stacks) != len(stats)
+                or len(stats) != 2
+            ):
+                raise ValueError("counts")
+            return FreezeOutGame(number, hands, stacks, stats)
+        except MALFORMED:
             raise FileError("A game of the freeze-out is damaged: its stacks or stats are missing.") from None
 
 

@@ -122,8 +122,8 @@ def parents(tree: BettingTree) -> Ints:
 def _find_parents(node: Ints, found: Ints) -> None:
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
-            for way in range(node[here, KIND] & ACTIONS_MASK):
-                found[node[here, CHILD] + way] = here
+            for action in range(node[here, KIND] & ACTIONS_MASK):
+                found[node[here, CHILD] + action] = here
 
 
 @episode_kernel
@@ -160,14 +160,14 @@ def _adjust(
                     continue
                 slot = node[here, PLACE] + policies.offsets[bot, deal, street * 2 + player]
                 mean, came = 0.0, 0.0
-                for way in range(kind & ACTIONS_MASK):
-                    after = node[here, CHILD] + way
-                    if kind >> FACING_SHIFT & 1 and way == 0:  # a fold
+                for action in range(kind & ACTIONS_MASK):
+                    after = node[here, CHILD] + action
+                    if kind >> FACING_SHIFT & 1 and action == 0:  # a fold
                         value = -paid[here, 0] if player == 0 else paid[here, 1]
                     else:
                         value = (paid[after, 0] + paid[after, 1]) * equity[deal, street] - paid[after, 0]
-                    mean += value * policies.tables[bot][slot + way] / WHOLE
-                    if way == chosen:
+                    mean += value * policies.tables[bot][slot + action] / WHOLE
+                    if action == chosen:
                         came = value
                 change += mean - came
             adjusted[deal, time, 0] += change
@@ -194,16 +194,16 @@ def _spread_luck(
         for seat in range(players):
             if num_children[here] == 0:
                 value[here, seat] = payoffs[row[here], seat]
-            for way in range(num_children[here]):
+            for action in range(num_children[here]):
                 if player[here] == CHANCE:
-                    share = chance[row[here] + way]
+                    share = chance[row[here] + action]
                 else:
-                    share = tables[player[here], first_slot[row[here]] + way]
-                value[here, seat] += share * value[first_child[here] + way, seat]
+                    share = tables[player[here], first_slot[row[here]] + action]
+                value[here, seat] += share * value[first_child[here] + action, seat]
     for here in range(len(player)):
         is_known = player[here] == CHANCE or (player[here] >= 0 and known[player[here]])
-        for way in range(num_children[here]):
-            below = first_child[here] + way
+        for action in range(num_children[here]):
+            below = first_child[here] + action
             for seat in range(players):
                 luck[below, seat] = luck[here, seat]
                 if is_known:

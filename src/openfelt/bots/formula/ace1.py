@@ -15,8 +15,7 @@ Our choices, where the paper gives none:
   from its play, tests whether the sum exceeds 11, 15 and 19;
 - a bet and a raise need the same sum, however many bets there were;
 - the ranking before the flop is by the probability of winning against a random hand; the top 30% raise, the
-top
-  70% call.
+  top 70% call.
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@ Poki is closed. Its predecessors and ideas are published: Billings, Papp, Schaef
 modeling in poker"), the theses of Papp 1998 (Loki), Pena 1999 (Loki-2), Davidson 2002 and Billings 2006, and
 Billings, Davidson, Schaeffer & Szafron 2002 ("The challenge of poker"). Taken from there:
 
-- a weight for each of the 1,326 hole pairs of each opponent, changed after each of its actions by the
-distance
-  of the pair's value from the threshold mu of that action; mu follows from how often a generic player takes
-  the action, with a spread sigma (Papp 7.2); values are income rates before the flop, HS + (1 - HS) PPot
-  after it;
+- a weight for each of the 1,326 hole pairs of each opponent, updated after each of its actions by the
+  distance of the pair's value from the threshold mu of that action; mu follows from how often a generic
+  player takes the action, with a spread sigma (Papp 7.2); values are income rates before the flop,
+  HS + (1 - HS) PPot after it;
 - hand strength HS against these weights, multiplied over opponents; potentials PPot and NPot with one card to
   come, against the mean of the tables (Papp 5.2, 5.3); EHS = HS + (1 - HS) PPot (Papp 6.3);
 - before the flop, income rates against thresholds for the strategies Call1, Call2, Make2, Make4 (Papp 6.1);
@@ -21,8 +20,8 @@ distance
 All other numbers are ours, and these choices:
 
 - the frequencies of the generic opponent are modelled on `default` against itself, with fewer raises before
-the
-  flop: a reasonable heads-up player that bets more after it raised last, not the internet players of 1998;
+  the flop: a reasonable heads-up player that bets more after it raised last, not the internet players of
+  1998;
 - no weight falls below a tenth (Papp: a hundredth); with a hundredth it trusts bets too much, and wins little
   from always-raise;
 - income rates are exact: 2 P(win) - 1 against one random hand, also with three players;

@@ -93,12 +93,12 @@ def player_on(name: str, boards: Sequence[Longs]) -> Player:
     for street, (_, shares) in enumerate(strategies):
         first = 0
         for state, nodes in zip(streets[street].states, streets[street].nodes, strict=True):
-            place, ways = (street, state.turn), len(betting_actions(state))
+            place, num_actions = (street, state.turn), len(betting_actions(state))
             rows = layout.slot_base[place] + layout.edges[place] * np.arange(len(shares))
             spots = betting.node[nodes, PLACE] - layout.first_edge[place]
-            slots = rows[:, None, None] + spots[:, None] + np.arange(ways)  # [buckets, nodes, actions]
-            probabilities[slots] = shares[:, None, first : first + ways]
-            first += ways
+            slots = rows[:, None, None] + spots[:, None] + np.arange(num_actions)  # [buckets, nodes, actions]
+            probabilities[slots] = shares[:, None, first : first + num_actions]
+            first += num_actions
     return Player(name, betting, layout, probabilities, tuple(each.buckets for each in strategies))
 
 

@@ -1,9 +1,9 @@
 """Hold'em's tree for a search: it hides the latency of memory.
 
-The boards and buckets of later streets lie in tables of many megabytes; a simulation would spend most of its
+The boards and buckets of later streets are in tables of many megabytes; a simulation would spend most of its
 time waiting for them. So the whole board is drawn at the start, and the buckets on it are prefetched. They
-are looked up lazily, when an infoset is needed, which it is not for a player that has left the tree. Infosets
-are those of `solve/traverse/holdem.py`.
+are looked up lazily, when an infoset is needed; a player that has left the tree needs none. Infosets are
+those of `solve/traverse/holdem.py`.
 """
 
 from __future__ import annotations

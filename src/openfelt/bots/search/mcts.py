@@ -208,11 +208,13 @@ class Mcts:
             place = Numbers(int(self._start), -1).uniform()  # a number that no iteration uses
             return int(np.searchsorted(np.cumsum(visits), place * visits.sum(), side="right"))
         values = _means(counts)
-        return max(range(len(values)), key=lambda way: -math.inf if math.isnan(values[way]) else values[way])
+        return max(
+            range(len(values)), key=lambda action: -math.inf if math.isnan(values[action]) else values[action]
+        )
 
     def _found(self, position: Any, pace: Pace) -> SearchResult:
-        first, ways = look_up(position, self._memory, self._workspace, self._start)
-        counts = self._memory.counts[first : first + ways]
+        first, count = look_up(position, self._memory, self._workspace, self._start)
+        counts = self._memory.counts[first : first + count]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
         return SearchResult(visits, values, pace.done, pace.used, self._pick(counts))
 

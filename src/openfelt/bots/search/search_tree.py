@@ -33,10 +33,10 @@ class Memory(NamedTuple):
     entries: int  # of a place
 
 
-def new_memory(rows: int, ways: int) -> Memory:
-    """A table for `rows` infosets of at most `ways` actions."""
+def new_memory(rows: int, num_actions: int) -> Memory:
+    """A table for `rows` infosets of at most `num_actions` actions."""
     places = 1 << max(4, int(np.ceil(np.log2(rows / FULL))))
-    entries = -(-(1 + ways) // LINE) * LINE
+    entries = -(-(1 + num_actions) // LINE) * LINE
     # Written now, so that no search waits for the system to map the memory.
     whole = np.full(places * entries * 2 + CACHE_LINE // 8, 0.0)
     first = -whole.ctypes.data % CACHE_LINE // 8

@@ -242,9 +242,9 @@ def _spread(
     reach: Floats,
 ) -> None:
     for here in range(len(player)):
-        for way in range(num_children[here]):
+        for action in range(num_children[here]):
             by_chance = player[here] == CHANCE
-            share = chance[row[here] + way] if by_chance else table[first_slot[row[here]] + way]
+            share = chance[row[here] + action] if by_chance else table[first_slot[row[here]] + action]
             for seat in range(reach.shape[1]):
                 own = player[here] == seat
-                reach[first_child[here] + way, seat] = reach[here, seat] * (1.0 if own else share)
+                reach[first_child[here] + action, seat] = reach[here, seat] * (1.0 if own else share)

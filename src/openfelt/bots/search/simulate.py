@@ -149,8 +149,8 @@ def _expand(
 ) -> int:
     """The preferred action of those never tried, else `action`."""
     untried = 0
-    for way in range(actions):
-        untried |= int(memory.counts[first + way, VISITS] == 0.0) << way
+    for other in range(actions):
+        untried |= int(memory.counts[first + other, VISITS] == 0.0) << other
     if untried & (untried - 1):  # more than one
         tree, deal, seat = position.tree, workspace.deal, position.seat
         preferred = prefer(guides.expander, tree, deal, node, seat, untried, workspace.stream)

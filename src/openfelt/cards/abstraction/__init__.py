@@ -1,1 +1,1 @@
-"""Hold'em hands to buckets: what a player who learns can tell apart."""
+"""Card abstractions: maps from hold'em hands to the buckets that solvers distinguish."""

@@ -1,12 +1,13 @@
 """The betting lines of two players after the flop, street by street.
 
-A street of limit betting has one shape. The first player checks or bets; the second answers a check by a
-check or a bet. Either bet begins a *raise sequence*, in which the players take turns to fold, call or raise
-until the street has its four bets. So nine *lines* lead to the next street: both check; or a bet is called,
-the 1st, 2nd, 3rd or 4th, in sequence A (begun by the second player, after a check) or B (by the first).
+All streets of limit betting have the same shape. The first player checks or bets; after a check the second
+player checks or bets. Either bet begins a *raise sequence*, in which the players take turns to fold, call or
+raise until the street has its four bets. So nine *lines* lead to the next street: both players check; or the
+1st, 2nd, 3rd or 4th bet is called, in sequence A (begun by the second player, after a check) or B (begun by
+the first player).
 
-A node with which a street begins is a *root* of it. Of R roots of a street, line l of root r leads to root
-l * R + r of the next.
+The first node of a street is a *root* of it. If a street has R roots, line l of root r leads to root l * R +
+r of the next street.
 
 A game with fewer bets has the same lines. Those that it lacks are never played: policies give them
 probability zero, and a best response avoids them since a fold there costs more than it can ever win.
@@ -39,16 +40,16 @@ from openfelt.games.holdem import BET, MOST_BETS
 FIRST = 0  # the seat that acts first after the flop
 LINES = 2 * MOST_BETS + 1  # of a street
 LANES = 8  # roots that are computed side by side
-NEVER = -1e9  # chips that are won by making a bet that the rules do not allow
+NEVER = -1e9  # chips won by making a bet that the rules do not allow
 FOLD, CALL, RAISE = range(3)
 
 
 class StreetLines(NamedTuple):
-    """The lines of one street after the flop, in columns for its roots, padded to whole lanes."""
+    """The lines of one street, with a column for each root, padded to whole lanes."""
 
     roots: int
     pot: Floats  # [lines, columns] what each player has paid at the end of a line
-    paid: Floats  # [lines, columns] what the player who answers the last bet of a line had paid before it
+    paid: Floats  # [lines, columns] what the player that answers the last bet of a line had paid before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ class BettingLines:
     node: Ints  # of the betting tree
     leaves: Leaves
     most_bets: int
-    flop_roots: Longs  # nodes with which the flop begins
+    flop_roots: Longs  # first nodes of the flop
     streets: tuple[StreetLines, ...]  # flop, turn, river
     # By street [2 + 8, roots] nodes: the first decision of each player, then those of the raise sequences.
     decisions: tuple[Longs, ...]
@@ -66,7 +67,7 @@ class BettingLines:
 
 @cache
 def betting_lines(most_bets: int = MOST_BETS) -> BettingLines:
-    """Of hold'em with so many bets a street."""
+    """The lines of hold'em with that many bets a street."""
     node, leaves, _ = betting_nodes(2, most_bets)
     flop_roots = _find_flop_roots(node)
     streets, decisions, roots = [], [], flop_roots
@@ -84,7 +85,7 @@ def street_of(node: Ints, which: int) -> int:
 
 
 def children(node: Ints, which: int) -> range:
-    """Where the actions of a decision lead."""
+    """The nodes after the actions of a decision."""
     first = int(node[which, CHILD])
     return range(first, first + (int(node[which, KIND]) & ACTIONS_MASK))
 
@@ -101,7 +102,7 @@ def _find_flop_roots(node: Ints) -> Longs:
 
 
 def _street_nodes(node: Ints, most_bets: int, roots: Longs) -> tuple[Longs, Longs]:
-    """[10, roots] the decisions, -1 where there is none; and [lines, roots] where the lines lead."""
+    """[10, roots] the decisions, -1 where there is none; and [lines, roots] the nodes after the lines."""
     nodes, after = np.full((1 + LINES, len(roots)), -1), np.full((LINES, len(roots)), -1)
 
     def child(of: Longs, action: int) -> Longs:
@@ -127,7 +128,7 @@ def _street_lines(node: Ints, leaves: Leaves, most_bets: int, street: int, roots
 
 
 def _stake(node: Ints, leaves: Leaves, here: int) -> float:
-    """What each player has paid when a street begins: the same as if nobody bets any more."""
+    """What each player has paid at the start of a street: as much as at a leaf with no further bets."""
     if here < 0:
         return 0.0
     while node[here, PLAYER] != TERMINAL:
@@ -136,16 +137,16 @@ def _stake(node: Ints, leaves: Leaves, here: int) -> float:
 
 
 class LineShares(NamedTuple):
-    """A player's part in the lines of a street [columns / LANES, buckets, lines * LANES]."""
+    """A player's share of the lines of a street, [columns / LANES, buckets, lines * LANES] each."""
 
     share: Floats  # probability that the player takes all of its own actions on the line
-    folds: Floats  # what folds win and lose it, for each of the opponent's hands that it meets on the line
+    folds: Floats  # value of both players' folds, per unit of the opponent's reach that it meets on the line
 
 
 def line_shares(
     betting: BettingLines, probabilities: Floats, layout: Layout, seat: int
 ) -> tuple[LineShares, ...]:
-    """By street after the flop."""
+    """The shares of a player by street, from the flop on."""
     found = []
     for street, lines in enumerate(betting.streets, FLOP):
         share, none = _shares(betting, street, probabilities, layout, seat)
@@ -195,28 +196,28 @@ def _shares(
 
 
 def _begins(sequence: int, opens: bool) -> bool:
-    """Whether the player who opens a street, or the other one, begins raise sequence A (0) or B (1)."""
+    """Whether a player, which opens the street or not, begins raise sequence A (0) or B (1)."""
     return (sequence == 1) == opens
 
 
 def _folds(lines: StreetLines, share: Floats, none: Floats, opens: bool) -> Floats:
-    """[lines, buckets, columns] the value of folds to the player with these shares of the lines."""
+    """[lines, buckets, columns] the value of folds for the player with these shares of the lines."""
     folds, paid = np.zeros_like(share), lines.paid[:, None]
     for sequence in range(2):
         begins, first = _begins(sequence, opens), 1 + sequence * MOST_BETS
         for bet in range(1, MOST_BETS + 1):
             line = first + bet - 1
-            if (bet % 2 == 1) == begins:  # the opponent answers: it folds less the more it calls
+            if (bet % 2 == 1) == begins:  # the opponent answers: what it calls with, it does not fold
                 folds[line] -= share[line] * paid[line]
                 continue
             came = share[line - 1] if bet > 1 else share[0] if opens else none
             raised = share[line + 1] if bet < MOST_BETS else 0.0
             folds[line] -= (came - share[line] - raised) * paid[line]
-            if bet > 1:  # the opponent has raised, and so not folded
+            if bet > 1:  # what the opponent raised with, it did not fold
                 folds[line] -= share[line - 1] * paid[line - 1]
-            if bet < MOST_BETS:  # the opponent brings this to our raise, to which it may fold
+            if bet < MOST_BETS:  # these hands face our raise and may fold to it
                 folds[line] += raised * paid[line + 1]
-        if begins:  # its whole range meets our first bet: what it checks and, if we open, what it would bet
+        if begins:  # our first bet is faced by hands that check and, if we open, by those that would bet
             for line in (0, 1) if opens else (0,):
                 folds[line] += share[first] * paid[first]
     return folds

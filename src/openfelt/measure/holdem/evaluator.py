@@ -36,7 +36,7 @@ class HoldemEvaluator:
         return BestResponse(player, found.by_seat[player], UNIT, None)
 
     def against(self, opponent: Measurable, effort: Effort) -> Value:
-        """What it wins from the opponent in each seat, without luck."""
+        """The expected value against the opponent in each seat."""
         ours, theirs = self.player, as_player(opponent)
         if isinstance(ours, Player):
             return _value(_measure(theirs, ours, effort))

@@ -1,9 +1,9 @@
 """One flop on the CPU: all turns and rivers that can follow, for all hands at once.
 
-Values have *stages*. Stage 0 is what the task asks for: a best response, or a fixed strategy of ours. To find
-where a best response gains, further stages play the fixed strategy for longer before they respond best: stage
+Values have *stages*. Stage 0 is the task itself: a best response, or our fixed strategy. To find where a best
+response gains, further stages play the fixed strategy for longer before they switch to a best response: stage
 1 on the street itself, stage 2 on the next street too, and so on. Stage 0 continues with stage 0 of the next
-street, stage s with stage s - 1. Stage 0 less stage 1 is what a best response gains on a street.
+street, stage s with stage s - 1. Stage 0 minus stage 1 is what a best response gains on a street.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ PAIRS = len(PAIR_CARDS)
 
 
 class StreetStrategy(NamedTuple):
-    """What a player does on one street; the buckets of its parts are numbered one after the other."""
+    """A player's strategy on one street; the buckets of its parts are numbered consecutively."""
 
     shares: LineShares
     buckets: NDArray[Any]  # [parts, boards, 1326]
 
 
 class FixedStrategy(NamedTuple):
-    """What a player does in one seat, by street."""
+    """A player's strategy in one seat, by street."""
 
     flop: StreetStrategy
     turn: StreetStrategy
@@ -55,7 +55,7 @@ class StreetTask(NamedTuple):
 
     lines: StreetLines
     theirs: StreetStrategy
-    ours: StreetStrategy  # as theirs, if we respond best
+    ours: StreetStrategy  # of a best response: a copy of `theirs`, not used
 
 
 class KernelTask(NamedTuple):
@@ -81,23 +81,23 @@ class LeakSums(NamedTuple):
 
 
 def new_leak_sums(task: KernelTask, kind: type[np.floating[Any]], wanted: bool) -> LeakSums:
-    """Zeros; of no hands, if leaks are not wanted."""
+    """Zeros; for no hands if leaks are not requested."""
     rows = PAIRS if wanted else 0
     streets = (task.flop, task.turn, task.river)
     return LeakSums(*(np.zeros((rows, street.lines.pot.shape[1]), kind) for street in streets))
 
 
 class StreetState(NamedTuple):
-    """What is known of a street on one board. The last index of `reach` is a root of the street."""
+    """The state of one street on one board. The last index of `reach` is a root of the street."""
 
     hands: Hands
     reach: Floats  # [parts, 1326, roots] the opponent's
-    own_reach: Floats  # [1, 1326, roots] ours; of no hands, if leaks are not wanted
+    own_reach: Floats  # [1, 1326, roots] ours; [1, 0, roots] if leaks are not requested
     below: Floats  # [stages, 1326, roots of the next street] values of the next street; on the river empty
 
 
 class FlopWorkspace(NamedTuple):
-    """What one thread writes to while it solves a flop."""
+    """The arrays that one thread writes to while it solves a flop."""
 
     flop: StreetState
     turn: StreetState
@@ -106,7 +106,7 @@ class FlopWorkspace(NamedTuple):
     street: StreetWorkspace
     turns: Orbits
     rivers: Orbits
-    kept: Ints  # [2, 24] permutations that keep the flop, and the turn too
+    kept: Ints  # [2, 24] permutations that fix the flop, and those that fix the turn too
     cards: Ints  # [5]
     strength: Longs  # [1326]
 
@@ -117,7 +117,7 @@ def stages_of(street: int, leaks: bool) -> int:
 
 
 def new_workspace(task: KernelTask, reach: Floats, own_reach: Floats) -> FlopWorkspace:
-    """For flops at whose roots the players arrive with `reach` and `own_reach`, as in StreetState."""
+    """A workspace for flops; `reach` and `own_reach` are those at the roots of the flop (see StreetState)."""
     parts, own, kind = len(reach), own_reach.shape[1], reach.dtype.type
     turn, river = task.turn.lines.pot.shape[1], task.river.lines.pot.shape[1]
 
@@ -146,9 +146,9 @@ def new_workspace(task: KernelTask, reach: Floats, own_reach: Floats) -> FlopWor
 
 @kernel
 def solve_flop(task: KernelTask, flop: Ints, work: FlopWorkspace, values: Floats, leaks: LeakSums) -> None:
-    """The value of each root of the flop to each hand, given the reach there: `values` [stages, 1326, roots].
+    """Fill `values` [stages, 1326, roots] with the value of each hand at each root of the flop.
 
-    With our own reach, `leaks` is added to.
+    If the workspace has our own reach, the gains of a best response are added to `leaks`.
     """
     cards, here, board, seen_as = work.cards, work.flop, 0, 0
     for place in range(3):
@@ -182,8 +182,9 @@ def solve_flop(task: KernelTask, flop: Ints, work: FlopWorkspace, values: Floats
 def _solve_turn(
     task: KernelTask, board: tuple[int, int], size: int, images: int, work: FlopWorkspace, leaks: LeakSums
 ) -> None:
-    """The values of a turn, at `work.values`. It stands for so many turns (`images`), and `size` permutations
-    keep it: the first of work.kept[1].
+    """Compute the values of a turn into `work.values`. It stands for `images` isomorphic turns.
+
+    The first `size` permutations of `work.kept[1]` map it to itself.
     """
     cards, here = work.cards, work.turn
     deal_hands(task.live, cards[:4], board, task.turn.theirs.buckets, task.turn.ours.buckets, here.hands)
@@ -219,7 +220,10 @@ def deal_hands(
     ours: NDArray[Any],
     hands: Hands,
 ) -> None:
-    """The hands that a board leaves, with their buckets; `board` is its canonical number and permutation."""
+    """List the hands that are possible on a board, with their buckets.
+
+    `board` is the number of the canonical board and the permutation that leads to it.
+    """
     number, seen_as = board
     dead = np.int64(0)
     for card in range(CARDS):
@@ -240,7 +244,7 @@ def deal_hands(
 
 @kernel
 def sort_hands(cards: Ints, hands: Hands, strength: Longs) -> None:
-    """By the value of the hand, with the places where the hands of equal value end."""
+    """Sort hands by their showdown value, and find the end of each group of equal ones."""
     count, word = hands.size[0], np.uint64(0)
     for card in cards:
         word |= CARD_BIT[card]
@@ -265,7 +269,7 @@ def sort_hands(cards: Ints, hands: Hands, strength: Longs) -> None:
 
 @kernel
 def go_down(street: StreetTask, here: StreetState, after: StreetState, work: StreetWorkspace) -> None:
-    """Both players' reach at the roots of the next street; ours only if leaks are wanted."""
+    """Pass the reach down to the roots of the next street; our own only if leaks are requested."""
     hands, roots = here.hands, street.lines.roots
     theirs = street.theirs.shares.share, here.reach, after.reach
     _go_down(hands, hands.theirs, theirs, roots, work.reach)
@@ -276,7 +280,7 @@ def go_down(street: StreetTask, here: StreetState, after: StreetState, work: Str
 
 @kernel
 def _go_down(hands: Hands, buckets: Ints, tables: Any, roots: int, spread_reach: Floats) -> None:
-    """One player's reach, part by part."""
+    """Pass one player's reach down, part by part."""
     share, reach, below = tables
     below[:] = 0.0
     for part in range(len(reach)):
@@ -295,7 +299,7 @@ def _go_down(hands: Hands, buckets: Ints, tables: Any, roots: int, spread_reach:
 def come_up(
     task: KernelTask, street: StreetTask, here: StreetState, work: StreetWorkspace, values: Floats
 ) -> None:
-    """From the values of the roots of the next street to those of this one."""
+    """Pass values up, from the roots of the next street to those of this one."""
     hands, below, roots = here.hands, here.below, street.lines.roots
     for first in range(0, street.lines.pot.shape[1], LANES):
         spread_parts(hands, street.theirs.shares.share[first // LANES], here.reach, first, work)
@@ -314,7 +318,7 @@ def come_up(
 
 @kernel
 def solve_river(task: KernelTask, work: FlopWorkspace) -> None:
-    """The same on the river, where the hands are shown; at `work.values`."""
+    """Compute the values of a river, from its showdowns, into `work.values`."""
     street, here, stages = task.river, work.river, len(work.turn.below)
     hands, lines, values = here.hands, street.lines, work.values
     for first in range(0, lines.pot.shape[1], LANES):
@@ -357,7 +361,7 @@ def _is_reached(hands: Hands, reach: Floats, first: int) -> bool:
 
 @kernel
 def add_images(hands: Hands, values: Floats, images: Ints, chance: float, total: Floats) -> None:
-    """Add the values of a card, for it and for all cards that are like it."""
+    """Add the values of a card for all cards that are isomorphic to it."""
     for stage in range(len(total)):
         for seen_as in images:
             for place in range(hands.size[0]):
@@ -369,7 +373,7 @@ def add_images(hands: Hands, values: Floats, images: Ints, chance: float, total:
 
 @kernel
 def _add_leaks(here: StreetState, values: Floats, weight: float, leaks: Floats) -> None:
-    """Add what the best response gains on this street over playing the fixed strategy here once more."""
+    """Add what a best response gains on this street over the fixed strategy on it."""
     for place in range(here.hands.size[0]):
         pair = here.hands.pair[place]
         for root in range(leaks.shape[1]):

@@ -1,8 +1,8 @@
 """Exact values of two-player hold'em: what a best response, or another player, wins from a player.
 
-The flop is the unit of work: the values of the hands at the roots of the flop are computed for the flops of
-each kind independently of all others (`flop.py` on the CPU, `gpu/engine.py` on a GPU). This module combines
-them into the values before the flop.
+The flop is the unit of work: the values of all hands at the roots of a flop are computed independently of
+other flops (`flop.py` on the CPU, `gpu/engine.py` on a GPU). This module combines them into the values before
+the flop.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.f
 class Task(NamedTuple):
     """What to compute: what `seat` wins from `other`, by a best response or playing as `ours`.
 
-    With `leaks` it responds best, and is compared with what playing as `ours` wins.
+    With `leaks` it is a best response, and is compared with playing as `ours`.
     """
 
     other: AnyPlayer
@@ -56,10 +56,10 @@ class Task(NamedTuple):
 
 
 class FlopValues(NamedTuple):
-    """What the flops of a kind add to the values before the flop, for a hand of each of the 169 kinds."""
+    """What a flop and its isomorphic flops add to the values before the flop, by class of hole cards."""
 
     values: Floats  # [stages, roots of the flop, 169]
-    leaks: tuple[Floats, ...]  # by street after the flop [roots, 169]; empty if not wanted
+    leaks: tuple[Floats, ...]  # by street after the flop [roots, 169]; empty if not requested
 
 
 class FlopSolver:
@@ -122,11 +122,11 @@ class FlopSolver:
 
 
 def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
-    """[roots, 169] the sum over all flops that are alike, for a hand of each kind."""
+    """[roots, 169] the sum over all isomorphic flops, for a hand of each class."""
     kinds, live = hole_class(), deck.pairs > 0
     size = np.maximum(np.bincount(kinds[live], minlength=CLASSES), 1)
     summed = [np.bincount(kinds[live], row[live].astype(float), minlength=CLASSES) for row in values]
-    return np.asarray(np.array(summed) * flop.ways * deck.chances[1] / size)
+    return np.asarray(np.array(summed) * flop.multiplicity * deck.chances[1] / size)
 
 
 def reach_at_flop(player: AnyPlayer, seat: int, deck: Deck) -> Floats:
@@ -159,7 +159,7 @@ def _part_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
 
 
 def met_by(reach: Floats) -> Floats:
-    """[1326] the sum of a reach over the hands that share no card with each hand."""
+    """[1326] for each hand, the sum of a reach over the hands that share no card with it."""
     low, high = PAIR_CARDS.T.astype(np.int64)
     of_card = np.bincount(low, reach, minlength=52) + np.bincount(high, reach, minlength=52)
     return np.asarray(reach.sum() - of_card[low] - of_card[high] + reach)
@@ -170,12 +170,15 @@ class Before:
     """The values of a seat before the flop."""
 
     value: Floats  # [1326] chips
-    # By node of ours [1326, actions] the value of each action, followed by a best response.
+    # By node of the seat: [1326, actions] the value of each action, followed by a best response.
     chosen: dict[int, Floats]
 
 
 def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Before:
-    """From `at_flop` [roots, 169], the sum over all flops; by a best response, or playing as `ours`."""
+    """The values before the flop, from `at_flop` [roots, 169], the sums over all flops.
+
+    With `best` they are those of a best response, else of playing as `ours`.
+    """
     betting: BettingLines = task.other.betting
     at_root = dict(zip(betting.flop_roots.tolist(), at_flop[:, hole_class()], strict=True))
     chosen: dict[int, Floats] = {}
@@ -209,7 +212,7 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Befor
 
 
 def gains(task: Task, deck: Deck, before: Before) -> Floats:
-    """[roots, 169] how much one chip more at a root of the flop, with each hand, adds to what is won."""
+    """[roots, 169] the derivative of the winnings by the value of each hand at each root of the flop."""
     betting = task.other.betting
     found = np.zeros((len(betting.flop_roots), CLASSES))
     places = {node: place for place, node in enumerate(betting.flop_roots.tolist())}
@@ -221,7 +224,7 @@ def gains(task: Task, deck: Deck, before: Before) -> Floats:
         elif betting.node[node, PLAYER] != TERMINAL:
             below = children(betting.node, node)
             if betting.node[node, PLAYER] != task.seat:
-                shares = np.ones((PAIRS, len(below)))  # its probabilities are in the value of the root
+                shares = np.ones((PAIRS, len(below)))  # the value of the root includes the opponent's reach
             elif not task.best:
                 assert task.ours is not None
                 shares = task.ours.before_flop(node)

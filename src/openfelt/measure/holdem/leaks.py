@@ -88,7 +88,7 @@ class Leaks:
 def put_together(
     betting: BettingLines, deck: Deck, first: Floats, later: Sequence[Floats], chosen: dict[int, Floats]
 ) -> Leaks:
-    """Leaks from the gains of each pair before the flop [1326] and by street after it [lines, 169], in chips.
+    """Combine the gains of each pair before the flop [1326] and by street after it [lines, 169], in chips.
 
     `chosen` has the preflop action values, as in `Before`.
     """

@@ -32,7 +32,7 @@ from openfelt.policy.rules import RULES
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """A player whose actions depend on its cards and the betting alone."""
+    """A player whose action probabilities depend only on its cards and the betting."""
 
     name: str
     betting: BettingLines
@@ -42,16 +42,16 @@ class Player:
 
     @property
     def parts(self) -> tuple[Player, ...]:
-        """The player alone."""
+        """The player itself."""
         return (self,)
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Of the parts."""
+        """The weights of the parts."""
         return (1.0,)
 
     def before_flop(self, node: int) -> Floats:
-        """[1326, actions] its probabilities at a decision before the flop."""
+        """[1326, actions] the action probabilities at a decision before the flop."""
         facts, layout = self.betting.node[node], self.layout
         place = street_of(self.betting.node, node), int(facts[PLAYER])
         rows = int(layout.slot_base[place]) + int(layout.edges[place]) * self.buckets[0][0].astype(np.int64)
@@ -69,7 +69,7 @@ class Mixture:
 
     @property
     def betting(self) -> BettingLines:
-        """Of all."""
+        """The betting lines, which all parts share."""
         return self.parts[0].betting
 
 
@@ -77,7 +77,7 @@ AnyPlayer: TypeAlias = Player | Mixture
 
 
 def mixed(parts: Sequence[Player], weights: Sequence[float]) -> AnyPlayer:
-    """One of them is drawn before each hand, as the weights say."""
+    """The mixture of players with these weights."""
     total = sum(weights)
     if not parts or len(parts) != len(weights) or min(weights) < 0 or not 0 < total < np.inf:
         raise FeltError("A mixture needs one non-negative weight per player, at least one of them positive.")
@@ -91,7 +91,7 @@ def mixed(parts: Sequence[Player], weights: Sequence[float]) -> AnyPlayer:
 
 
 def fixed_strategy(player: AnyPlayer, seat: int, kind: type[np.floating[Any]]) -> FixedStrategy:
-    """What it does after the flop, as kernels read it: the buckets of the parts one after the other."""
+    """The strategy from the flop on, for kernels; the buckets of the parts are numbered consecutively."""
     parts = [line_shares(part.betting, part.probabilities, part.layout, seat) for part in player.parts]
     streets = []
     for street, by_part in enumerate(zip(*parts, strict=True)):
@@ -111,7 +111,7 @@ def fixed_strategy(player: AnyPlayer, seat: int, kind: type[np.floating[Any]]) -
 
 
 def policy_player(policy: HoldemPolicy, name: str = "") -> Player:
-    """The player of a policy of buckets."""
+    """A player that follows a policy."""
     tree = policy.tree
     if tree.players != 2:
         raise FeltError(f"Exact values are for two players; {tree.game} has {tree.players}.")
@@ -137,7 +137,7 @@ def rule_player(rule: str, most_bets: int = MOST_BETS) -> Player:
 
 
 def one_bucket(betting: BettingLines) -> Layout:
-    """The layout of players to which all hands are alike."""
+    """The layout of players that do not distinguish hands."""
     spots, decisions = np.zeros((2, len(STREETS), 2), np.int64)
     for player, kind, _, _ in betting.node[betting.node[:, PLAYER] >= 0].tolist():
         spots[kind >> 3 & 3, player] += kind & ACTIONS_MASK

@@ -1,9 +1,8 @@
-"""The public cards of hold'em up to suits, in the order in which they come: flop, then turn, then river.
+"""The public cards of hold'em up to suits, in the order in which they are dealt: flop, turn, river.
 
-Two flops that differ by a permutation of suits are alike, so one of them is worked out and counts for all.
-What is left of the symmetry (the permutations that keep the flop) makes turns alike, and after the turn what
-is left of that makes rivers alike. What was worked out for one card is seen through a permutation for each
-card that is like it.
+Flops that differ by a permutation of suits are isomorphic, so one of them is solved and counts for all. The
+permutations that map the flop to itself make turns isomorphic, and those that also map the turn to itself
+make rivers isomorphic. The values of one card give those of every isomorphic card through a permutation.
 
 A deck may be smaller than 52 cards: any set of whole ranks and suits. Cards keep their numbers.
 """
@@ -29,7 +28,7 @@ LEAST_CARDS = 9  # two hands and a board
 
 @dataclass(frozen=True)
 class Deck:
-    """The highest ranks of the first suits."""
+    """A deck of the highest ranks and the first suits."""
 
     ranks: int = len(RANKS)
     suits: int = len(SUITS)
@@ -62,24 +61,24 @@ class Deck:
 
     @property
     def chances(self) -> Floats:
-        """[streets] how likely each hand of the other is to a player, then each flop, turn and river."""
-        left = self.size - 2  # cards that he does not see
+        """[streets] probability of each hand of the opponent, each flop, each turn and each river."""
+        left = self.size - 2  # cards that a player does not see
         return 1.0 / np.array([comb(left, 2), comb(left - 2, 3), left - 5, left - 6])
 
     @cached_property
     def flops(self) -> list[Flop]:
-        """One of each kind."""
+        """One flop for each class of isomorphic flops."""
         return list(_flops(self))
 
 
 class Flop(NamedTuple):
-    """One for all that are like it."""
+    """A flop that stands for all isomorphic flops."""
 
     cards: tuple[int, int, int]
-    seen_as: Longs  # a permutation for each of those that are like it
+    seen_as: Longs  # for each isomorphic flop, a permutation of suits that leads to it
 
     @property
-    def ways(self) -> int:
+    def multiplicity(self) -> int:
         return len(self.seen_as)
 
 
@@ -97,21 +96,21 @@ def _flops(deck: Deck) -> Iterator[Flop]:
 
 
 class Orbits(NamedTuple):
-    """Cards that can come next, one of each kind."""
+    """The cards that can be dealt next, one for each orbit of the remaining suit symmetry."""
 
-    card: Ints  # [52], as many as there are
+    card: Ints  # [52] one card per orbit; the rest is unused
     first: Ints  # [53] where its permutations begin in `seen_as`
-    seen_as: Ints  # [52] a permutation for each card that is like it
+    seen_as: Ints  # [52] for each card of an orbit, a permutation that leads to it
 
 
 def no_orbits() -> Orbits:
-    """Room for any."""
+    """Empty arrays for any orbits."""
     return Orbits(np.empty(CARDS, np.int32), np.zeros(CARDS + 1, np.int32), np.empty(CARDS, np.int32))
 
 
 @part
 def keepers(group: Ints, size: int, cards: Ints, count: int, kept: Ints) -> int:
-    """Which permutations of a group keep a set of cards; how many."""
+    """Write the permutations of a group that map a set of cards to itself; returns their number."""
     found = 0
     for place in range(size):
         keeps = True
@@ -128,7 +127,7 @@ def keepers(group: Ints, size: int, cards: Ints, count: int, kept: Ints) -> int:
 
 @part
 def find_orbits(live: Bytes, cards: Ints, count: int, group: Ints, size: int, orbits: Orbits) -> int:
-    """The kinds of cards that can come after `cards`, under a group that keeps these; how many."""
+    """Find the orbits of the cards that can follow `cards`, under a group that fixes these; how many."""
     met = np.int64(0)
     for which in range(count):
         met |= np.int64(1) << np.int64(cards[which])
@@ -148,15 +147,15 @@ def find_orbits(live: Bytes, cards: Ints, count: int, group: Ints, size: int, or
 
 
 class Plan(NamedTuple):
-    """All boards that can follow a flop, one of each kind; rivers turn after turn."""
+    """All boards that can follow a flop, up to suits; rivers are in the order of their turns."""
 
     turns: int
     rivers: int
-    number: Ints  # [1 + turns + rivers] of each board among the canonical ones: the flop, turns, rivers
-    through: Ints  # [1 + turns + rivers] the permutation through which it is seen there
+    number: Ints  # [1 + turns + rivers] number of the canonical board: of the flop, of turns, of rivers
+    through: Ints  # [1 + turns + rivers] the permutation that makes the board canonical
     turn: Ints  # [turns] cards
     turn_first: Ints  # [turns + 1] into `turn_as`
-    turn_as: Ints  # permutations, one for each card that is like it
+    turn_as: Ints  # permutations, one for each isomorphic card
     river: Ints  # [rivers] cards
     of_turn: Ints  # [turns + 1] the first river of each turn
     river_first: Ints  # [rivers + 1] into `river_as`
@@ -164,7 +163,7 @@ class Plan(NamedTuple):
 
 
 def plan_flop(deck: Deck, flop: Flop) -> Plan:
-    """Go through them all."""
+    """Enumerate the boards that can follow a flop."""
     turns, most = deck.size - 3, (deck.size - 3) * (deck.size - 4)
     sizes = (1 + turns + most, 1 + turns + most, turns, turns + 1, turns, most, turns + 1, most + 1, most)
     arrays = [np.zeros(size, np.int32) for size in sizes]
@@ -176,7 +175,7 @@ def plan_flop(deck: Deck, flop: Flop) -> Plan:
         *(rivers, turns + 1, rivers + 1, room.river_first[rivers]),
     )
     cut = [array[:end] for array, end in zip(arrays, ends, strict=True)]
-    # While going through them turns and rivers were not yet counted: a river's place was behind all turns.
+    # The kernel did not know the number of turns yet, so it left room for all of them before the rivers.
     number, through = (
         np.concatenate([each[: 1 + turns], each[deck.size - 2 :][:rivers]]) for each in arrays[:2]
     )

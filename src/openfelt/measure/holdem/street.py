@@ -3,12 +3,13 @@
 For each line to the next street (`betting_lines.py`) there is a vector over hands: the opponent's reach at
 its end. From it follow, for each hand of ours,
 
-- its value at a showdown: what it beats less what beats it, of the hands that share no card with it;
-- what it meets in all, if a player folds: the same sum whichever hand is better.
+- its value at a showdown: the reach of the hands it beats minus that of the hands that beat it, among hands
+  that share no card with it;
+- if a player folds, the total reach of the hands that share no card with it: what it *meets*.
 
 Both take time linear in the number of hands: one pass over the hands in order of value, with running sums of
 all hands and of those that hold each card. LANES roots are computed side by side, with all their lines, so
-that a hand's numbers are one long row and the processor takes several at a time.
+that a hand's numbers are one long row and the processor can vectorize over it.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ Four: TypeAlias = tuple[float, float, float, float]
 
 
 class Hands(NamedTuple):
-    """The hands that a board leaves; on the river in the order of their values."""
+    """The hands that are possible on a board; on the river in the order of their values."""
 
     size: Ints  # [1]
     pair: Ints  # [1326]
     end: Ints  # [1326] on the river: the place after the last hand of equal value
-    theirs: Ints  # [parts, 1326] the bucket of the hand to the opponent, by part of a mixture
-    ours: Ints  # [1, 1326] and to us
+    theirs: Ints  # [parts, 1326] the hand's bucket for the opponent, by part of a mixture
+    ours: Ints  # [1, 1326] its bucket for us
 
 
 class StreetWorkspace(NamedTuple):
-    """What one thread writes to on a street; rows of `lines * LANES`, line by line."""
+    """The arrays that one thread writes to on a street; rows of `lines * LANES`, line by line."""
 
     reach: Floats  # [1326, row] the opponent's
-    call: Floats  # [1326, row] what we get if the next street comes
-    met: Floats  # [1326, row] the part of its reach that our hand meets
+    call: Floats  # [1326, row] our value if the line ends in the next street or a showdown
+    met: Floats  # [1326, row] the part of the opponent's reach that our hand meets
     pot: Floats  # [row] of `StreetLines`
     paid: Floats  # [1, row]
     total: Floats  # [row]
@@ -48,13 +49,13 @@ class StreetWorkspace(NamedTuple):
 
 
 def new_hands(parts: int) -> Hands:
-    """Space for the hands of any board, against an opponent of so many parts."""
+    """Empty arrays for the hands of any board, against an opponent with that many parts."""
     shapes = (1,), (len(PAIR_CARDS),), (len(PAIR_CARDS),), (parts, len(PAIR_CARDS)), (1, len(PAIR_CARDS))
     return Hands(*(np.zeros(shape, np.int32) for shape in shapes))
 
 
 def new_street_workspace(kind: type[np.floating[Any]]) -> StreetWorkspace:
-    """For numbers of that kind."""
+    """A workspace for numbers of that type."""
     row = LINES * LANES
     shapes = [(len(PAIR_CARDS), row)] * 3 + [(row,), (1, row), (row,), (CARDS, row)]
     return StreetWorkspace(*(np.zeros(shape, kind) for shape in shapes))
@@ -62,9 +63,9 @@ def new_street_workspace(kind: type[np.floating[Any]]) -> StreetWorkspace:
 
 @kernel
 def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int, into: Floats) -> None:
-    """A player's reach at the end of each line, for the roots from `first` on.
+    """Compute a player's reach at the end of each line, for the roots from `first` on.
 
-    `share` is [buckets, row] of these.
+    `share` is [buckets, row] for these roots.
     """
     lanes = into.shape[1] // LINES
     for place in range(hands.size[0]):
@@ -84,7 +85,7 @@ def spread(hands: Hands, buckets: Ints, share: Floats, reach: Floats, first: int
 
 @kernel
 def spread_parts(hands: Hands, share: Floats, reach: Floats, first: int, work: StreetWorkspace) -> None:
-    """The reach of an opponent that plays a mixture: the sum over its parts."""
+    """Compute the opponent's reach; for a mixture the sum over its parts."""
     total, more = work.reach, work.call
     spread(hands, hands.theirs[0], share, reach[0], first, total)
     for which in range(1, len(reach)):
@@ -96,7 +97,7 @@ def spread_parts(hands: Hands, share: Floats, reach: Floats, first: int, work: S
 
 @kernel
 def meet(hands: Hands, work: StreetWorkspace) -> None:
-    """The part of the opponent's reach that each hand meets."""
+    """Compute the part of the opponent's reach that each hand meets."""
     reach, met, total, of_card = work.reach, work.met, work.total, work.of_card
     row = len(total)
     total[:] = 0.0
@@ -111,17 +112,17 @@ def meet(hands: Hands, work: StreetWorkspace) -> None:
     for place in range(hands.size[0]):
         low, high = PAIR_CARDS[hands.pair[place], 0], PAIR_CARDS[hands.pair[place], 1]
         for at in range(row):
-            # Rounding must not make it negative: a bet that is not allowed would win (`betting_lines.NEVER`).
+            # Rounding must not make it negative: then an illegal bet would win (`betting_lines.NEVER`).
             here = total[at] - of_card[low, at] - of_card[high, at] + reach[place, at]
             met[place, at] = here if here > 0.0 else here * 0
 
 
 @kernel
 def show_down(hands: Hands, work: StreetWorkspace) -> None:
-    """What each hand beats less what beats it, of those that share no card with it, times the pot.
+    """The pot times the difference between the reach of the hands that each hand beats and that beat it.
 
-    Of lower hands the sum is known before those of its value are added. With these the sum lacks only the
-    higher ones; what is met in all is known, so what is higher is the rest.
+    The running sum before the hands of equal value are added is that of the lower hands. After they are
+    added, it lacks only the higher ones, whose sum is the total that the hand meets minus the running sum.
     """
     reach, met, won, pot = work.reach, work.met, work.call, work.pot
     below, of_card = work.total, work.of_card
@@ -151,21 +152,22 @@ def show_down(hands: Hands, work: StreetWorkspace) -> None:
         start = end
 
 
-# The value of a street to a best response follows from its nine lines, back from the last bet of each raise
-# sequence to its first. `call` is our value if a line ends in the next street, `met` the part of the
-# opponent's reach that our hand meets there, `paid` what the player who answers the last bet of a line had
-# paid before it. At a decision of ours the value is the maximum over actions. At one of the opponent's all of
-# its actions add up, and it folds what it came with less what it calls and raises with. So `paid` counts for
-# what it came with, against both of these; each of the three is added where it is met.
+# The value of a street for a best response is computed from its nine lines, from the last bet of each raise
+# sequence to the first. `call` is our value if a line ends in the next street, `met` the part of the
+# opponent's reach that our hand meets there, `paid` what the player that answers the last bet of a line had
+# paid before it. At our decisions the value is the maximum over actions. At the opponent's it is the sum over
+# its actions, where the reach of a fold is the reach before the decision minus that of the call and of the
+# raise. So `paid` is multiplied by the first of these and subtracted for the other two, each term on the line
+# of its `met`.
 
 LEAST: Any = np.float32(-1e30)  # below every value
 
 
 @part
 def back(ours: bool, later: float, call: float, met: float, paid: Three) -> float:
-    """The value of a raise sequence from a bet on, given that of its `later` bets.
+    """The value of a raise sequence from a bet on, given the value of its `later` bets.
 
-    `ours` if we are to answer the bet; `paid` is that of the bet, of the next one and of the one before.
+    `ours`: whether we answer the bet. `paid` is that of the bet, of the next one and of the one before.
     """
     if ours:
         return max(max(call, -paid[0] * met), later + paid[1] * met) - paid[2] * met
@@ -174,7 +176,7 @@ def back(ours: bool, later: float, call: float, met: float, paid: Three) -> floa
 
 @part
 def raise_sequence(we_begin: bool, call: Four, met: Four, paid: Four) -> float:
-    """The value of four bets; if we begin, without what the opponent folds to the first."""
+    """The value of a raise sequence of four bets; if we begin it, without the folds to our first bet."""
     if we_begin:
         value = max(call[3], -paid[3] * met[3]) - paid[2] * met[3]
         value += call[2] - paid[2] * met[2]
@@ -188,9 +190,9 @@ def raise_sequence(we_begin: bool, call: Four, met: Four, paid: Four) -> float:
 
 @part
 def whole_street(opens: bool, begun: float, joined: float, call: float, met: float, paid: float) -> float:
-    """The value of a street: of the raise sequence that we begin, of that we join, and of both checking.
+    """The value of a street, given those of the raise sequences that we begin and that the opponent begins.
 
-    `call` and `met` are those of both checking, `paid` of the first bet of our sequence.
+    `call` and `met` are those of the line in which both check, `paid` is that of our first bet.
     """
     if opens:
         return max(call + joined, begun + paid * met)
@@ -204,20 +206,20 @@ def _four(row: Floats, at: int, apart: int) -> Four:
 
 @part
 def _best(opens: bool, call: Floats, met: Floats, paid: Floats, lane: int, lanes: int) -> float:
-    """The value of a street to one hand at one root."""
+    """The value of a street for one hand at one root."""
     ours, theirs = (5 * lanes + lane, lanes + lane) if opens else (lanes + lane, 5 * lanes + lane)
     begun = raise_sequence(True, _four(call, ours, lanes), _four(met, ours, lanes), _four(paid, ours, lanes))
     joined = raise_sequence(
         False, _four(call, theirs, lanes), _four(met, theirs, lanes), _four(paid, theirs, lanes)
     )
-    if opens:  # the opponent brings to our first bet what it would bet too
+    if opens:  # our first bet is also faced by hands that the opponent would have bet
         begun += paid[ours] * met[theirs]
     return whole_street(opens, begun, joined, call[lane], met[lane], paid[ours])
 
 
 @kernel
 def respond_best(hands: Hands, opens: bool, first: int, work: StreetWorkspace, values: Floats) -> None:
-    """The best value of each hand on the street: at `values`, [1326, roots]."""
+    """Fill `values` [1326, roots] with the value of each hand for a best response."""
     # A loop of unknown length is not unrolled, so it is vectorized over lanes. There is one loop for each
     # seat, so that none tests the seat.
     lanes, paid = len(work.total) // LINES, work.paid[0]
@@ -235,7 +237,7 @@ def respond_best(hands: Hands, opens: bool, first: int, work: StreetWorkspace, v
 def respond_fixed(
     hands: Hands, share: Floats, folds: Floats, first: int, work: StreetWorkspace, values: Floats
 ) -> None:
-    """The value of each hand if we play a policy; `share` and `folds` are [buckets, row] of `LineShares`."""
+    """The same for a fixed strategy; `share` and `folds` are [buckets, row] of its `LineShares`."""
     call, met, lanes = work.call, work.met, LANES
     for place in range(hands.size[0]):
         pair, bucket = hands.pair[place], hands.ours[0, place]

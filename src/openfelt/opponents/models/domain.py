@@ -108,16 +108,16 @@ class ModelDomain(ABC):
 
     def line(self, words: Sequence[str]) -> tuple[int, ...]:
         """A betting line, each action by its position among the legal ones."""
-        ways: list[int] = []
+        positions: list[int] = []
         node = 0
         for word in words:
             actions = self.actions(node)
             if word not in actions:
-                before = " ".join(words[: len(ways)]) or "the deal"
+                before = " ".join(words[: len(positions)]) or "the deal"
                 raise FeltError(f"After {before} the legal actions are {', '.join(actions)}, not {word}.")
-            ways.append(actions.index(word))
-            node = int(self.public.node[node, CHILD]) + ways[-1]
-        return tuple(ways)
+            positions.append(actions.index(word))
+            node = int(self.public.node[node, CHILD]) + positions[-1]
+        return tuple(positions)
 
     @abstractmethod
     def actions(self, node: int) -> tuple[str, ...]:
@@ -258,10 +258,10 @@ class OneCardDomain(ModelDomain):
             if mover != CHANCE:
                 row = int(nodes.row[node])
                 found.setdefault(row, InfosetPlace(row, public, dealt[mover], dealt[self.players :]))
-            for way, action in enumerate(self.game.actions(state)):
-                chance, child = mover == CHANCE, int(nodes.first_child[node]) + way
+            for position, action in enumerate(self.game.actions(state)):
+                chance, child = mover == CHANCE, int(nodes.first_child[node]) + position
                 cards = (*dealt, self.deck.index(action)) if chance else dealt
-                below = public if chance else int(self.public.node[public, CHILD]) + way
+                below = public if chance else int(self.public.node[public, CHILD]) + position
                 open_nodes.append((child, below, self.game.play(state, action), cards))
         assert len(found) == self.tree.num_rows
         return [found[row] for row in sorted(found)]

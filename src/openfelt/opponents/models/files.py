@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError, FileError, unknown
-from openfelt.core.files import load_folder, save_folder
+from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.games.game import AnyGame
 from openfelt.opponents.models.domain import model_domain
 from openfelt.opponents.models.frequencies import FrequencyModel
@@ -92,7 +92,7 @@ def load_model(folder: Path, game: AnyGame | None = None) -> OpponentModel:
         model.restore(arrays, facts)
         habits = np.array(arrays[HABITS], np.float64)
         model.resume_from(EarlierTraining(int(manifest["learned"]), habits, _saved_decisions(arrays)))
-    except (KeyError, TypeError, ValueError, IndexError):
+    except MALFORMED:
         raise FileError(f"{folder} is damaged: the model cannot be read.") from None
     if game is not None and model_domain(game) is not model.domain:
         raise FeltError(f"{folder} is a model of a player of {name}, not of {model_domain(game).game.name}.")
@@ -115,6 +115,6 @@ def open_model(folder: Path) -> SavedModel:
     try:
         habits.restore({"counts": arrays[HABITS]}, {})
         about = {key: manifest[key] for key in ("kind", "game", "player", "learned")}
-    except (KeyError, ValueError):
+    except MALFORMED:
         raise FileError(f"{folder} is damaged: the model cannot be read.") from None
     return SavedModel(model, habits, about)

@@ -97,7 +97,7 @@ class FrequencyModel(CountingModel):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
         counts = np.array(arrays["counts"], np.float64)
-        if counts.shape != self.counts.shape or not (counts >= 0).all():
+        if counts.shape != self.counts.shape or not (np.isfinite(counts) & (counts >= 0)).all():
             raise ValueError("counts")
         self.counts = counts
 
@@ -120,8 +120,8 @@ def spot_of(kinds: Any) -> Any:
 def over_possible(weights: Floats, kinds: NDArray[Any]) -> Floats:
     """[n, CLASSES] weights of actions as probabilities of the legal ones."""
     first = 1 - (kinds >> FACING_SHIFT & 1)
-    klass, ways = np.arange(len(CLASSES)), kinds & 3
-    can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
+    klass, num_actions = np.arange(len(CLASSES)), kinds & 3
+    can = (klass >= first[:, None]) & (klass < (first + num_actions)[:, None])
     weights = np.where(can, weights, 0.0)
     weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, can)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

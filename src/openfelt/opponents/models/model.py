@@ -3,7 +3,7 @@
 A model learns from observed hands and predicts for all holdings at once. Bayes' rule over the actions of a
 hand gives the probability of each holding, given the cards that are elsewhere. A hand whose cards were not
 shown counts for several holdings, drawn from the model's own posterior; fitting and drawing alternate (EM).
-The first draw is by TAU's heuristic: who folded had bad cards, and whose opponents folded good ones.
+The first draw is by TAU's heuristic: bad cards if the player folded, good ones if its opponents did.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ class OpponentModel(ABC):
     def actions(self, board: Sequence[int], line: Sequence[int]) -> Floats:
         """[holdings, actions] P(action | observations, cards) at the decision after a line."""
         node = 0
-        for way in line:
-            node = int(self.domain.public.node[node, CHILD]) + way
+        for action in line:
+            node = int(self.domain.public.node[node, CHILD]) + action
         shares = self._all_shares(node, board)
         first = self.domain.first_class(node)
         return shares[:, first : first + len(self.domain.actions(node))]

@@ -153,7 +153,7 @@ def _network_prefers(
     chance = potential(network.hands, street, deal.at[BOARD], deal.at[PERMUTATION], pair)
     score_actions(network, node, chance, network.hands.chen[pair], 1.0 if player == seat else 0.0)
     best, highest = -1, -np.inf
-    for way in range(3 - free):
-        if untried >> way & 1 and network.score[way + free] > highest:
-            best, highest = way, network.score[way + free]
+    for action in range(3 - free):
+        if untried >> action & 1 and network.score[action + free] > highest:
+            best, highest = action, network.score[action + free]
     return best

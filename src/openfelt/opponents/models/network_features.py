@@ -86,8 +86,8 @@ def features_of(tree: BettingTree, points: Sequence[int] | Longs) -> Features:
             continue
         words = betting_actions(betting)
         public[node] = _public(betting, [_ACTION[word] for word in words], done, largest)
-        for way, word in enumerate(words):
-            child = tree.child(node, way)
+        for action, word in enumerate(words):
+            child = tree.child(node, action)
             parent[child] = node
             todo.append((child, bet(betting, word), (*done, (betting.turn, betting.street, _ACTION[word]))))
     return Features(tree, hands, public, parent, depth)

@@ -99,12 +99,12 @@ def _same_game(name: str, domain: ModelDomain) -> bool:
 def ending(tree: PublicTree, line: Sequence[int], seat: int) -> Ending:
     """How a line ended for a seat."""
     folds, folded, node = 0, False, 0
-    for way in line:
+    for action in line:
         player, kind, child, _ = tree.node[node].tolist()
-        if way + 1 - (kind >> FACING_SHIFT & 1) == FOLD:
+        if action + 1 - (kind >> FACING_SHIFT & 1) == FOLD:
             folds += 1
             folded = folded or player == seat
-        node = child + way
+        node = child + action
     over = int(tree.node[node, PLAYER]) < 0
     return Ending(over and folds < tree.paid.shape[1] - 1, folded)
 
@@ -121,11 +121,11 @@ class Decision(NamedTuple):
 def decisions_in(tree: PublicTree, hand: ObservedHand) -> Iterator[Decision]:
     """The player's decisions in a hand, in order."""
     node = 0
-    for length, way in enumerate(hand.line):
+    for length, action in enumerate(hand.line):
         player, kind, child, _ = tree.node[node].tolist()
         if player == hand.seat:
-            yield Decision(node, length, kind >> STREET_SHIFT & 3, way + 1 - (kind >> FACING_SHIFT & 1))
-        node = child + way
+            yield Decision(node, length, kind >> STREET_SHIFT & 3, action + 1 - (kind >> FACING_SHIFT & 1))
+        node = child + action
 
 
 def concatenate(parts: Sequence[Decisions]) -> Decisions:

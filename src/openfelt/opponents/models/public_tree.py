@@ -94,8 +94,8 @@ def small_public(game: Game, paid: Callable[[Any], Sequence[int]]) -> PublicTree
         facing = len(actions) == 3 or game.passive(state) == actions[1]
         kind = len(actions) | facing << FACING_SHIFT | _street(state) << STREET_SHIFT
         rows[here] = [mover, kind, len(rows), 0]
-        for way, action in enumerate(actions):
-            after[here][way + 1 - facing] = len(rows)
+        for position, action in enumerate(actions):
+            after[here][position + 1 - facing] = len(rows)
             open_nodes.append((len(rows), _without_chance(game, game.play(state, action))))
             rows.append([0, 0, 0, 0])
             after.append([-1] * len(CLASSES))
@@ -131,11 +131,11 @@ def find_places(tree: PublicTree, lines: Sequence[Sequence[int]]) -> Places:
     codes = np.zeros((len(lines), LONGEST), np.uint8)
     for row, line in enumerate(lines):
         here = 0
-        for place, way in enumerate(line):
+        for place, position in enumerate(line):
             player, kind, child, _ = (int(number) for number in tree.node[here])
-            klass = way + 1 - (kind >> FACING_SHIFT & 1)
+            klass = position + 1 - (kind >> FACING_SHIFT & 1)
             codes[row, place] = player << 4 | klass << 2 | (kind >> STREET_SHIFT & 3)
-            here = child + way
+            here = child + position
         node[row], length[row] = here, len(line)
     return Places(node, codes, length)
 

@@ -68,8 +68,8 @@ def _visit_all(
         for place in range(len(queries)):
             if query_holds(queries[place], literals[place], done, when, player, street, room):
                 bits[node, numbers[place] >> 6] |= np.uint64(1) << np.uint64(numbers[place] & 63)
-        first, ways = classes(kind)
-        for way in range(ways):
-            stack[count, 0], stack[count, 1] = tree.node[node, CHILD] + way, depth + 1
-            stack[count, 2] = code(player, first + way, street)
+        first, num_actions = classes(kind)
+        for action in range(num_actions):
+            stack[count, 0], stack[count, 1] = tree.node[node, CHILD] + action, depth + 1
+            stack[count, 2] = code(player, first + action, street)
             count += 1

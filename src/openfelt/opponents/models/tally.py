@@ -143,7 +143,10 @@ class TallyModel(CountingModel):
     def restore(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
         self.buckets, self.reading = int(facts["buckets"]), str(facts["reading"])
         counts = np.array(arrays["counts"], np.float64)
-        if counts.shape != (CONTEXTS, self.buckets, len(CLASSES)) or not (counts >= 0).all():
+        if (
+            counts.shape != (CONTEXTS, self.buckets, len(CLASSES))
+            or not (np.isfinite(counts) & (counts >= 0)).all()
+        ):
             raise ValueError("counts")
         self.reset()
         self.counts = counts

@@ -68,13 +68,13 @@ def tree_probabilities(
     for row in range(len(nodes)):
         kind = tree.node[nodes[row], KIND]
         leaf = leaf_of(grown, nodes[row], kind >> STREET_SHIFT & 3, ranks[row], holdings[row])
-        first, ways = classes(kind)
+        first, num_actions = classes(kind)
         total = 0.0
-        for klass in range(first, first + ways):
+        for klass in range(first, first + num_actions):
             total += grown.leaves[leaf, klass]
         for klass in range(shares.shape[1]):
-            can = first <= klass < first + ways
-            shares[row, klass] = (grown.leaves[leaf, klass] / total if total > 0 else 1.0 / ways) * can
+            can = first <= klass < first + num_actions
+            shares[row, klass] = (grown.leaves[leaf, klass] / total if total > 0 else 1.0 / num_actions) * can
 
 
 @part
@@ -94,13 +94,13 @@ def hand_rank(ranks: HoldemRanks, deal: Deal, player: int, street: int) -> int:
 @part
 def draw_class(shares: Floats, row: int, kind: int, place: float) -> int:
     """Draw an action by the weights of its class in a row, with a number from 0 to 1."""
-    first, ways = classes(kind)
+    first, num_actions = classes(kind)
     total = 0.0
-    for klass in range(first, first + ways):
+    for klass in range(first, first + num_actions):
         total += shares[row, klass]
     if not total > 0.0:
-        return int(place * ways)
-    return categorical(shares[row], first, ways, place * total)
+        return int(place * num_actions)
+    return categorical(shares[row], first, num_actions, place * total)
 
 
 @implements(is_known, TreeSearchModel)

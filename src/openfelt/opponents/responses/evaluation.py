@@ -147,7 +147,7 @@ class EnumeratedEvaluation(Evaluation):
 
 @evaluation.register(BettingTree)
 class HoldemEvaluation(Evaluation):
-    """Values are exact unless another way to measure them is given; no equilibrium is known."""
+    """Values are exact unless a function that measures them is given; no equilibrium is known."""
 
     unit = "mbb/h"
 

@@ -25,8 +25,8 @@ from openfelt.solve.run_folder import RunFolder
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.solver import Progress, Solver
 
-# Names of the papers: solver, and when it is drawn whether the opponent plays the fixed policy. Any other
-# solver goes by its own name.
+# By the papers' names: the solver, and when the draw is made whether the opponent plays the fixed policy. Any
+# other solver has its own name.
 METHODS = {
     "rnr": (CFRPlus.name, ONCE),
     "mcrnr": (OutcomeMCCFR.name, ONCE),
@@ -181,7 +181,7 @@ class Responses:
         train : callable, optional
             Runs a solver, with its run folder, in place of `Solver.run` and that budget.
         folder : Path, optional
-            Keep the solvers there, as runs `seat-0` and `seat-1`.
+            Save the solvers there, as runs `seat-0` and `seat-1`.
         resume : bool
             Continue the runs in `folder`.
         **settings
@@ -197,13 +197,13 @@ class Responses:
 
         seats = []
         for seat in range(2):
-            kept = RunFolder(folder / f"seat-{seat}") if folder else None
-            if kept is not None and resume and kept.exists:
+            run_folder = RunFolder(folder / f"seat-{seat}") if folder else None
+            if run_folder is not None and resume and run_folder.exists:
                 restriction = Restriction(1 - seat, self.fixed, p, toss)
-                learner = _resumed(kept, self.game.name, solver, restriction, settings)
+                learner = _resumed(run_folder, self.game.name, solver, restriction, settings)
             else:
                 learner = restricted_solver(self.game, self.fixed, p, seat, toss, solver, **settings)
-            (train or run)(learner, kept)
+            (train or run)(learner, run_folder)
             seats.append(learner.policy)
         shown = f"{p:g}" if isinstance(p, float | int) else "by observations"
         drawn = "" if self.tree.is_enumerated else f", {toss}"
@@ -219,11 +219,11 @@ class Responses:
 
 
 def _resumed(
-    kept: RunFolder, game: str, solver: str, restriction: Restriction, settings: dict[str, Any]
+    run_folder: RunFolder, game: str, solver: str, restriction: Restriction, settings: dict[str, Any]
 ) -> Solver:
     """The solver of a run; its seed is the one that it began with."""
     work = {"threads": settings.get("threads", 1), "restriction": restriction}
-    return kept.resume(game, solver, work, _without(settings, "threads", "seed"))
+    return run_folder.resume(game, solver, work, _without(settings, "threads", "seed"))
 
 
 def restricted_solver(

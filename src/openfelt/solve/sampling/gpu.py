@@ -1,4 +1,4 @@
-"""Sampling solvers on a GPU: all tables lie in its memory, and thousands of threads iterate at once.
+"""Sampling solvers on a GPU: all tables are in its memory, and thousands of threads iterate at once.
 
 Iterations in flight at the same time do not see each other's updates. Early in a run they would all follow
 the same first estimates: a hundred thousand such episodes teach no more than one, and stay in the averages.
@@ -52,8 +52,8 @@ MARGIN = 1.05  # memory to require on the GPU, as a multiple of what the tables 
 class InFlightLimits(NamedTuple):
     """How many iterations of a solver may be in flight at once without harm to what is learned."""
 
-    patience: int  # one for each so many iterations that were done before
-    per_row: float  # so many for each infoset of the game
+    patience: int  # completed iterations for each one in flight
+    per_row: float  # most iterations in flight for each infoset of the game
 
 
 class TooLittleMemory(FeltError):
@@ -106,7 +106,7 @@ class Gpu:
             self._behind = False
 
     def learn(self, begun: int, iterations: int, start: np.uint64, patience: int, most: float) -> None:
-        """Do the iterations after `begun`, at most so many at once."""
+        """Do the iterations after `begun`, with at most `most` in flight."""
         most = int(min(most, self._resident))
         last = begun + iterations
         self._behind = self._behind or iterations > 0

@@ -47,9 +47,9 @@ from openfelt.solve.traverse.sampling_worker import Trace, Worker, WorkerSize, i
 class OutcomeSettings(Settings):
     """Parameters of outcome sampling."""
 
-    epsilon: float = setting(0.6, "how much of the sampling is even over the actions")
+    epsilon: float = setting(0.6, "share of uniform exploration in the sampling policy")
     baseline: float = setting(
-        0.0, "step of the running values that lessen the variance (VR-MCCFR has 0.5); 0: without them"
+        0.0, "step size of the baselines that reduce variance (VR-MCCFR uses 0.5); 0: no baselines"
     )
 
     def __post_init__(self) -> None:

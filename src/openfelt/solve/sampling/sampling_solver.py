@@ -152,9 +152,9 @@ class SamplingSolver(Solver):
         return found
 
     def _played(self, restriction: Restriction) -> Floats:
-        """The solver visits only the free decisions; each counts by how often play reaches it, bound or not.
+        """The average policy as played. `probabilities` is its free part: only free decisions are visited.
 
-        So the average is that of the free part.
+        Each of these counts by how often play reaches it, bound or not.
         """
         return mixed(self.form, restriction, self.probabilities)
 

@@ -1,9 +1,9 @@
 """Smooth IS-UCT: tree search that often follows its average policy (HS14, Algorithm 2).
 
 The schedule `decay` is equation 2.11 of Mac Manus 2019 (MM19), after Heinrich & Silver 2015, with the factor
-eta0 of the listing in its section 3.1.2, and with N the visits of the row; HS14's schedule (4) is the same
-with other numbers. Below `threshold` visits, where HS14 sets eta to 0, each action is tried once before the
-average is followed, since the average of a single visit would repeat it for ever.
+eta0 of the listing in its section 3.1.2, and with N the visits of the infoset; HS14's schedule (4) is the
+same with other numbers. Below `threshold` visits, where HS14 sets eta to 0, each action is tried once before
+the average is followed, since the average of a single visit would repeat it for ever.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ class SmoothUCTSettings(UCTSettings):
 
     schedule: str = setting(
         DECAY,
-        "eta, the part of UCB: the average's largest probability (HS14, 3); 9000 / (10000 + sqrt(N)) "
-        "(HS14, 4); or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
+        "eta, the probability of UCB: the largest probability of the average (HS14, 3); "
+        "9000 / (10000 + sqrt(N)) (HS14, 4); or max(gamma, eta0 / (1 + d sqrt(N))) (MM19, 2.11)",
         choices=(MAX_AVERAGE, BY_VISITS, DECAY),
     )
     gamma: float = setting(0.1, "lower limit of eta in the schedule decay")
-    eta0: float = setting(0.9, "first eta in the schedule decay")
+    eta0: float = setting(0.9, "initial eta in the schedule decay")
     d: float = setting(0.002, "rate of the schedule decay")
-    threshold: float = setting(0.0, "eta is 0 in rows with fewer visits (HS14 has 10000 for three players)")
+    threshold: float = setting(
+        0.0, "eta is 0 at infosets with fewer visits (HS14 uses 10000 with three players)"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

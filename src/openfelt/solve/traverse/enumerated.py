@@ -1,6 +1,6 @@
 """Episodes of an enumerated game: chance is drawn at its nodes, by Walker's alias method.
 
-All that an episode reads of a node lies together in memory: the player to move, and its first slot or, at a
+All that an episode reads of a node is contiguous in memory: the player to move, and its first slot or, at a
 leaf, the payoffs.
 """
 

@@ -1,8 +1,8 @@
 """Episodes of hold'em: cards are drawn street by street, and give each player's bucket on the street.
 
 A thread has one `Deal`, which `begin` resets. Hole cards are drawn at the start; the board is drawn, and
-hands are evaluated, only when an episode gets so far. What was drawn stays for the whole episode, so a solver
-may walk back and forth in it.
+hands are evaluated, only when an episode gets that far. Drawn cards stay for the whole episode, so a solver
+may move back and forth in it.
 """
 
 from __future__ import annotations

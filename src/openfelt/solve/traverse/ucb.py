@@ -22,7 +22,7 @@ class Selection(NamedTuple):
     gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
     eta0: float
     d: float
-    threshold: float  # below so many visits eta is 0
+    threshold: float  # eta is 0 at infosets with fewer visits
 
 
 ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)

@@ -225,7 +225,7 @@ def _judge(results: TreeResults) -> list[Finding]:
         measured = f"the action trees test for {', '.join(limits)} on flop, turn and river"
         found.append(Finding(claim, measured, limits == [str(wanted[phase]) for phase in POSTFLOP]))
     for limit, claim in (
-        (15, "a player who called after an earlier bet tends to hold high cards: a sum above 15"),
+        (15, "a player that called after an earlier bet tends to hold high cards: a sum above 15"),
         (19, "the same for a sum above 19: 73% of the examples are the player's"),
     ):
         share = results.rule[limit]

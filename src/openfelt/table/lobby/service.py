@@ -24,11 +24,11 @@ NO_SEAT = -9  # of the person, where only bots play
 
 
 class LobbyService:
-    """Results are ready for JSON."""
+    """For one thread. Results are ready for JSON."""
 
     def __init__(self, bots: BotPool) -> None:
         self._bots = bots
-        self._ready: set[tuple[str, str]] = set()
+        self._warm: set[tuple[str, str]] = set()
 
     def lobby(self) -> dict[str, Any]:
         """The games and their bots."""
@@ -40,14 +40,13 @@ class LobbyService:
         bots = [asdict(bot) for bot in bots_for(game, self._bots.extra)]
         return {**facts, "players": game.players, "bots": bots}
 
-    def prepare(self, game: object, bots: object) -> None:
+    def prepare(self, game: Game, names: Sequence[str]) -> None:
         """Warm up included bots: some train, and some compile kernels, at their first decision."""
-        rules, names = self._bots.parse_request(game, bots)
         for name in names:
-            bot = self._bots.get(name, rules)
-            if name in BOTS and (name, rules.name) not in self._ready and not bot.learns:
-                _warm_up(bot, rules)
-                self._ready.add((name, rules.name))
+            bot = self._bots.get(name, game)
+            if name in BOTS and (name, game.name) not in self._warm:
+                _warm_up(bot, game)
+                self._warm.add((name, game.name))
 
     def grid(self, game: str, bot: str) -> dict[str, Any]:
         """The whole policy of a bot in a small game."""

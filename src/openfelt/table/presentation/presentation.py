@@ -102,5 +102,5 @@ class Presentation(ABC, Generic[GameType]):
         return ""
 
     def is_board(self, dealt: int) -> bool:
-        """Whether the last of so many dealt cards is on the board."""
+        """Whether the last of that many dealt cards is on the board."""
         return dealt > self.hole_size * self.game.players

@@ -156,8 +156,8 @@ def _graph_weights(node: Ints, rule: str) -> Bytes:
     weights = np.zeros(len(node), np.uint8)
     for player, kind, _, place in node.tolist():
         if player >= 0:
-            ways = kind & ACTIONS_MASK
-            weights[place : place + ways] = rule_weights(rule, ways, kind >> FACING_SHIFT & 1)
+            num_actions = kind & ACTIONS_MASK
+            weights[place : place + num_actions] = rule_weights(rule, num_actions, kind >> FACING_SHIFT & 1)
     return weights
 
 
@@ -209,13 +209,13 @@ def _play_out(
 ) -> None:
     players = value.shape[1]
     for number in range(len(value)):
-        for way in range(won.shape[1]):
+        for first_action in range(won.shape[1]):
             go_to(stream, start, number * ITERATION_DRAWS)
-            here = node[first, CHILD] + way
+            here = node[first, CHILD] + first_action
             while node[here, PLAYER] >= 0:
                 player, kind = node[here, PLAYER], node[here, KIND]
                 street = kind >> STREET_SHIFT & 3
                 slot = node[here, PLACE] + shifts[player, number, street * players + player]
                 action = choose(weights[player], slot, kind & ACTIONS_MASK, uniform(stream))
                 here = node[here, CHILD] + action
-            won[number, way] = share_pot(leaves, node[here, PLACE], value[number], seat)
+            won[number, first_action] = share_pot(leaves, node[here, PLACE], value[number], seat)

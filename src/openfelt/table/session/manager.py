@@ -6,10 +6,8 @@ half done. What takes long runs in another thread with its own bots (`review/ana
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +17,7 @@ from openfelt.games.registry import load_game
 from openfelt.hands.check import replay
 from openfelt.hands.phh import phh_text
 from openfelt.hands.record import HandRecord
-from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
@@ -40,22 +38,21 @@ class SessionManager:
 
     def begin(self, game: object, bots: object) -> str:
         """Start a session; returns its id."""
-        rules, names = self._bots.parse_request(game, bots)
+        rules, names = parse_request(game, bots)
         for name in names:
             self._bots.get(name, rules)
         return self._store.begin(rules.name, names, new_seed()).id
 
     def about(self, key: str) -> dict[str, Any]:
-        """The description of a session in the lobby."""
-        session = self._session(key)
-        title = presentation_of(session.game).title
-        begun = datetime.fromtimestamp(session.begun, UTC).isoformat(timespec="seconds")
-        facts = {
-            "game": session.game.name,
-            "title": title,
-            "bots": session.bot_names,
+        """The description of a session in the lobby; no bot is needed for it."""
+        row = self._store.session(key)
+        return {
+            "game": row.game,
+            "title": presentation_of(load_game(row.game)).title,
+            "bots": row.bots,
+            "hands": self._store.finished_hands(key),
+            "begun": datetime.fromtimestamp(row.begun, UTC).isoformat(timespec="seconds"),
         }
-        return {**facts, "hands": session.score.hands, "begun": begun}
 
     def state(self, key: str) -> dict[str, Any]:
         """The state for a new window, with the chart."""
@@ -71,7 +68,7 @@ class SessionManager:
 
     def hands(self, key: str, before: int) -> dict[str, Any]:
         """A page of a session's hands, latest first."""
-        self._session(key)
+        self._store.session(key)
         rows = self._store.table_hands(key, before=before)
         more = bool(rows) and bool(self._store.table_hands(key, before=rows[-1].number))
         return {"hands": [self._summary(row) for row in rows], "more": more}
@@ -90,22 +87,9 @@ class SessionManager:
         """A finished hand as a PHH file."""
         return phh_text(self.linked(link)[1])
 
-    def all_phh(self, key: str) -> str:
-        """All finished hands of a session as one PHH file."""
-        hands = enumerate(self._records(key), 1)
-        return "".join(f"[{place}]\n{phh_text(record)}\n" for place, record in hands)
-
-    def all_lines(self, key: str) -> str:
-        """The same as JSON lines, for any game."""
-        return "".join(json.dumps(asdict(record)) + "\n" for record in self._records(key))
-
     def close(self) -> None:
         """Close the file."""
         self._store.close()
-
-    def _records(self, key: str) -> Iterator[HandRecord]:
-        self._session(key)
-        return self._store.records(key)
 
     def _session(self, key: str) -> Session:
         if key not in self._sessions:

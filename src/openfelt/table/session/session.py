@@ -139,7 +139,9 @@ class Session:
 
 
 def _require_sound(row: HandRow, game: Game) -> None:
-    """Raise if a saved hand cannot have been dealt like this."""
+    """Raise if a saved hand was changed, or cannot have been dealt like this."""
+    if not row.intact:
+        raise FeltError(f"Hand {row.number} was changed after it was saved.")
     commitment(row.seed)
     require_nonce(row.nonce)
     if row.seat != seat_in(row.number, game):

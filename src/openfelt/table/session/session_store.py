@@ -11,6 +11,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,10 @@ from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.packed import new_sitting, pack
 from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
+from openfelt.table.session import row_seals
+from openfelt.table.session.file_guard import FileGuard
 
-VERSION = 1  # of the tables below
+VERSION = 2  # of the tables below; the first had no checksums of rows
 ON, FINISHED, CANCELLED = range(3)  # status of a hand
 SESSION_TYPES = (str, str, str, float, str)  # of the columns below
 HAND_TYPES = (str, int, int, str, str, str, int, str, int | None, float, float | None)
@@ -31,7 +34,9 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS table_hands (session TEXT, number INTEGER, seat INTEGER, seed TEXT,"
     " nonce TEXT, link TEXT UNIQUE, status INTEGER, actions TEXT, hand INTEGER, won REAL, luck_free REAL,"
     " PRIMARY KEY (session, number)) WITHOUT ROWID",
+    row_seals.SCHEMA,
 )
+HANDS = "SELECT * FROM table_hands LEFT JOIN row_seals USING (session, number)"  # the checksum is last
 
 
 @dataclass(frozen=True)
@@ -60,26 +65,47 @@ class HandRow:
     hand: int | None  # id in the table `hands`, once it is finished
     won: float  # by the person
     luck_free: float | None  # luck-adjusted winnings
+    intact: bool = True  # whether the checksum is right; False only for a hand in progress
 
 
 class SessionStore(HandStore):
-    """A file of sessions; created if it does not exist."""
+    """A file of sessions; created if it does not exist. Only one store at a time can have it open."""
+
+    _guard: FileGuard | None = None
+
+    def close(self) -> None:
+        """Close the file; everything is in it already."""
+        super().close()
+        if self._guard:
+            self._guard.close()
 
     def _open(self) -> None:
         """Write nothing to a file before it has been checked: undamaged, and of a version that we read."""
         super()._open()
         if (found := self._base.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise FileError(f"{self.path} is damaged ({found.splitlines()[-1]}).")
+        version = VERSION
         if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'table_version'"):
-            self._require_version()
+            version = self._require_version()
         # Commits then need not wait for the disk, and killing the program loses none of them.
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
             for statement in SCHEMA:
                 self._base.execute(statement.format(version=VERSION))
+            if version < VERSION:
+                row_seals.seal_all(self._base)
+                self._base.execute("UPDATE table_version SET version = ?", (VERSION,))
+        self._guard = FileGuard(self.path)
 
-    def _require_version(self) -> None:
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with super()._transaction():
+            yield
+            if self._guard:
+                self._guard.check()
+
+    def _require_version(self) -> int:
         version = self._base.execute("SELECT max(version) FROM table_version").fetchone()[0]
         if not isinstance(version, int):
             raise FileError(f"{self.path} is damaged: its version is missing.")
@@ -87,6 +113,7 @@ class SessionStore(HandStore):
             raise FileError(
                 f"{self.path} was written by a newer OpenFelt (sessions {version}, this one reads {VERSION})."
             )
+        return version
 
     def begin(self, game: str, bots: Sequence[str], seed: str) -> SessionRow:
         """Start a session. Anyone who has its id can play it."""
@@ -96,14 +123,18 @@ class SessionStore(HandStore):
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
                 (row.id, row.game, json.dumps(row.bots), row.begun, row.seed),
             )
+            row_seals.seal_session(self._base, row.id)
         return row
 
     def session(self, key: str) -> SessionRow:
         """The session with this id."""
         with self._as_file_errors():
-            found = self._base.execute("SELECT * FROM sessions WHERE id = ?", (key,)).fetchone()
-        if found is None:
+            found = self._base.execute(row_seals.SESSION, (key,)).fetchone()
+            seal = row_seals.session_seal(self._base, key)
+        if found is None and seal is None:
             raise MissingError("This session does not exist.")
+        if found is None or row_seals.row_seal(found) != seal:
+            raise FileError(f"{self.path} is damaged: a session was changed or removed.")
         name, game, bots, begun, seed = self._of_types(SESSION_TYPES, found)
         try:
             return SessionRow(name, game, tuple(map(str, json.loads(bots))), begun, seed)
@@ -117,6 +148,7 @@ class SessionStore(HandStore):
                 "INSERT INTO table_hands VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, 0, NULL)",
                 (row.session, row.number, row.seat, row.seed, row.nonce, row.link, ON, _joined(row.actions)),
             )
+            row_seals.seal_hand(self._base, row.session, row.number)
 
     def act(self, session: str, number: int, actions: Sequence[str]) -> None:
         """Save the actions of a hand in progress."""
@@ -145,17 +177,28 @@ class SessionStore(HandStore):
             self._update(session, number, "status = ?", CANCELLED)
             self._set_next_seed(session, next_seed)
 
+    def finished_hands(self, session: str) -> int:
+        """The number of finished hands of a session."""
+        query = f"SELECT count(*) FROM table_hands WHERE session = ? AND status = {FINISHED}"
+        with self._as_file_errors():
+            return int(self._base.execute(query, (session,)).fetchone()[0])
+
     def table_hands(self, session: str, *, before: int | None = None) -> list[HandRow]:
         """All hands of a session in order; or a page of those before a number, latest first."""
-        query = "SELECT * FROM table_hands WHERE session = ?"
+        query = f"{HANDS} WHERE session = ?"
         if before is None:
-            return self._hand_rows(f"{query} ORDER BY number", session)
+            rows = self._hand_rows(f"{query} ORDER BY number", session)
+            with self._as_file_errors():
+                last = row_seals.last_hand(self._base, session)
+            if [row.number for row in rows] != list(range(1, last + 1)):
+                raise FileError(f"{self.path} is damaged: hands of a session are missing.")
+            return rows
         query += " AND number < ? AND status > 0 ORDER BY number DESC LIMIT ?"
         return self._hand_rows(query, session, before, PAGE)
 
     def linked(self, link: str) -> HandRow:
         """The finished hand with this link."""
-        found = self._hand_rows("SELECT * FROM table_hands WHERE link = ?", link)
+        found = self._hand_rows(f"{HANDS} WHERE link = ?", link)
         if not found or found[0].status != FINISHED:
             raise MissingError("No finished hand has this link.")
         return found[0]
@@ -173,13 +216,20 @@ class SessionStore(HandStore):
 
     def records(self, session: str) -> Iterator[HandRecord]:
         """The hand histories of a session."""
-        if any(row.status == FINISHED for row in self.table_hands(session)):
+        if self.finished_hands(session):
             yield from self.hands(match=session)
 
     def _hand_rows(self, query: str, *values: object) -> list[HandRow]:
         with self._as_file_errors():
             found = self._base.execute(query, values).fetchall()
-        return [_hand_row(*self._of_types(HAND_TYPES, row)) for row in found]
+        rows = [
+            _hand_row(*self._of_types(HAND_TYPES, row), row_seals.row_seal(row) == seal)
+            for *row, seal in found
+        ]
+        # A hand in progress that was changed is returned; anything else cannot be made good.
+        if any(not row.intact and (row.status != ON or row.hand is not None) for row in rows):
+            raise FileError(f"{self.path} is damaged: a hand of a session was changed.")
+        return rows
 
     def _of_types(self, types: Sequence[Any], row: Sequence[Any]) -> Sequence[Any]:
         """Raise if the columns of a row have types that were never written."""
@@ -194,9 +244,11 @@ class SessionStore(HandStore):
         )
         if done.rowcount != 1:
             raise sqlite3.IntegrityError(f"hand {number} of a session is not in progress")
+        row_seals.seal_hand(self._base, session, number)
 
     def _set_next_seed(self, session: str, seed: str) -> None:
         self._base.execute("UPDATE sessions SET seed = ? WHERE id = ?", (seed, session))
+        row_seals.seal_session(self._base, session)
 
 
 def _hand_row(

@@ -13,9 +13,14 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from openfelt.table.web.guesses import PERIOD, GuessLimit
+
 COOKIE, TOKEN = "felt_token", "token"
 SAFE_METHODS = ("GET", "HEAD")
 PUBLIC = "/static/"  # needs no token
+API = "/api/"
+OWN_SITES = ("same-origin", "none")  # Sec-Fetch-Site of our pages and of addresses that a person typed
+TOO_MANY = f"There were too many wrong tokens from this address; try again in {PERIOD:.0f} seconds."
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
@@ -42,11 +47,13 @@ class AccessControl:
 
     Without a token the server is for this machine only, and requests must use a name of this machine;
     otherwise a foreign page could reach it under another name (DNS rebinding). Browsers send the origin of a
-    request. Sockets, and requests that can change something, must come from the server's own pages.
+    request. Sockets, everything under /api, and requests that can change something must come from the
+    server's own pages: a page of another port of this machine (`same-site`) is foreign too.
     """
 
     def __init__(self, app: ASGIApp, *, token: str | None, token_page: Path) -> None:
         self._app, self._token, self._token_page = app, token, token_page
+        self._guesses = GuessLimit()
         self._cookie_value = hashlib.sha256((token or "").encode()).hexdigest()  # ASCII, unlike the token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,12 +73,11 @@ class AccessControl:
         host = headers.get("host", "")
         if self._token is None and not is_loopback(_split(f"//{host}").hostname or ""):
             return _forbidden("This table accepts connections from its own machine only.")
-        origin = headers.get("origin")
-        is_change = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-        if is_change and origin is not None and _split(origin).netloc != host:
+        is_foreign = _is_foreign(headers)
+        if is_foreign and _needs_own_page(scope):
             return _forbidden("Pages of other sites are not allowed to do this.")
-        foreign_link = scope["path"] == "/" and headers.get("sec-fetch-site") == "cross-site"
-        if foreign_link and b"game=" in scope["query_string"] and b"token=" not in scope["query_string"]:
+        is_session_link = scope["path"] == "/" and b"game=" in scope["query_string"]
+        if is_foreign and is_session_link and b"token=" not in scope["query_string"]:
             return RedirectResponse("/", status_code=303)  # without starting a session
         if self._token is None or scope["path"].startswith(PUBLIC):
             return None
@@ -80,6 +86,10 @@ class AccessControl:
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         token = query.pop(TOKEN, [""])[0]
+        cookie, address = _cookie(headers), (scope.get("client") or ("", 0))[0]
+        has_cookie = _equal(cookie, self._cookie_value)
+        if not has_cookie and self._guesses.is_reached(address):
+            return self._ask_for_token(scope, headers, TOO_MANY, 429)
         if _equal(token, self._token or "") and scope["type"] == "http":
             rest, path = urlencode(query, doseq=True), "/" + scope["path"].lstrip("/\\")  # not to //elsewhere
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
@@ -88,13 +98,31 @@ class AccessControl:
                 COOKIE, self._cookie_value, httponly=True, samesite="lax", max_age=30 * 24 * 3600
             )
             return answer
-        if _equal(_cookie(headers), self._cookie_value):
+        if has_cookie:
             return None
+        for wrong in filter(None, (token, cookie)):
+            self._guesses.add(address, wrong)
+        return self._ask_for_token(scope, headers, "This token is not correct." if token else "")
+
+    def _ask_for_token(self, scope: Scope, headers: Headers, sentence: str, status: int = 401) -> Response:
         if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
             page = self._token_page.read_text(encoding="utf-8")
-            page = page.replace('id="wrong" hidden', 'id="wrong" role="alert"') if token else page
-            return Response(page, status_code=401, media_type="text/html")
-        return JSONResponse({"error": "This table needs a token."}, status_code=401)
+            page = page.replace(" hidden><", f' role="alert">{sentence}<') if sentence else page
+            return Response(page, status_code=status, media_type="text/html")
+        error = sentence if status == 429 else "This table needs a token."
+        return JSONResponse({"error": error}, status_code=status)
+
+
+def _needs_own_page(scope: Scope) -> bool:
+    """Whether only the server's own pages may do this: it changes something or starts work."""
+    is_change = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
+    return is_change or scope["path"].startswith(API)
+
+
+def _is_foreign(headers: Headers) -> bool:
+    """Whether a page of another site sent the request; other programs send neither header."""
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+    return site not in OWN_SITES or (origin is not None and _split(origin).netloc != headers.get("host", ""))
 
 
 def _equal(first: str, second: str) -> bool:

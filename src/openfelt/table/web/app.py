@@ -15,12 +15,15 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
+from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.review.analyser import HandAnalyser
+from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
 from openfelt.table.web.access import AccessControl
+from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.sockets import SessionSockets, read_json
 from openfelt.table.web.worker import BackgroundWorker
 
@@ -33,9 +36,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None = None) -> AccessControl:
     """The application on a session file; `extra` are bots that are offered besides the included ones."""
     sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
-    lobby = BackgroundWorker("lobby", lambda: LobbyService(BotPool(extra)))
+    lobby, policies, warm_up = (
+        BackgroundWorker(name, lambda: LobbyService(BotPool(extra)))
+        for name in ("lobby", "policies", "warm-up")  # apart, since only the lobby answers at once
+    )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
-    api, sockets = _Api(sessions, lobby, analyser), SessionSockets(sessions)
+    exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(warm_up)
+    api = _Api(sessions, lobby, policies, analyser, exports, prepare)
+    sockets = SessionSockets(sessions, prepare)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -44,6 +52,7 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         )  # so that the first visitor need not wait
         yield
         first_lobby.cancel()
+        await exports(HandStore.close)
         await sessions(SessionManager.close)
 
     routes = [
@@ -74,9 +83,13 @@ class _Api:
         self,
         sessions: BackgroundWorker[SessionManager],
         lobby: BackgroundWorker[LobbyService],
+        policies: BackgroundWorker[LobbyService],
         analyser: BackgroundWorker[HandAnalyser],
+        exports: BackgroundWorker[HandStore],
+        prepare: BotPreparation,
     ) -> None:
-        self._sessions, self._lobby, self._analyser = sessions, lobby, analyser
+        self._sessions, self._lobby, self._policies = sessions, lobby, policies
+        self._analyser, self._exports, self._prepare = analyser, exports, prepare
 
     async def lobby(self, _: Request) -> Response:
         return JSONResponse(await self._lobby(LobbyService.lobby))
@@ -84,7 +97,7 @@ class _Api:
     async def begin(self, request: Request) -> Response:
         wanted = read_json((await _body(request)).decode("utf-8", "replace"))
         game, bots = wanted.get("game"), wanted.get("bots")
-        await self._lobby(lambda lobby: lobby.prepare(game, bots))
+        await self._prepare(game, bots)
         return JSONResponse({"session": await self._sessions(lambda sessions: sessions.begin(game, bots))})
 
     async def about(self, request: Request) -> Response:
@@ -97,12 +110,15 @@ class _Api:
         return JSONResponse(await self._sessions(lambda sessions: sessions.hands(key, before)))
 
     async def all_phh(self, request: Request) -> Response:
-        key = request.path_params["key"]
-        return _download(await self._sessions(lambda sessions: sessions.all_phh(key)), "hands.phhs")
+        return _download(await self._export(request, session_phh), "hands.phhs")
 
     async def all_lines(self, request: Request) -> Response:
+        return _download(await self._export(request, session_lines), "hands.jsonl")
+
+    async def _export(self, request: Request, text: Callable[[HandStore, str], str]) -> str:
         key = request.path_params["key"]
-        return _download(await self._sessions(lambda sessions: sessions.all_lines(key)), "hands.jsonl")
+        await self._sessions(lambda sessions: sessions.about(key))  # raises if there is no such session
+        return await self._exports(lambda store: text(store, key))
 
     async def review(self, request: Request) -> Response:
         link = request.path_params["link"]
@@ -119,12 +135,12 @@ class _Api:
 
     async def grid(self, request: Request) -> Response:
         game, bot = _game_and_bot(request)
-        return JSONResponse(await self._lobby(lambda lobby: lobby.grid(game, bot)))
+        return JSONResponse(await self._policies(lambda policies: policies.grid(game, bot)))
 
     async def matrix(self, request: Request) -> Response:
         game, bot = _game_and_bot(request)
         line = [word for word in request.query_params.get("line", "").split(",") if word]
-        return JSONResponse(await self._lobby(lambda lobby: lobby.matrix(game, bot, line)))
+        return JSONResponse(await self._policies(lambda policies: policies.matrix(game, bot, line)))
 
 
 def _game_and_bot(request: Request) -> tuple[str, str]:

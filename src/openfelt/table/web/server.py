@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Timer
 
 import uvicorn
@@ -14,6 +15,8 @@ from openfelt.table.web.access import AccessControl
 
 LARGEST_MESSAGE = 10_000  # bytes
 OPEN_AFTER = 0.3  # seconds, until the server is up
+# Addresses for documentation: the route to them shows which of this machine's addresses others see.
+ROUTED = {socket.AF_INET6: "2001:db8::1", socket.AF_INET: "192.0.2.1"}
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -29,6 +32,16 @@ def bind(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or error
         raise FeltError(f"The table cannot listen on {host}, port {port} ({reason}){hint}.") from None
     return listening
+
+
+def network_address(listening: socket.socket) -> str:
+    """The address of this machine for others, or its name without a network; no packet is sent."""
+    for family, somewhere in ROUTED.items():
+        if family in (listening.family, socket.AF_INET):  # an IPv6 socket accepts IPv4 too
+            with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((somewhere, 9))
+                return str(probe.getsockname()[0])
+    return socket.gethostname()
 
 
 def serve(

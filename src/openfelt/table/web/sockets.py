@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from openfelt.core.errors import FeltError, MissingError
 from openfelt.table.session.manager import SessionManager
+from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.worker import BackgroundWorker
 
 NO_SESSION, CANNOT_OPEN = 4404, 1011  # codes with which a socket is closed
@@ -22,8 +23,8 @@ SEND_TIMEOUT = 5.0  # seconds, after which a window is dropped
 class SessionSockets:
     """The open windows, by session."""
 
-    def __init__(self, sessions: BackgroundWorker[SessionManager]) -> None:
-        self._sessions = sessions
+    def __init__(self, sessions: BackgroundWorker[SessionManager], prepare: BotPreparation) -> None:
+        self._sessions, self._prepare = sessions, prepare
         self._windows: defaultdict[str, set[WebSocket]] = defaultdict(set)
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -32,6 +33,8 @@ class SessionSockets:
         key = socket.path_params["key"]
         await socket.accept()
         try:
+            about = await self._sessions(lambda sessions: sessions.about(key))
+            await self._prepare(about["game"], list(about["bots"]))
             state = await self._sessions(lambda sessions: sessions.state(key))
         except FeltError as error:
             await _send(socket, {"type": "error", "error": str(error), "request": None})

@@ -1,4 +1,4 @@
-"""Flops solved on a GPU one after the other; while it works on one, the next is prepared.
+"""Solves flops on a GPU, one after another; while one is solved, the next is prepared.
 
 Values have the stages of `flop.py`, in single precision.
 """
@@ -32,8 +32,8 @@ from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets
-MOST_SHARES = 3_800  # that fit into the memory of a block
-IN_FLIGHT = 2  # flops that are in the queues at once
+MOST_SHARES = 3_800  # that fit into the shared memory of a block
+IN_FLIGHT = 2  # flops that are queued at once
 
 
 class GpuSolver:
@@ -44,7 +44,7 @@ class GpuSolver:
         self._workspaces = [_FlopWorkspace(self._game) for _ in range(IN_FLIGHT)]
 
     def solve_all(self, flops: Sequence[Flop]) -> Iterator[FlopValues]:
-        """In the order of the flops."""
+        """The values of flops, in their order."""
         under_way: deque[tuple[_FlopWorkspace, Flop]] = deque()
         with gpu_faults():
             for flop, work in zip(flops, cycle(self._workspaces), strict=False):
@@ -88,7 +88,7 @@ class _Game:
             for theirs, own, lines in zip(other, ours, betting.streets, strict=True)
         ]
         tables = [to_gpu(np.asarray(street.buckets)) for street in other]
-        first = task.other.parts[0]  # its buckets are numbered from 0 on, as ours are
+        first = task.other.parts[0]  # its buckets are numbered from 0, like ours
         same = all(a is b for a, b in zip((task.ours or first).buckets, first.buckets, strict=True))
         self.tables = [tables, tables if same else [to_gpu(np.asarray(street.buckets)) for street in ours]]
         self.reach = _reach(task.other, 1 - task.seat, deck)
@@ -118,7 +118,7 @@ class _FlopWorkspace:
         self._ours = zeros_on_gpu((1 + turns, PAIRS), np.int32)
         self._words = zeros_on_gpu((turns * (turns - 1) * words_of(game.parts) * ROOM,), np.uint32)
         self._facts = zeros_on_gpu((turns * (turns - 1),), np.uint32)
-        # Of all parts of a mixture one after the other, and their sums.
+        # The reach of all parts of a mixture one after another, and the sums over parts.
         self._reach = [_new(game.parts, e2), _new(game.parts * turns, e3)]
         self._by_part = [
             [self._reach[0][part : part + 1], self._reach[1][part * turns : (part + 1) * turns]]
@@ -188,11 +188,11 @@ class _FlopWorkspace:
                 self._run(game.add_leaks, game.roots[street], boards, street > 0, *where)
 
     def values(self) -> Any:
-        """[stages, 1, roots, 1326] of the flop; waits until they are there."""
+        """[stages, 1, roots, 1326] the values of the flop; waits for the GPU."""
         return [each.copy_to_host(stream=self._queue) for each in self._flop_values]
 
     def leaks(self) -> Any:
-        """By street [roots, 1326], if they are wanted."""
+        """By street [roots, 1326]; empty if not requested."""
         return [leak.copy_to_host(stream=self._queue) for leak in self._leaks]
 
     def _down(self, turns: int, bucket: Any, share: Any, reach: Any, into: Any) -> None:
@@ -258,7 +258,7 @@ def _reach(player: Any, seat: int, deck: Deck) -> Any:
 
 
 def _by_root(shares: NDArray[Any]) -> Any:
-    """[roots, buckets, lines]: what a block of threads reads lies together."""
+    """[roots, buckets, lines], so that a block of threads reads consecutive memory."""
     blocks, buckets, _ = shares.shape
     table = shares.reshape(blocks, buckets, LINES, LANES).transpose(0, 3, 1, 2)
     return _single(table.reshape(blocks * LANES, buckets, LINES))

@@ -19,7 +19,7 @@ OPENS = True  # whether we act first; set when a kernel is built
 
 
 def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, bucket: Any) -> None:
-    """The bucket of each hand on the flop and on its turns, -1 if it cannot be: a block for each board."""
+    """The bucket of each hand on the flop and its turns, -1 if it is impossible; a block for each board."""
     board = cuda.blockIdx.x
     number, through = plan[NUMBER, board], plan[THROUGH, board]
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
@@ -42,7 +42,7 @@ def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, buck
 
 
 def go_down(bucket: Any, first: int, share: Any, roots: int, reach: Any, below: Any) -> None:
-    """A player's reach at the roots of the next street; boards begin at `first` of those with buckets."""
+    """Pass a player's reach down to the roots of the next street; `first` is the first board in `bucket`."""
     board, root = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         own = bucket[first + board, pair]
@@ -53,7 +53,7 @@ def go_down(bucket: Any, first: int, share: Any, roots: int, reach: Any, below: 
 
 
 def sum_parts(parts: int, boards: int, roots: int, reach: Any, total: Any) -> None:
-    """The reach summed over the parts of a mixture: a block for each board and root."""
+    """Sum the reach over the parts of a mixture; a block for each board and root."""
     board, root = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         summed = np.float32(0.0)
@@ -73,7 +73,7 @@ def come_up(
     best: bool,
     values: Any,
 ) -> None:
-    """From the values of the roots of the next street to those of this one."""
+    """Pass values up, from the roots of the next street to those of this one."""
     board, root, thread = cuda.blockIdx.x // roots, cuda.blockIdx.x % roots, cuda.threadIdx.x
     step = cuda.blockDim.x
     of_card = cuda.shared.array((LINES, DECK), np.float32)
@@ -113,7 +113,7 @@ def come_up(
 
 
 def _best(call: Any, met: Any, terms: Any) -> Any:
-    """As `respond_best` of `street.py` does."""
+    """The value of a street for a best response, as in `street.py`."""
     ours, theirs = (1 + MOST_BETS, 1) if OPENS else (1, 1 + MOST_BETS)
     begun = raise_sequence(True, _four(call, ours), _four(met, ours), _paid(terms, ours))
     joined = raise_sequence(False, _four(call, theirs), _four(met, theirs), _paid(terms, theirs))
@@ -131,7 +131,7 @@ def _paid(terms: Any, at: int) -> Any:
 
 
 def add_images(turns: int, plan: Any, chance: Any, values: Any, total: Any) -> None:
-    """Sum over turns, each for all cards that are like it; a block for each root."""
+    """Sum over turns, each with all isomorphic cards; a block for each root."""
     root = cuda.blockIdx.x
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         summed = np.float32(0.0)
@@ -144,9 +144,9 @@ def add_images(turns: int, plan: Any, chance: Any, values: Any, total: Any) -> N
 def add_leaks(
     boards: int, alike: bool, plan: Any, chance: Any, own_reach: Any, best: Any, played: Any, leak: Any
 ) -> None:
-    """What the best response gains over playing the fixed strategy once more, by pair: a block for each root.
+    """What a best response gains on a street over the fixed strategy on it, by pair; a block for each root.
 
-    Boards are turns, each for all that are `alike`, or the flop.
+    Boards are turns, each with all isomorphic ones if `alike`, or the flop.
     """
     root = cuda.blockIdx.x
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):

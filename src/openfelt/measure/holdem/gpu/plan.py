@@ -1,4 +1,4 @@
-"""What kernels on a GPU read of a flop's plan: one table, so that it is copied at once."""
+"""The plan of a flop for GPU kernels: a single table, so that one copy suffices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from openfelt.cards.boards import COMPOSED
 from openfelt.core.jit import Ints
 from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
 
-# Its rows. CARDS are those of the flop; NUMBER and THROUGH are of the flop and then of its turns.
+# The rows of the table. CARDS are those of the flop; NUMBER and THROUGH are of the flop, then of its turns.
 (
     CARDS,
     NUMBER,
@@ -25,16 +25,16 @@ from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
     RIVER_AS,
 ) = range(13)
 
-INVERSE = np.array([order.tolist().index(0) for order in COMPOSED], np.int32)  # which undoes each permutation
+INVERSE = np.array([order.tolist().index(0) for order in COMPOSED], np.int32)  # [24] inverse permutations
 
 
 def plan_shape(deck: Deck) -> tuple[int, int]:
-    """As wide for all flops of a deck."""
+    """The shape of the table, the same for all flops of a deck."""
     return RIVER_AS + 1, (deck.size - 3) * (deck.size - 4) + 1
 
 
 def packed(deck: Deck, flop: Flop, plan: Plan) -> Ints:
-    """[rows, columns]"""
+    """[rows, columns] the table."""
     table, boards = np.zeros(plan_shape(deck), np.int32), 1 + plan.turns
     rows = {
         CARDS: np.array(flop.cards),

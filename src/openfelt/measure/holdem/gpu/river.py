@@ -1,9 +1,9 @@
 """The river on a GPU: a block of threads for each turn and root, a thread for each square of hole cards.
 
-Line by line, the threads enter the opponent's reach into the lists of cards and of squares
-(`river_squares.py`). Some of them replace each root of a list by the sum of those before it. Then each square
-looks up in a few places what its hands beat and what beats them. All numbers are of single precision, and are
-added in the same order every time.
+Line by line, the threads write the opponent's reach to the lists of cards and of squares
+(`river_squares.py`). Some of them replace each entry of a list by the sum of the entries before it. Then each
+square looks up the reach of the hands that its own hands beat and lose to. All numbers are in single
+precision and are summed in a fixed order.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from openfelt.measure.holdem.gpu.river_squares import (
 )
 from openfelt.measure.holdem.street import LEAST, back, whole_street
 
-SINGLE = np.dtype(np.float32)  # as the simulator wants it
+SINGLE = np.dtype(np.float32)  # in the form that the simulator accepts
 SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
 
 # These are set when the kernel is built.
-ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; the simulator knows none
+ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None in the simulator
 OPENS = True  # whether we act first
-BEST = True  # whether we respond best, or play a fixed strategy
+BEST = True  # whether we play a best response, or a fixed strategy
 FITS = True  # whether the opponent's shares at a root fit into the shared memory of a block
 
 POT, PAID, PAID_NEXT, PAID_LAST, PAID_ASIDE = range(5)
@@ -63,9 +63,11 @@ ALL_TERMS = LINES * TERMS
 
 
 def terms_of(lines: StreetLines, opens: bool) -> Floats:
-    """[roots, lines, TERMS] of each line: the pot, and for `back` what was paid before its last bet, before
-    the next one, and before the one that it raised. For both checking, the next is the first bet of the raise
-    sequence that we begin. To that the opponent also brings what it would have bet if we open: PAID_ASIDE.
+    """[roots, lines, TERMS] the pot of each line, and the terms of `back`.
+
+    These are what was paid before the line's last bet, before the next one, and before the one that it
+    raised. If both players check, the next one is the first bet of the raise sequence that we begin. If we
+    open, that bet is also faced by hands that the opponent would have bet: PAID_ASIDE.
     """
     terms = np.zeros((lines.pot.shape[1], LINES, TERMS))
     terms[:, :, POT], terms[:, :, PAID] = lines.pot.T, lines.paid.T
@@ -92,12 +94,12 @@ class StreetTables(NamedTuple):
 def solve_river(
     plan: Any, words: Any, facts: Any, roots: int, chance: Any, reach: Any, street: StreetTables, values: Any
 ) -> None:
-    """The values of the river's roots, summed over a turn's rivers: a block for each turn and root."""
+    """Compute the values of river roots, summed over the rivers of a turn; a block for each turn and root."""
     turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
     came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
     worth = cuda.shared.array(ALL_HANDS, np.float32)
     table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one line, and of the next
-    shares = cuda.shared.array(0, SINGLE)  # as long as the launch says
+    shares = cuda.shared.array(0, SINGLE)  # its length is an argument of the launch
     terms = cuda.shared.array(ALL_TERMS, np.float32)
     square = min(thread, U(SQUARES - 1))
     ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
@@ -130,7 +132,7 @@ def solve_river(
                 _solve_one(FOUR, U(river), where, room)
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
-                for hand in range(HANDS):  # all at once, so that no load waits for another
+                for hand in range(HANDS):  # independent loads, so that none waits for another
                     before[hand] = worth[_place(order, fact, hand) + thread]
                 for hand in range(HANDS):
                     worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
@@ -141,14 +143,14 @@ def solve_river(
 
 
 def _place(order: Any, fact: Any, hand: int) -> Any:
-    """Where a hand of a river is by its suits, once these have changed places."""
+    """The position of a hand of a river after a permutation of suits."""
     one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
     two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
     return (U(4) * one + two) * ROOM_APART
 
 
 def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
-    """The values of a river to the hands of a square, at `hold`: line by line, back from the last."""
+    """Compute the values of the hands of a square on a river into `hold`, line by line from the last."""
     (fact, root, ranks), (words, first, street, came, shares, terms, table, hold, _, _, _) = where, room
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
@@ -166,7 +168,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
     for done in range(LINES):
-        # The two tables take turns, over rivers too: other threads may still read that of the line before.
+        # The two tables alternate, across rivers too: other threads may still read that of the previous line.
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
         if PARTS > 1:
             _add_parts(where, room, line, lives, own)
@@ -210,21 +212,21 @@ def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
             if lives >> U(hand) & U(1):
                 one = U(4) * ranks[0] + (fact + U(1 + hand // 4) & U(3))
                 two = U(4) * ranks[1] + (fact + U(1 + hand % 4) & U(3))
-                # As `_bucket` and `_share`, which are slow to call so often where a GPU is only simulated.
+                # `_bucket` and `_share` inlined: calling them this often is slow in the simulator.
                 bucket = words[at + U(hand // 2 * ROOM)] >> U(16 * (hand % 2)) & HALF_BITS
                 share = shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
                 own[hand] += reach[U(part) * turns + turn, root, U(PAIR[one, two])] * share
 
 
 def _is_needed(word: int, board: int) -> Any:
-    """Whether a word is needed on such a board."""
+    """Whether a word is needed on a board of this kind."""
     if word >= KIND_WORD:
         return kind_counts(word - KIND_WORD, board)
     return word % SIDE_WORDS == 0 or board == FOUR or (board == THREE and word % SIDE_WORDS >= 2)
 
 
 def _bucket(words: Any, first: Any, hand: int) -> Any:
-    """Of a hand."""
+    """The bucket of a hand."""
     word = words[first + U(hand // 2 * ROOM)]
     return word >> U(16) if hand & 1 else word & HALF_BITS
 
@@ -235,7 +237,7 @@ def _share(street: StreetTables, shares: Any, root: Any, bucket: Any, line: Any)
 
 
 def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:
-    """Go back over one line. The value of the raise sequence of the higher lines is put `aside`."""
+    """Back up the values of one line. Raise sequence B has its value in `aside`."""
     at = line * U(TERMS)
     after = terms[at + U(PAID_NEXT)]
     paid = terms[at + U(PAID)], after, terms[at + U(PAID_LAST)]
@@ -244,7 +246,7 @@ def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) 
             begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
             hold[hand] = whole_street(OPENS, begun, joined, call[hand], met[hand], after)
     elif line > U(MOST_BETS):
-        if (line % U(2) == 0) == OPENS:  # the even bets are ours to answer if we begin
+        if (line % U(2) == 0) == OPENS:  # we answer the even bets if we begin
             for hand in range(HANDS):
                 aside[hand] = back(True, aside[hand], call[hand], met[hand], paid)
         else:
@@ -256,5 +258,5 @@ def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) 
     else:
         for hand in range(HANDS):
             hold[hand] = back(True, hold[hand], call[hand], met[hand], paid)
-            if OPENS:  # the opponent brings to our first bet what it would have bet too
+            if OPENS:  # our first bet is also faced by hands that the opponent would have bet
                 aside[hand] += terms[at + U(PAID_ASIDE)] * met[hand]

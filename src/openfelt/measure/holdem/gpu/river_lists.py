@@ -1,4 +1,4 @@
-"""The lists of `river_squares.py` on a GPU: a block of threads enters, adds up and looks up their values."""
+"""The lists of `river_squares.py` on a GPU: filled, summed and looked up by a block of threads."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from openfelt.measure.holdem.gpu.river_squares import (
     kind_of,
 )
 
-FEWER = True  # whether the game may have fewer bets than the lines are for; set when the kernel is built
+FEWER = True  # whether the game has fewer bets than the lines; set when the kernel is built
 
 
 def enter(square: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any) -> Any:
-    """Enter the sums of a square into the lists of its cards, and of squares; and return that of all."""
+    """Write the sums of a square to the lists of its cards and of squares; returns the total."""
     plain = beside = lone = own[0] - own[0]
     for side in range(2):
         at, step, apart = cells + U(4) * ranks[side], (4 if side else 1), (1 if side else 4)
@@ -63,7 +63,7 @@ def enter(square: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any)
             for suit in range(4):
                 table[row + U(suit)] = own[apart * suit + 3 * step]
     squares, both = cells + U(SQUARE_LIST), own[HANDS - 1]
-    half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)  # two of one rank are there twice
+    half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)  # hands of one rank appear twice
     every = plain + beside + lone + both
     if board == PLAIN:
         table[squares + (square[KIND_WORD] & TEN_BITS)] = half * every
@@ -78,18 +78,16 @@ def enter(square: Any, board: int, ranks: Any, own: Any, table: Any, cells: Any)
 
 
 def add_up(board: int, table: Any, cells: Any) -> None:
-    """Leave in each place of the lists what came before: those of cards and the pieces of squares, a thread
-    each.
-    """
+    """Replace each entry of the lists by the sum of those before it; a thread for each list or piece."""
     thread, here, zero = U(cuda.threadIdx.x), cuda.local.array(LONGEST, np.float32), np.float32(0.0)
     first, length = U(2 * WARP + 16), LONGEST if board == FOUR else RANK_COUNT
-    # As many pieces, of as many places, as are the squares: once, twice or four times 91.
+    # Pieces and their lengths, which cover the entries of the list of squares: once, twice or four times 91.
     pieces, many = (14, 26) if board == FOUR else (13, 14) if board == THREE else (13, 7)
     piece, running = max(thread, first) - first, zero
     at, sums = cells + U(SQUARE_LIST) + piece * U(many), cells + U(PIECE_SUMS)
     if thread < U(DECK):
         place = cells + thread
-        for step in range(length):  # all at once, so that none waits for another
+        for step in range(length):  # independent loads, so that none waits for another
             here[step] = table[place + U(step * ROW)]
         for step in range(length):
             table[place + U(step * ROW)] = running
@@ -110,7 +108,7 @@ def add_up(board: int, table: Any, cells: Any) -> None:
             running += here[step]
         table[sums + piece] = running
     sync_warp()
-    if first <= thread <= first + U(pieces):  # the last one has only what all others sum up to
+    if first <= thread <= first + U(pieces):  # the last of these threads writes the total only
         even, odd = zero, zero
         for other in range(pieces):
             total = table[sums + U(other)]
@@ -134,7 +132,7 @@ def sync_warp() -> None:
 def look_up(
     square: Any, board: int, ranks: Any, own: Any, pot: Any, table: Any, cells: Any, call: Any, met: Any
 ) -> None:
-    """What each hand of a square gets where hands are shown, and what it meets."""
+    """The value of each hand of a square at showdown, and the opponent's reach that is compatible with it."""
     squares = cells + U(SQUARE_LIST)
     every = table[squares + U(SQUARES if board == PLAIN else 2 * SQUARES if board == THREE else 4 * SQUARES)]
     for kind in range(KINDS):
@@ -157,16 +155,16 @@ def look_up(
                 if board == FOUR:
                     word = square[SIDE_WORDS * side + 1]
                     with_suit = _between(table, at + U(suit), word, ROW) - here
-            for other in range(4):  # the suit of its partner
+            for other in range(4):  # the suit of the other card
                 hand = 4 * other + suit if side else 4 * suit + other
                 call[hand] -= pot * (with_suit if other == 3 else plain)
                 met[hand] = met[hand] - here if side else own[hand] + (every - here)
     if FEWER:
-        # Rounding must not make it negative: a bet that is not allowed would win (`betting_lines.NEVER`).
+        # Rounding must not make it negative: then an illegal bet would win (`betting_lines.NEVER`).
         for hand in range(HANDS):
             met[hand] = max(met[hand], np.float32(0.0))
 
 
 def _between(table: Any, at: Any, word: Any, apart: int) -> Any:
-    """What is lower in a list, and what is not higher."""
+    """The sum of the lower entries of a list plus the sum of those that are not higher."""
     return table[at + (word >> U(8) & BYTE) * U(apart)] + table[at + (word >> U(16)) * U(apart)]

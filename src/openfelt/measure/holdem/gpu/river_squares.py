@@ -1,16 +1,16 @@
-"""The squares of a river: where each finds its sums, computed once for all roots.
+"""The squares of a river: the positions of their sums, computed once for all roots.
 
-The hole cards of two ranks are a *square*: four suits by four, and two cards of one rank are there twice. A
-square has four *kinds* of hands, by which of its cards are of the suit of flushes (it is put last of the
-four). Hands of a kind are worth the same whatever the other suits are. On a PLAIN board there are no flushes,
-and all kinds are worth the same; where THREE cards of a suit lie, all but that of two cards of the suit; with
-FOUR or more they all differ.
+The hole cards of two ranks are a *square*: four suits by four; with two equal ranks every hand appears twice.
+A square has four *kinds* of hands, by which of the two cards have the flush suit (which is put last of the
+four suits). Hands of one kind have the same value, whatever the other suits. On a PLAIN board no flush is
+possible, and all kinds have the same value; with THREE cards of a suit on the board only the kind with two
+cards of that suit differs; with FOUR or more all kinds differ.
 
-Each card has a *list*: what the opponent holds with that card and a card of each rank, in the order of what
-these hands are worth. All the lists of a rank have one order, so that a square has its *cell* in the same row
-of each, and reads and writes four numbers at once; but the card of the suit of flushes has its own. With
-partners of that suit hands are worth something else; where they are, they have rows of their own. The squares
-have a list too, of 91 sums or, by kind, up to 364; it is added up in pieces.
+Each card has a *list*: the opponent's reach of the hands with that card and a card of each rank, ordered by
+the value of these hands. The lists of a rank have the same order, so that a square has its *cell* in the same
+row of each, and reads and writes four numbers at once; only the card of the flush suit has an order of its
+own. Where hands whose other card has the flush suit have another value, they have rows of their own. There is
+also a list of squares, of 91 sums or, by kind, up to 364; it is summed in pieces.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ PARTS = 1  # of the opponent, which may play a mixture; set when kernels are bui
 
 RANK_COUNT, HANDS, KINDS = len(RANKS), 16, 4
 PLAIN, THREE, FOUR = range(3)  # boards, by their flushes
-BOTH = 3  # the kind of two cards of the suit of flushes
+BOTH = 3  # the kind with two cards of the flush suit
 
-# A thread has the square of ranks r and r + d, d from 0 to 6 in rows of 13: so threads side by side have
-# cards of ranks side by side, which lie in different banks of the memory.
+# A thread has the square of ranks r and r + d, with d from 0 to 6 in rows of 13: so neighbouring threads have
+# cards of neighbouring ranks, which are in different memory banks.
 _FIRST, _APART = np.tile(np.arange(RANK_COUNT), 7), np.repeat(np.arange(7), RANK_COUNT)
 SQUARE_RANKS = np.stack([_FIRST, (_FIRST + _APART) % RANK_COUNT], axis=1).astype(np.uint32)
 SQUARES = len(SQUARE_RANKS)
 ROOM = 96  # threads of a block: whole warps for all squares; threads without one repeat the last one
 
-# The words that a square needs to know on a river. For each of its sides, in the lists of cards there: its
-# row, where hands of the same worth begin, and where they end (8 bits each); with partners that are not of
-# the suit, or with all if that is the same; with partners of it; and both again for the card of the suit.
-# For each kind of hands the same in the list of squares (10 bits each). Then which hands there are, a bit
-# each, and the buckets, two in a word: of the opponent, and ours; and those of the opponent's further parts.
+# The words of a square on a river. For each of its two ranks, in the lists of cards of that rank: its row,
+# and where hands of the same value begin and end (8 bits each); first for other cards outside the flush suit
+# (for all other cards, if there is no difference), then for those in it; and both again for the card of the
+# flush suit. For each kind of hands the same in the list of squares (10 bits each). Then a bit for each hand
+# that is possible, and the buckets, two in a word: the opponent's, ours, and those of the opponent's further
+# parts.
 SIDE_WORDS = 4
 KIND_WORD = 2 * SIDE_WORDS
 LIVE_WORD = KIND_WORD + KINDS
@@ -51,9 +52,9 @@ BUCKET_WORDS = HANDS // 2
 OUR_WORD = THEIR_WORD + BUCKET_WORDS
 WORDS = OUR_WORD + BUCKET_WORDS
 
-# The table of a line. Lists of cards side by side, the four of a rank together; their last row has the sums
-# of all, whatever their length. Then those of the cards of the suit, the list of squares, and what its pieces
-# sum up to. Rows are so wide that the four numbers of a rank are in the same banks in each.
+# The table of a line: the lists of cards side by side, the four of a rank together, with the totals in the
+# last row, whatever their length; the lists of the cards of the flush suit; the list of squares; the sums of
+# its pieces. Rows are so wide that the four numbers of a rank are in the same memory banks in each.
 ROW, SUITED_ROW = 64, 16
 LONGEST = 2 * RANK_COUNT
 EVERY = LONGEST * ROW
@@ -64,25 +65,27 @@ PIECE_SUMS = SQUARE_LIST + 368  # more than the squares of all kinds
 TABLE = PIECE_SUMS + 16
 ALL_HANDS, ALL_KINDS, TWO_TABLES = HANDS * ROOM, KINDS * SQUARES, 2 * TABLE
 
-# Indices are unsigned numbers of 32 bits: with others, each would be asked whether it counts from the end.
+# Indices are unsigned 32-bit numbers: signed ones would be tested for being negative (counted from the end).
 U: Any = np.uint32
 BYTE, TEN_BITS, HALF_BITS = U(255), U(1023), U(65535)
 ROOM_APART = U(ROOM)
 
 
 def words_of(parts: Any) -> Any:
-    """How many there are."""
+    """The number of words of a square."""
     return WORDS + BUCKET_WORDS * (parts - 1)
 
 
 def bucket_word(part: Any) -> Any:
-    """The first of a part's."""
+    """The first word with buckets of a part."""
     return WORDS + BUCKET_WORDS * (part - 1) if part else THEIR_WORD
 
 
 def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts: Any) -> None:
-    """For each river, a block: the words of its squares. And a fact: the suit of its flushes, what board it
-    is (times 4), and if the opponent's hands of one kind in a square are not all in one bucket 16.
+    """Compute the words of all squares; a block for each river.
+
+    A river's fact is its flush suit, plus 4 times the kind of its board, plus 16 if the opponent's hands of
+    one kind in a square are not all in one bucket.
     """
     river, thread = cuda.blockIdx.x, cuda.threadIdx.x
     square, first_word = min(thread, SQUARES - 1), river * words_of(PARTS)
@@ -111,7 +114,7 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
     seen_as = plan[RIVER_NUMBER, river], plan[RIVER_THROUGH, river]
     differ = 0
     for hand in range(HANDS):
-        pair = hand_of[kind_of(hand, flushes)]  # hands that cannot be are in the bucket of one that can
+        pair = hand_of[kind_of(hand, flushes)]  # an impossible hand gets the bucket of a possible one
         if lives >> hand & 1:
             one, two = card_of(ranks[0], hand // 4, last), card_of(ranks[1], hand % 4, last)
             for part in range(PARTS):
@@ -131,7 +134,7 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
 
 
 def _judge(live: Any, board: Any, flushes: Any, last: Any, ranks: Any, worth: Any, hand_of: Any) -> Any:
-    """What the kinds of hands of a square are worth, -1 if there are none; and which hands there are."""
+    """Evaluate the kinds of hands of a square, -1 if impossible; returns the bits of possible hands."""
     square, lives, found = min(cuda.threadIdx.x, SQUARES - 1), 0, cuda.local.array(KINDS, np.int32)
     for kind in range(KINDS):
         hand_of[kind] = found[kind] = -1
@@ -144,13 +147,13 @@ def _judge(live: Any, board: Any, flushes: Any, last: Any, ranks: Any, worth: An
             found[kind] = evaluate(board | CARD_BIT[one] | CARD_BIT[two])
     if flushes == THREE:
         found[0] = found[1] = found[2] = max(found[0], found[1], found[2])
-    for kind in range(KINDS):  # threads that repeat the last square write the same
+    for kind in range(KINDS):  # threads that repeat the last square write the same values
         worth[kind * SQUARES + square] = found[kind]
     return lives
 
 
 def _order_cards(side: int, ranks: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
-    """The words of a side, from the lists of its cards."""
+    """Write the words of one of the two ranks, for the lists of its cards."""
     value = cuda.local.array(LONGEST, np.int32)
     for suited in range(2 if flushes != PLAIN else 1):
         length = LONGEST if flushes == FOUR or suited else RANK_COUNT
@@ -168,7 +171,7 @@ def _order_cards(side: int, ranks: Any, flushes: Any, worth: Any, words: Any, fi
 
 
 def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any) -> None:
-    """The words of the kinds of hands, from the list of squares."""
+    """Write the words of the kinds of hands, for the list of squares."""
     for kind in range(KINDS):
         if kind_counts(kind, flushes):
             own, below, same, before = worth[kind * SQUARES + square], 0, 0, 0
@@ -183,39 +186,39 @@ def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any
 
 
 def _bucket_of(table: Any, part: Any, pair: Any, seen_as: Any) -> Any:
-    """Of two cards; 0 if there are none."""
+    """The bucket of a pair; 0 if there is none."""
     number, through = seen_as
     return np.int64(table[part, number, PERMUTED_PAIR[through, pair]]) if pair >= 0 else np.int64(0)
 
 
 def _put_bucket(words: Any, first: Any, hand: Any, bucket: Any) -> None:
-    """Into its half of a word."""
+    """Write a bucket into its half of a word."""
     at = first + hand // 2 * ROOM
     words[at] = words[at] | bucket << 16 if hand % 2 else bucket
 
 
 def is_live(live: Any, board: Any, one: Any, two: Any) -> Any:
-    """Whether two cards can be a hand on a board."""
+    """Whether two cards are a possible hand on a board."""
     return live[one] and live[two] and one != two and not board & (CARD_BIT[one] | CARD_BIT[two])
 
 
 def card_of(rank: Any, place: Any, last: Any) -> Any:
-    """A card of a square's side, the suit of flushes last."""
+    """A card of a rank, with the flush suit last."""
     return 4 * rank + (last + 1 + place & 3)
 
 
 def kind_of(hand: Any, flushes: Any) -> Any:
-    """Of a hand in a square."""
+    """The kind of a hand in a square."""
     return 2 * (hand // 4 == 3) + (hand % 4 == 3) if flushes != PLAIN else 0
 
 
 def kind_counts(kind: Any, flushes: Any) -> Any:
-    """Whether hands of a kind are worth something else than those before."""
+    """Whether hands of a kind have another value than those of the kinds before."""
     return kind == 0 or flushes == FOUR or (flushes == THREE and kind == BOTH)
 
 
 def cell(rank: Any, partner: Any, suited: Any, with_suited: Any) -> Any:
-    """Where the worth of hands is that hold a card, and one of another rank."""
+    """The position of the value of hands with a card of `rank` and one of `partner`."""
     apart = (partner - rank) % RANK_COUNT
     if 2 * apart > RANK_COUNT:
         return (2 * with_suited + suited) * SQUARES + RANK_COUNT * (RANK_COUNT - apart) + partner

@@ -1,4 +1,4 @@
-"""The examples that relational trees are grown from, and the tests that can part them."""
+"""The examples that relational trees are grown from, and the tests that can split them."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from openfelt.opponents.models.relational.induction import Grower, Growth
 from openfelt.opponents.models.relational.language import HAND_RANK, LanguageBias, columns_by_fact
 from openfelt.opponents.models.relational.tree import RelationalTree
 
-FEW_HOLDINGS = 16  # up to so many, all are among the prior's examples, weighted by probability
-PRIOR_DRAWS = 4  # else so many of them are drawn
+FEW_HOLDINGS = 16  # up to this many, all are among the prior's examples, weighted by probability
+PRIOR_DRAWS = 4  # otherwise this many of them are drawn
 
 
 class WeightedDecisions(NamedTuple):

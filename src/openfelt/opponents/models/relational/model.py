@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError, FileError
-from openfelt.core.files import load_folder
+from openfelt.core.files import MALFORMED, load_folder
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND
 from openfelt.games.game import AnyGame
@@ -290,10 +290,10 @@ class RelationalModel(OpponentModel):
         if self.prior is not None:
             return self.prior.shares(nodes, ranks, holdings)
         kind = self.domain.public.node[nodes, KIND]
-        ways, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
+        num_actions, first = kind & ACTIONS_MASK, 1 - (kind >> FACING_SHIFT & 1)
         klass = np.arange(len(CLASSES))
-        can = (klass >= first[:, None]) & (klass < (first + ways)[:, None])
-        return np.asarray(can / ways[:, None])
+        can = (klass >= first[:, None]) & (klass < (first + num_actions)[:, None])
+        return np.asarray(can / num_actions[:, None])
 
 
 def load_relational(folder: Path, bias: LanguageBias) -> RelationalModel:
@@ -304,6 +304,6 @@ def load_relational(folder: Path, bias: LanguageBias) -> RelationalModel:
             raise FeltError(f"{folder} is a model of kind {manifest['kind']}, not {RelationalModel.kind}.")
         model = RelationalModel(str(manifest["game"]), RelationalSettings(bias))
         model.restore(arrays, manifest["model"])
-    except (KeyError, TypeError, ValueError, IndexError):
+    except MALFORMED:
         raise FileError(f"{folder} is damaged: its model cannot be read.") from None
     return model

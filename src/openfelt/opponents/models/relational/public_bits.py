@@ -75,9 +75,9 @@ def _parents(domain: ModelDomain) -> Ints:
     node = domain.public.node
     parent = np.full(len(node), -1, np.int32)
     inner = np.flatnonzero(node[:, PLAYER] >= 0).astype(np.int32)
-    ways, child = node[inner, KIND] & ACTIONS_MASK, node[inner, CHILD]
-    for way in range(int(ways.max())):
-        parent[child[ways > way] + way] = inner[ways > way]
+    num_actions, child = node[inner, KIND] & ACTIONS_MASK, node[inner, CHILD]
+    for action in range(int(num_actions.max())):
+        parent[child[num_actions > action] + action] = inner[num_actions > action]
     return parent
 
 

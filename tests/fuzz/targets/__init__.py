@@ -1,0 +1,1 @@
+"""What is fuzzed, one file per format."""
