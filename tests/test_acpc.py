@@ -332,6 +332,8 @@ KUHN_TEXT = RULES["kuhn"].definition.text
         (HOLDEM_TEXT.replace("10 5", "ten five"), "line 5: blind takes whole numbers"),
         (HOLDEM_TEXT.replace("10 5", "10"), "blind needs 2 numbers"),
         (HOLDEM_TEXT.replace("numRounds = 4", "numRounds = 0"), "numRounds must be at least 1"),
+        (HOLDEM_TEXT.replace("numRanks", "numSuits = 4\nnumRanks"), "line 10: numSuits is given twice"),
+        (HOLDEM_TEXT.replace("numRanks", "nolimit\nnumRanks"), "line 10: the game is limit and nolimit"),
         ("", "no line"),
     ],
 )  # fmt: skip

@@ -120,17 +120,18 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def shares(names: list[str], total: float) -> dict[str, float]:
-    """A total divided among formats."""
-    whole = sum(TARGETS[name].share for name in names)
-    return {name: total * TARGETS[name].share / whole for name in names}
+def shares(total: float, weights: dict[str, float]) -> dict[str, float]:
+    """A total divided in proportion to weights."""
+    whole = sum(weights.values())
+    return {name: total * weight / whole for name, weight in weights.items()}
 
 
 def run_all(
     names: list[str], *, seed: int, mutants: int, seconds: float, out: Path, processes: int
 ) -> list[Summary]:
     """Judge the mutants of all formats, each in processes of its own."""
-    counts, times = shares(names, mutants), shares(names, seconds)
+    counts = shares(mutants, {name: TARGETS[name].share for name in names})
+    times = shares(seconds, {name: TARGETS[name].share * TARGETS[name].cost for name in names})
     with ThreadPoolExecutor(processes) as pool:
         jobs = [
             pool.submit(_run_processes, name, Budget(seed, 0, round(counts[name]), times[name]), out)

@@ -52,6 +52,7 @@ class Target(ABC):
 
     name: ClassVar[str]
     share: ClassVar[float] = 1.0  # of all mutants, relative to other formats
+    cost: ClassVar[float] = 1.0  # CPU time of a mutant, relative to other formats
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder  # an empty one

@@ -30,6 +30,7 @@ class ClientTarget(Target):
 
     name = "acpc-client"
     share = 1.5
+    cost = 2.0
 
     def prepare(self) -> None:
         self.games = [load_game(name) for name in GAMES]

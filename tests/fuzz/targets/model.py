@@ -21,6 +21,7 @@ class ModelTarget(FolderTarget):
 
     name = "model"
     share = 1.5
+    cost = 1.5
 
     def prepare(self) -> None:
         hands = some_hands(GAME, 300)

@@ -19,6 +19,7 @@ class RunTarget(FolderTarget):
 
     name = "run"
     share = 1.5
+    cost = 2.0
 
     def prepare(self) -> None:
         for number, (game, name, iterations, parameters) in enumerate(RUNS):

@@ -61,6 +61,7 @@ class SessionFileTarget(Target):
     """Two sessions: one with finished hands, one with a hand in progress."""
 
     name = "session-file"
+    cost = 1.5
 
     def prepare(self) -> None:
         self._names = itertools.count()

@@ -29,6 +29,7 @@ class StoreTarget(FileTarget):
 
     name, suffix = "store", ".db"
     share = 1.5
+    cost = 3.0
 
     def prepare(self) -> None:
         path = self.folder / "sample.db"

@@ -89,13 +89,15 @@ def read_definition(path: Path) -> GameDefinition:
 
 def parse_definition(text: str, where: str = "The game definition") -> GameDefinition:
     """Parse a definition; `where` is named in error messages."""
-    betting, found = LIMIT, dict[str, tuple[int, ...]]()
+    betting, found = "", dict[str, tuple[int, ...]]()
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].replace("=", " ").split()
         phrase = " ".join(words).lower()
         if phrase == END.lower():
             break
         if phrase in (LIMIT, NO_LIMIT):
+            if betting not in ("", phrase):
+                raise FileError(f"{where}, line {number}: the game is {LIMIT} and {NO_LIMIT}.")
             betting = phrase
         elif words and phrase != BEGIN.lower():
             field = next((field for key, field, _ in KEYS if key.lower() == words[0].lower()), None)
@@ -103,10 +105,12 @@ def parse_definition(text: str, where: str = "The game definition") -> GameDefin
                 raise FileError(
                     f"{where}, line {number}: '{line.strip()[:60]}' is not a line of a game definition."
                 )
+            if field in found:
+                raise FileError(f"{where}, line {number}: {words[0]} is given twice.")
             found[field] = _numbers(words[1:], f"{where}, line {number}: {words[0]}")
     else:
         raise FileError(f"{where} has no line '{END}'.")
-    return _definition(found, betting, where)
+    return _definition(found, betting or LIMIT, where)
 
 
 def _numbers(words: Sequence[str], where: str) -> tuple[int, ...]:
