@@ -52,12 +52,12 @@ from openfelt.table.web.guesses import MOST_ADDRESSES, MOST_GUESSES, PERIOD, Gue
 from openfelt.table.web.server import bind
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-QUICK = [
-    slow("kuhn", ["random"]),
-    slow("leduc", ["random"]),
+SITTINGS = [
+    ("kuhn", ["random"]),
+    ("leduc", ["random"]),
     ("holdem", ["random"]),
     ("holdem(players=3)", ["random", "always-call"]),
-    slow("leduc(players=3)", ["always-raise", "random"]),
+    ("leduc(players=3)", ["always-raise", "random"]),
 ]
 PAGES = [
     "/",
@@ -92,7 +92,9 @@ def server(tmp_path_factory):
 # No hidden card leaves the server
 
 
-@pytest.mark.parametrize(("name", "bots"), QUICK)
+@pytest.mark.parametrize(
+    ("name", "bots"), [each if each[0].startswith("holdem") else slow(*each) for each in SITTINGS]
+)
 def test_no_hidden_card_is_sent_before_the_end(name, bots, server):
     """Every byte that came during a hand is searched once it is known what was to be hidden."""
     dice, long_ago = random.Random(1), list[bytes]()
@@ -765,7 +767,7 @@ def prepared(database: Path, sittings: list[tuple[str, list[str]]]) -> list[str]
 def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
     """Several games at once; the server is killed, comes back, and every hand goes on with the same cards."""
     database, dice = tmp_path / "table.db", random.Random(9)
-    keys = prepared(database, QUICK)
+    keys = prepared(database, SITTINGS)
     before, ends, outputs = {}, {key: [] for key in keys}, []
     with process_server(database, lobby=False) as server:
         for key in keys:
@@ -782,7 +784,7 @@ def test_a_kill_in_mid_hand_costs_nothing(tmp_path):
         server.kill()
     with process_server(database, lobby=False) as server:
         outputs.append(server)
-        for key, (name, _) in zip(keys, QUICK, strict=True):
+        for key, (name, _) in zip(keys, SITTINGS, strict=True):
             (state, promised), number = before[key], before[key][0]["hand"]["number"]
             with Window(server, key) as window:
                 assert window.hand == state["hand"]
@@ -1119,7 +1121,7 @@ def test_twenty_tables_at_once_lose_no_chip_and_show_no_card(monkeypatch):
     """The short form of `felt bench table`."""
     monkeypatch.syspath_prepend(BENCHMARKS)
     benchmark = importlib.import_module("table")
-    load = benchmark.play(20, 3.0, QUICK, wait_for_lobby=False)
+    load = benchmark.play(20, 3.0, SITTINGS, wait_for_lobby=False)
     assert load.faults == []
     assert load.said == ""
     assert load.ended == load.stored > 20
