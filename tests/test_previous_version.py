@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 from table_player import Window, thread_server
 
 from openfelt.cli.app import main
@@ -175,7 +176,7 @@ def hands_of(name: str) -> list[tuple[object, ...]]:
         return base.execute("SELECT number, dealt, actions, won, seal FROM hands ORDER BY id").fetchall()
 
 
-@pytest.mark.parametrize("kind", ["tally", "frequencies", "trees", "relational"])
+@pytest.mark.parametrize("kind", [slow("tally"), "frequencies", slow("trees"), slow("relational")])
 def test_models_are_loaded_and_learned_alike(kind):
     shown = record.felt("model", "show", f"models/{kind}")
     assert shown["kind"] == kind
