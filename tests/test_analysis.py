@@ -368,7 +368,7 @@ def test_a_bot_that_strays_says_nothing_of_its_card():
 
 
 @pytest.fixture(scope="module")
-def two():
+def two(strengths):
     """Two random policies of a small abstraction, as bots with tables; the first is always the same."""
     game = Holdem()
     tree = compile_any(SMALL)

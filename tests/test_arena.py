@@ -356,6 +356,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_match_that_was_killed(tmp_path):
     script, noted = tmp_path / "script.py", tmp_path / "workers"
     script.write_text(WORKERS)

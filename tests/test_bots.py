@@ -120,7 +120,7 @@ def win_rate(first, second, *, deals, seed=1):
 # All three
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, slow(3)])
 @pytest.mark.parametrize("name", FORMULA_BOTS)
 def test_thousands_of_random_views_get_a_legal_answer(name, players):
     bot = load_bot(name, Holdem(players))

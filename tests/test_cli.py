@@ -527,6 +527,7 @@ def wait_for(path, seconds=60.0):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_disk_without_room(tmp_path):
     """The system refuses files of over 2 kB: one sentence, and nothing half-written."""
 

@@ -118,7 +118,7 @@ FLOPS = [
     slow(TEN, "AcKcTc", 2, 0.5),  # flushes and straights
     slow(TEN, "KcKdJd", 3, 0.0),
     slow(TEN, "QcJcTd", 3, 0.7),
-    (NINE, "AcKcQd", 2, 0.5),
+    slow(NINE, "AcKcQd", 2, 0.5),
     slow(TWELVE, "AcAdKh", 2, 0.0),  # four suits, two of them alike
     slow(TWELVE, "AsKsQs", 2, 0.5),
     (TWELVE, "KdQdQs", 1, 0.0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -28,12 +29,12 @@ from openfelt.solve.registry import solver_type
 TRAIN = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "1000", "--out", "run", "--json"]
 
 SAVED = "a_policy_is_saved_for_everybody"
-LONG = ("rivers_are_worth_what_the_cpu_finds",)
+LONG = re.compile("are_worth_what_the_cpu_finds|holdem|leduc|players=3|bluff")
 
 
 def is_long(name: str) -> bool:
     """Whether a case takes many seconds in the simulator, where a shorter one tests nearly the same."""
-    return "holdem" in name or name in LONG
+    return bool(LONG.search(name))
 
 
 @pytest.fixture(scope="session")

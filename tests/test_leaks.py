@@ -32,7 +32,7 @@ def one_flop(deck, cards, bets, seat):
     return values, leaks, SlowFlop(deck, flop, bets), other, ours
 
 
-FLOPS = [(NINE, "AcKdQh", 3), slow(TEN, "AcKcTc", 2)]
+FLOPS = [slow(NINE, "AcKdQh", 3), slow(TEN, "AcKcTc", 2)]
 
 
 @pytest.mark.parametrize("seat", [slow(0), 1])
@@ -120,6 +120,7 @@ def test_all_leaks_are_what_a_best_response_wins_more(tmp_path):
         assert all(a.tobytes() == b.tobytes() for a, b in zip(one.gains, two.gains, strict=True))
 
 
+@pytest.mark.slow
 def test_before_the_flop_it_does_what_is_worth_most():
     player = random_player(NINE, 2, seed=3)
     found = Measure(player, leaks=True, deck=NINE).run()

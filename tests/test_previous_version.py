@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from speed import slow
 from table_player import Window, thread_server
 
 from openfelt.cli.app import main
@@ -32,7 +33,7 @@ RECORDED = json.loads((DATA / "results.json").read_text())
 SAME_MACHINE = RECORDED["recorded with"] == record.versions()
 EXACT = "exploit, hold'em"
 WORDS = ("unit", "how", "saved")  # texts that may be phrased otherwise
-NEED_BUCKETS = ("value, hold'em",)  # the table of all hands is built: half a minute
+SLOW = ("value, hold'em", "model, tally", "respond, mcrnr")  # the first builds the table of all hands
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +104,7 @@ def test_a_run_of_holdem_is_resumed():
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in NEED_BUCKETS))
+        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
         for name in record.RESULTS
         if name != EXACT
     ],
@@ -175,7 +176,7 @@ def hands_of(name: str) -> list[tuple[object, ...]]:
         return base.execute("SELECT number, dealt, actions, won, seal FROM hands ORDER BY id").fetchall()
 
 
-@pytest.mark.parametrize("kind", ["tally", "frequencies", "trees", "relational"])
+@pytest.mark.parametrize("kind", [slow("tally"), "frequencies", slow("trees"), slow("relational")])
 def test_models_are_loaded_and_learned_alike(kind):
     shown = record.felt("model", "show", f"models/{kind}")
     assert shown["kind"] == kind

@@ -69,8 +69,8 @@ def test_one_toss_is_the_game_with_a_coin(game, free):
 
 
 @pytest.mark.parametrize("varied", [False, True])
-@pytest.mark.parametrize("free", [0, 1])
-@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+@pytest.mark.parametrize("free", [0, slow(1)])
+@pytest.mark.parametrize("game", ["kuhn", slow("leduc")])
 def test_tosses_at_each_decision_are_a_game_of_coins(game, free, varied):
     fixed, p = player(game), 0.6
     tree = fixed.tree
@@ -401,7 +401,7 @@ def test_a_response_is_printed_and_saved(at, capsys):
     assert "chips per game" in out
 
 
-@pytest.mark.parametrize("solver", ["rnr", "mcrnr", "dbr", "mcdbr", "external-mccfr"])
+@pytest.mark.parametrize("solver", ["rnr", "mcrnr", "dbr", "mcdbr", slow("external-mccfr")])
 def test_solvers_by_name(solver, at, capsys):
     words = ["kuhn", "--model", "always-call", "--solver", solver, "--iterations", "3000", "--json"]
     code, out, _ = command(capsys, *words)

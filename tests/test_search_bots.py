@@ -196,6 +196,7 @@ def test_they_play_small_games(name, game):
     assert not any(sum(score.stats.faults.values()) for score in result.scores)
 
 
+@pytest.mark.slow
 def test_a_search_with_hardly_any_room_names_an_action():
     bot = load_bot("mcts(iterations=50)", felt.load_game("holdem(buckets='ehs2:169/20/20/20')"))
     bot.view_search.searcher._mcts._room = 20

@@ -340,6 +340,7 @@ def seen(hole, board, line):
     return holdem_view(HOLDEM, betting.turn, parse_cards(hole), parse_cards(board), line)
 
 
+@pytest.mark.true_buckets
 @pytest.mark.parametrize("name", STAND_INS)
 def test_the_stand_ins_know_good_hands_from_bad_ones(name):
     bot = stand_in(name)

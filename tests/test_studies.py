@@ -15,6 +15,7 @@ from speed import slow
 import openfelt as felt
 from openfelt.cli.app import main
 from openfelt.core.cuda import why_no_gpu
+from openfelt.core.files import read_sealed, write_sealed
 from openfelt.measure.exploitability import values_against
 from openfelt.studies.holdem import gpu_equals_cpu, learning_curve as holdem_curve
 from openfelt.studies.learning_study import LearningCurves, LearningStudy
@@ -188,8 +189,8 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert "Not measured yet: MCTS (C=2)." in page.read_text(encoding="utf-8")
     assert "holds" not in page.read_text(encoding="utf-8")
     for path in page.with_suffix(".parts").iterdir():
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace('"sources": "', '"sources": "0'), encoding="utf-8")
+        facts = read_sealed(path)
+        write_sealed(path, {**facts, "sources": "0" + facts["sources"]})
     assert main(shared) == 0
     assert "Not measured yet" not in page.read_text(encoding="utf-8")
     assert "made with other versions of the sources" in page.read_text(encoding="utf-8")

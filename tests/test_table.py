@@ -241,6 +241,7 @@ def uncounted(fine: dict) -> list[dict]:
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not here")
+@pytest.mark.slow
 def test_the_browser_finds_every_foul(tables, tmp_path):
     asked, dice = [], random.Random(3)
     for name, bots in QUICK:

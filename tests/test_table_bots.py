@@ -186,5 +186,9 @@ def test_a_file_of_sessions_becomes_phh(tmp_path, capsys):
                 state = tables.act(key, number, hand["step"], hand["actions"][-1]["word"])
     tables.close()
     target = tmp_path / "hands.phhs"
-    assert main(["history", "convert", str(tmp_path / "table.db"), str(target), "--json"]) == 0
+    convert = ["history", "convert", str(tmp_path / "table.db"), str(target), "--json"]
+    assert main(convert) == 2
+    assert "PHH has no variant for leduc" in capsys.readouterr().err
+    assert not target.exists()
+    assert main([*convert, "--game", "holdem"]) == 0
     assert json.loads(capsys.readouterr().out)["hands"] == 2

@@ -30,6 +30,7 @@ HELP = (
 EXAMPLES = [
     "felt history convert match.log hands.db",
     "felt history convert hands.db match.phhs --match match",
+    "felt history convert table.db hands.phhs --game holdem",
     "felt history convert match.log hands.db --definition my.game",
     "felt history convert damaged.phhs hands.db --skip-bad",
     "felt history check match.phhs",
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "--match", help="from a .db: only the hands of this match; to a .db: the name of the match"
     )
+    parser.add_argument("--game", help="only the hands of this game; PHH has hold'em only")
     add_hand_options(parser)
 
 
@@ -72,13 +74,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _hands(arguments: argparse.Namespace, skip: Skip | None) -> Iterator[MatchedHand]:
     """The hands of the file that were asked for, each with its match."""
+    from openfelt.games.registry import load_game
+
     chosen = arguments.match if arguments.file.suffix == STORE else None
     name = None if arguments.file.suffix == STORE else arguments.match
     hands = read_matches(
         arguments.file, match=chosen, definition=arguments.definition, partial=arguments.partial, skip=skip
     )
+    game = None if arguments.game is None else load_game(arguments.game).name
     for match, record in hands:
-        if arguments.hand in (None, record.number):
+        if arguments.hand in (None, record.number) and game in (None, record.game):
             yield match if name is None else name, record
 
 
@@ -135,7 +140,7 @@ def _check(arguments: argparse.Namespace) -> int:
         raise damage
     count = good + len(faults)
     if not count:
-        raise FeltError(f"There is no hand {arguments.hand} in {arguments.file}.")
+        raise FeltError(f"There is no such hand in {arguments.file}.")
     if arguments.json:
         listed = [{"hand": fault.hand, "place": fault.place, "fault": fault.reason} for fault in faults]
         print_json({"file": str(arguments.file), "hands": count, "faults": listed})
