@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ class Ledger:
 
     def violation(self, sentence: str) -> None:
         """Note something that must not happen."""
+        print(sentence, file=sys.stderr, flush=True)
         self.violations.append(sentence)
 
     def told(self, session: str, state: dict[str, Any]) -> None:
