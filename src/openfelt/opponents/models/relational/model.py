@@ -251,6 +251,8 @@ class RelationalModel(OpponentModel):
             trees = [tree_from(saved) for saved in facts[name]]
             if len(trees) != (len(self.domain.streets) if per_phase else 1):
                 raise ValueError("number of trees")
+            for tree in trees:
+                indented(tree, self.settings.bias, self.settings.growth.m)  # raises if a test is malformed
             setattr(self, name, trees if per_phase else trees * len(self.domain.streets))
         if "prior" in facts:
             theirs = {name.removeprefix("prior_"): array for name, array in arrays.items()}

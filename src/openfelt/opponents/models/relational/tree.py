@@ -170,4 +170,6 @@ def tree_from(saved: Any) -> RelationalTree:
         test = Acts(int(rest[0]))
     else:
         test = Did(tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in rest[0]))
+        if min(map(min, test.literals)) < 0:
+            raise ValueError("literal")
     return TreeSplit(test, tree_from(yes), tree_from(no))
