@@ -603,7 +603,7 @@ def test_a_server_that_was_killed_comes_back_to_the_same_hand(chrome, tmp_path):
         expect(player.page.locator("[data-action]").first).to_be_disabled()
         with process_server(path, "--port", str(first.port), lobby=False):
             expect(player.page.locator("#connection")).to_be_hidden()
-            expect(player.page.get_by_text("The server was restarted; hand 3 goes on")).to_be_visible()
+            expect(player.page.get_by_text("The server was restarted; hand 3 continues")).to_be_visible()
             assert looks(Player(player.page).page) == before
             player.play_on()
             check_finished_hand(player, path, "leduc")

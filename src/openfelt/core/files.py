@@ -73,7 +73,7 @@ def _load_array(folder: Path, entry: Mapping[str, Any]) -> NDArray[Any]:
     is_plain = isinstance(array, np.ndarray) and array.dtype.kind in NUMBERS and array.dtype.isnative
     if not is_plain or [list(array.shape), str(array.dtype)] != [entry["shape"], entry["dtype"]]:
         raise FileError(f"{path} is damaged: it does not hold the numbers that the manifest describes.")
-    return array if array.ndim < 2 else np.ascontiguousarray(array)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def _files_before(folder: Path, kind: str, names: Collection[str]) -> set[str]:
