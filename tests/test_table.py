@@ -1179,3 +1179,13 @@ def test_the_account_of_a_hand_by_hand(tables, monkeypatch):
             "always-raise wins 2 chips.",
         )
     ]
+
+
+def test_a_session_opens_while_all_cached_ones_are_in_the_middle_of_a_hand(tmp_path, monkeypatch):
+    monkeypatch.setattr("openfelt.table.session.manager.CACHED_SESSIONS", 1)
+    tables = SessionManager(SessionStore(tmp_path / "table.db"), BotPool())
+    for _ in range(3):
+        key = tables.begin("kuhn", ["always-call"])
+        tables.deal(key, 1, "0" * 32)
+    assert tables.state(key)["hand"]["number"] == 1
+    tables.close()

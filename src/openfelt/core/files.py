@@ -28,7 +28,10 @@ PLAIN_NAME = re.compile(r"[\w.-]{1,100}")  # of an array
 CHECKSUM = re.compile("[0-9a-f]{64}")
 # What code raises that reads facts and arrays of other kinds and sizes than expected. Checksums do not
 # prevent that: they can be computed again.
-MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+MALFORMED = (
+    *(LookupError, TypeError, ValueError, AttributeError),
+    *(ArithmeticError, RecursionError, StopIteration),
+)
 
 
 def save_folder(

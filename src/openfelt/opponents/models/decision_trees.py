@@ -106,8 +106,8 @@ class TreesModel(OpponentModel):
         if not _is_sound(root, step, limit, leaves, tests) or len(root) != len(self.domain.streets):
             raise ValueError("trees")
         self.buckets = bucket_count(self.domain, int(facts["buckets"]))
-        self.root, self.step, self.limit = (np.array(each) for each in (root, step, limit))
-        self.leaves, self.tests = np.array(leaves), np.array(tests)
+        self.root, self.step, self.tests = (np.array(each, np.int32) for each in (root, step, tests))
+        self.limit, self.leaves = (np.array(each, np.float64) for each in (limit, leaves))
         self.__dict__.pop("grown", None)
 
     def describe(self) -> str:

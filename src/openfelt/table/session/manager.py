@@ -97,14 +97,14 @@ class SessionManager:
             if key in self._dropped:  # read again after an error, not after a restart
                 self._dropped.discard(key)
                 session.notice = None
+            self._evict()  # before the new one is added, which has no hand yet and would be dropped
             self._sessions[key] = session
-            self._evict()
         self._sessions.move_to_end(key)
         return self._sessions[key]
 
     def _evict(self) -> None:
         """Drop the least recently used sessions, except those with a hand in progress."""
-        too_many = len(self._sessions) - CACHED_SESSIONS
+        too_many = len(self._sessions) + 1 - CACHED_SESSIONS
         if too_many > 0:
             idle = [key for key, session in self._sessions.items() if not session.hand_is_on]
             for key in idle[:too_many]:
