@@ -28,10 +28,7 @@ PLAIN_NAME = re.compile(r"[\w.-]{1,100}")  # of an array
 CHECKSUM = re.compile("[0-9a-f]{64}")
 # What code raises that reads facts and arrays of other kinds and sizes than expected. Checksums do not
 # prevent that: they can be computed again.
-MALFORMED = (
-    *(LookupError, TypeError, ValueError, AttributeError),
-    *(ArithmeticError, RecursionError, StopIteration),
-)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_folder(

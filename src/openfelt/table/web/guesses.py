@@ -48,7 +48,7 @@ class GuessLimit:
             self._guesses.popitem(last=False)
 
     def is_reached(self, address: str) -> bool:
-        """Whether tokens from this address are not looked at for now."""
+        """Whether this address has made so many guesses that its tokens are refused."""
         return len(self._recent(address)) >= MOST_GUESSES
 
     def _recent(self, address: str) -> dict[bytes, float]:

@@ -105,6 +105,10 @@ class LanguageBias:
         rows = [_numbers(fact.name, fact.function(domain), domain.holdings) for fact in self.cards]
         return np.array(rows).reshape(-1, domain.holdings)
 
+    def has_fact(self, name: str) -> bool:
+        """Whether tests may compare this fact."""
+        return name == HAND_RANK or any(fact.name == name for fact in (*self.public, *self.cards))
+
     def is_flag(self, name: str) -> bool:
         """Whether a fact is 1 or 0."""
         return any(fact.name == name and fact.flag for fact in self.cards)

@@ -121,6 +121,8 @@ class PathFormatter:
             return f"ACTION(E,{CLASSES[test.action].upper()})", self
         if isinstance(test, Exceeds):
             name = test.fact.upper()
+            if not self.bias.has_fact(test.fact):
+                raise KeyError(test.fact)
             if self.bias.is_flag(test.fact):
                 return f"{name}(E)", self
             letter = _letter(self.letters)
