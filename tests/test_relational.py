@@ -634,3 +634,21 @@ def replace_fact(numbers: np.ndarray) -> LanguageBias:
 def test_it_is_one_of_the_kinds() -> None:
     assert isinstance(new_model("relational", "leduc"), RelationalModel)
     assert len(CLASSES) == 3
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        ["exceeds", "unknown_fact", 1.0],
+        ["acts", 9],
+        ["did", [[5, 0, 0, 0]]],  # follows a literal that the path does not have
+        ["did", [[-1, 0, 0, 0]]],
+    ],
+)
+def test_a_tree_with_a_malformed_test_is_not_restored(test: list[object]) -> None:
+    model = RelationalModel("kuhn")
+    arrays, facts = model.to_save()
+    leaf = [1.0, 1.0, 0.5]
+    trees = [[test, leaf, leaf] for _ in facts["action_trees"]]
+    with pytest.raises((LookupError, ValueError)):
+        model.restore(arrays, {**facts, "action_trees": trees})
