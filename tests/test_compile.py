@@ -202,6 +202,7 @@ def test_an_edit_recompiles_the_kernels_that_depend_on_it_and_no_others(package,
     after = checksums()
     assert {name for name in names if before[name] != after[name]} == stale
     assert sources.package_checksum() != of_all
+    assert sources.kernel_checksum("module_of_a_user") == sources.package_checksum()
 
 
 def test_pages_of_the_table_are_not_among_the_sources_of_kernels():

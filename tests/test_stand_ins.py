@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -294,7 +293,6 @@ HOLDEM = felt.load_game("holdem")
 STAND_INS = ("sparbot-like", "fellomen-like")
 
 
-@cache
 def stand_in(name):
     return load_bot(name, HOLDEM)
 

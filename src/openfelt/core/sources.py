@@ -31,7 +31,10 @@ def kernel_checksum(module: str) -> str:
 
     That is, after an edit to the module, to one that it imports, directly or not, or, where its kernels
     dispatch on the type of an argument (`solve/traverse/episode.py`), to one that implements the function.
+    The kernels of a module outside the package may call and be given anything of ours.
     """
+    if module not in _modules():
+        return package_checksum()
     found = imported_modules([module])
     if any(DISPATCHES in _source(name) for name in found):
         found |= imported_modules(name for name in _modules() if IMPLEMENTS in _source(name))
