@@ -9,7 +9,7 @@ from openfelt.cards.abstraction.abstraction import Abstraction, BucketTables
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS, parse_hand
 
-MOST_TABLES = 3  # in memory, of 0.2 to 0.4 GB each
+MOST_TABLES = 2  # in memory, of 0.2 to 0.4 GB each
 
 
 class MadeUpBuckets:

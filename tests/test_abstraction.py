@@ -118,6 +118,7 @@ def test_the_table_and_a_single_hand_give_the_same_bucket(name, street, strength
         assert bucket_in(tables, hole, board) == abstraction.bucket(hole, board)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ehs2:169/100/100/100", slow("ehs:10"), slow("ehs2:3/7/1000/60000")])
 def test_a_grid_cuts_strength_evenly(name):
     """Bucket b of B holds strengths from b/B up to (b + 1)/B; the last one also those that always win."""

@@ -17,7 +17,7 @@ import pyspiel
 import pytest
 from acpc_players import RULES, RawPlayer, against, at_work, polite, states_of
 from hypothesis import given, settings, strategies as st
-from speed import slow
+from speed import fast_only, slow
 
 from openfelt.arena.acpc.client import ProtocolPlayer, join
 from openfelt.arena.acpc.competition_game import definition_of
@@ -232,7 +232,7 @@ NASTY = {
 }
 
 
-@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("name", fast_only(("binary", "another hand", "many lines"), NASTY))
 def test_nonsense_is_passed_over(name, tmp_path):
     """Whatever comes before an answer, the match is the one without it."""
     data, count = NASTY[name]
@@ -362,6 +362,7 @@ def test_what_does_not_come_in_time_is_a_check_or_fold(limit, tmp_path):
     assert result.left == (None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "late"), [("action", 1), ("hand", 4), ("match", 5)])
 def test_time_that_was_used_up_is_missing_later(limit, late, tmp_path):
     """Silent once, then prompt: for the hand's limit that hand is lost, for the match's all that follow."""

@@ -223,6 +223,7 @@ def test_shares_refuse_what_is_no_hand():
 # Without luck
 
 
+@pytest.mark.slow
 def test_holdem_without_luck_is_that_of_the_arena():
     """Hand by hand against the kernel, with `default` known; its buckets are computed one by one."""
     game, hands = Holdem(), 24
@@ -490,6 +491,7 @@ def test_losses_of_a_whole_hand(two, monkeypatch):
         assert all(chips <= 48 for chips in np.abs(decision.values))
 
 
+@pytest.mark.slow
 def test_against_who_only_calls_values_follow_from_strength():
     """Three bets a street: the person plays on as the bot, so all that is paid later is nothing."""
     game = Holdem(bets=3)

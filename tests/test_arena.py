@@ -194,6 +194,7 @@ def test_who_always_folds_loses_the_blinds(dealing, compiled):
     assert abs(folding.won.mean + 1.5) <= 4 * folding.won.error
 
 
+@pytest.mark.slow
 def test_who_always_folds_loses_the_blinds_of_three():
     """The raiser wins them from both; of two who fold the dealer pays nothing."""
     result = match("always-fold", "always-fold", "always-raise", game=THREE, hands=90, dealing=DUPLICATE)
@@ -326,7 +327,10 @@ match(*bots, **settings, folder=folder, progress=progress)
 
 @pytest.mark.parametrize(
     ("game", "compiled", "bots"),
-    [("kuhn(players=3)", True, ["random", "probe", "probe"]), ("leduc", False, [f"{OWN}:Novice", "random"])],
+    [
+        ("kuhn(players=3)", True, ["random", "probe", "probe"]),
+        slow("leduc", False, [f"{OWN}:Novice", "random"]),
+    ],
 )
 def test_a_killed_match_resumes_to_the_same_result(game, compiled, bots, tmp_path):
     arguments = [str(tmp_path / "killed"), game, str(int(compiled)), *bots]
@@ -719,7 +723,7 @@ def views_of(spy: type, game: str, hands: int):
     return [(moment, view, text) for _, moment, view, text in arena_bots.Spy.notes]
 
 
-@pytest.mark.parametrize("known", [slow(0), 3, slow(4), 5])
+@pytest.mark.parametrize("known", [slow(0), slow(3), slow(4), 5])
 @pytest.mark.parametrize(
     ("spy", "game"),
     [(arena_bots.Spy, TWO), slow(arena_bots.FoldingSpy, TWO), (arena_bots.FoldingSpy, THREE)],

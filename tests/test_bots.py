@@ -381,6 +381,7 @@ def slow_fare(hole, board, tables):
     return hs, *potentials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hole", "board"),
     [("8d7d", "9d6c2d"), ("AdQc", "3h4cJhJd"), ("Th9d", "2c7d9hJsAc"), ("2c2d", "TsJsQsKsAs")],
@@ -452,6 +453,7 @@ def slow_tables(view, habits):
     return tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("board", "line", "players"),
     [
@@ -541,6 +543,7 @@ def test_a_bet_is_believed_a_raise_more():
     assert bot.potential(checked).hs > bot.potential(faced).hs > bot.potential(raised).hs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", ["always-call", "always-raise", "random", "probe", "ace1"])
 def test_poki_like_wins_from_weak_players(opponent):
     game = Holdem()

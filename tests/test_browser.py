@@ -163,6 +163,7 @@ def test_a_session_by_mouse(visit, server, database, game, bots):
     assert len(set(points)) == 4  # from no hand to three
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "bots"),
     [
@@ -843,6 +844,7 @@ def check_step(page: Page, step: dict[str, Any], index: int, losses: dict[str, A
             assert len(loss) == (2 if action["interval"] >= 0.005 and action["loss"] >= 0.005 else 1)
 
 
+@pytest.mark.slow
 def test_a_replay_goes_forth_and_back(visit, server):
     hand = finished(server, "leduc", "equilibrium", wanted="board")
     review = server.get(f"/api/hands/{hand['link']}")[1]
@@ -1415,6 +1417,7 @@ def test_a_link_to_an_unknown_game_or_bot(visit, query, said):
     Player(page).play(1)
 
 
+@pytest.mark.slow
 def test_links_to_nothing(visit):
     visit.forgive("status of 40")
     page = visit("/play/nothing")

@@ -325,6 +325,7 @@ def raise_error(error):
     raise error
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_fails_midway_is_a_warning(capsys, monkeypatch):
     """The disk is full for a while; learning goes on, and the end is saved."""
     from openfelt.cli import learning, train
@@ -453,6 +454,7 @@ def test_resume_refuses_a_hostile_checkpoint(change, says, capsys, tmp_path):
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
 def test_a_stop_in_the_middle_saves_what_was_learned(number, tmp_path):
     process = subprocess.Popen(

@@ -70,6 +70,7 @@ def test_closest_equilibrium_is_the_closest():
         assert felt.exploitability(distance.closest).nash_conv < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [

@@ -95,6 +95,7 @@ def test_a_mixture_of_a_player_with_itself():
     assert solve(Task(twice, 0), NINE) == pytest.approx(solve(Task(one, 0), NINE), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_mixtures_of_little():
     one, two = random_player(NINE, 2, seed=1), random_player(NINE, 2, seed=2)
     assert mixed([one, two], [0, 5]) is two
@@ -125,6 +126,7 @@ FLOPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deck", "cards", "bets", "pure"), FLOPS)
 def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
     flop = parse_cards(cards)
@@ -144,6 +146,7 @@ def test_a_flop_is_worth_what_the_slow_twin_finds(deck, cards, bets, pure):
             assert not values[:, rest].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deck", "bets"), [(TEN, 1), slow(TWELVE, 1)])
 def test_one_flop_counts_for_all_that_are_like_it(deck, bets):
     other, ours = random_player(deck, bets, seed=9), random_player(deck, bets, seed=10)
@@ -151,11 +154,13 @@ def test_one_flop_counts_for_all_that_are_like_it(deck, bets):
         assert solve(task, deck) == pytest.approx(solve(task, deck, flops=all_flops(deck)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_several_threads_find_the_same():
     player = random_player(NINE, 2, seed=11)
     assert solve(Task(player, 0), NINE, threads=3) == solve(Task(player, 0), NINE)
 
 
+@pytest.mark.slow
 def test_what_one_wins_the_other_loses():
     one, two = random_player(NINE, 3, seed=12, pure=0.3), random_player(NINE, 3, seed=13, buckets=4)
     for seat in BOTH:
@@ -165,6 +170,7 @@ def test_what_one_wins_the_other_loses():
         assert solve(Task(two, seat), NINE) > won
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bets", [2, 3, 4])
 def test_always_fold_loses_750_mbb_a_game(bets):
     """The small blind folds 1 chip, the big blind 2 to a raise; a big blind is 2 chips."""
@@ -174,6 +180,7 @@ def test_always_fold_loses_750_mbb_a_game(bets):
     assert [solve(Task(player, seat, raises), NINE) for seat in BOTH] == pytest.approx([1.0, 2.0], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["always-call", slow("always-raise")])
 def test_blind_players_break_even(name):
     """All hands are shown, for the same pot: by symmetry nobody wins."""

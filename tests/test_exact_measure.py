@@ -37,6 +37,7 @@ def stop_after(count):
     return progress
 
 
+@pytest.mark.slow
 def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
     player = rule_player("probe", 2)
     whole = Measure(player, deck=NINE)
@@ -52,6 +53,7 @@ def test_stopped_and_gone_on_is_the_same_to_the_last_bit(tmp_path):
     assert found.won == tuple(solve(Task(player, seat), NINE, precision=PRECISION) for seat in range(2))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_measurement_is_refused(tmp_path):
     Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path).run()
     with pytest.raises(FeltError, match="holds another measurement, of probe"):
@@ -60,6 +62,7 @@ def test_a_checkpoint_of_another_measurement_is_refused(tmp_path):
         Measure(rule_player("probe", 1), deck=NINE, folder=tmp_path, sample=some_flops(NINE, 5, 0))
 
 
+@pytest.mark.slow
 def test_estimates_scatter_round_the_truth_as_their_intervals_say():
     player, ours = random_player(NINE, 1, seed=1), random_player(NINE, 1, seed=2)
     truth = Measure(player, ours, deck=NINE)
@@ -80,6 +83,7 @@ def test_estimates_scatter_round_the_truth_as_their_intervals_say():
     assert exact.interval == 0.0
 
 
+@pytest.mark.slow
 def test_a_best_response_to_some_flops_wins_more_than_one_to_all():
     """On average, since its preflop strategy is fitted to the sample."""
     player = rule_player("always-raise", 2)
@@ -142,6 +146,7 @@ def test_mixtures_go_by_their_names(capsys, monkeypatch):
     assert against["mean"] == pytest.approx(np.mean(alone), rel=1e-5)  # the value is linear in the mixture
 
 
+@pytest.mark.slow
 def test_checkpoints_of_mixtures_depend_on_the_weights(tmp_path):
     parts = [rule_player(name, 1) for name in ("probe", "random")]
     Measure(mixed(parts, [1, 2]), deck=NINE, folder=tmp_path).run()

@@ -104,6 +104,7 @@ def on_one_board(request):
     return SomeBoards(request.param, [BOARD[:size] for size in BOARD_CARDS])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [slow(name) if name == "chen" else name for name in STRATEGY_FEATURES])
 def test_he_does_what_the_bot_does_in_random_hands(name):
     generator = np.random.default_rng(5)
@@ -121,6 +122,7 @@ def test_he_does_what_the_bot_does_in_random_hands(name):
     assert done == {"fold", "check", "call", "bet", "raise"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["", "call check bet", "call check check check bet", "raise call" + " check" * 4 + " bet"]
 )
@@ -134,6 +136,7 @@ def test_with_every_hand_on_a_board(on_one_board, line):
         assert on_one_board.does(node, hole, board) == asked(bot, view), view.infoset
 
 
+@pytest.mark.slow
 def test_at_every_decision_of_the_tree(on_one_board):
     """The engine queries a bot once per betting state; here it is queried after each line."""
     bot, node, count = load_bot(on_one_board.name, GAME), on_one_board.player.betting.node, 0
@@ -152,6 +155,7 @@ def test_at_every_decision_of_the_tree(on_one_board):
     assert count == (node[:, PLAYER] >= 0).sum()
 
 
+@pytest.mark.slow
 def test_no_two_buckets_are_alike_and_rows_sum_to_one(on_one_board):
     player = on_one_board.player
     layout = player.layout
@@ -172,6 +176,7 @@ def test_no_two_buckets_are_alike_and_rows_sum_to_one(on_one_board):
     assert player.probabilities.sum() == (layout.nodes * layout.buckets).sum()
 
 
+@pytest.mark.slow
 def test_buckets_are_few(on_one_board):
     """`ace1` raises, stays or folds; `chen` has seven thresholds of strength."""
     most = {"ace1": 3, "chen": 8}[on_one_board.name]

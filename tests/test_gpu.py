@@ -58,6 +58,7 @@ def cases(request, tmp_path_factory):
     return folder, json.loads((folder / "found.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.gpu_case
 @pytest.mark.parametrize("name", [slow(name) if is_long(name) else name for name in gpu_cases.CASES])
 def test_on_a_gpu(name, cases):

@@ -480,6 +480,7 @@ def test_the_store_gives_back_all_games_in_order(store):
         list(store.hands(match="third"))
 
 
+@pytest.mark.slow
 def test_more_than_a_batch(store, hands):
     many = [dataclasses.replace(hands[2][0], number=number) for number in range(2 * BATCH + 1)]
     store.append(many)
@@ -611,6 +612,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_leaves_all_that_was_committed(tmp_path, hands):
     path = tmp_path / "hands.db"
     for size in (1, 500, 12_000):
@@ -668,6 +670,7 @@ def stored(path: Path) -> Iterator[HandRecord]:
         yield from store.hands()
 
 
+@pytest.mark.slow
 def test_no_damage_gives_a_wrong_hand(tmp_path, hands):
     """One byte changed anywhere, or the end cut off: the hands as they were, or one sentence."""
     path, dice = tmp_path / "hands.db", random.Random(5)

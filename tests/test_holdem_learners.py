@@ -72,6 +72,7 @@ def test_uct_is_the_papers_algorithm(name, episodes, rollout):
     assert_same(solver, 1, twin.payoffs, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [SMALL, slow(THREE)])
 def test_outcome_sampling_is_algorithm_1(name):
     solver = felt.OutcomeMCCFR(name, epsilon=0.5, seed=3)
@@ -275,6 +276,7 @@ class SlowTable:
         return game.payoffs(state)[seat]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [slow((SMALL, "holdem")), slow((THREE, THREE)), (SMALL, SMALL)])
 def test_the_value_is_that_of_playing_the_rules(names):
     policies = [quantised(tree, random_weights(tree, 6)) for tree in map(compile_any, names)]
@@ -288,6 +290,7 @@ def test_the_value_is_that_of_playing_the_rules(names):
     assert value.hands == deals * slow.game.players
 
 
+@pytest.mark.slow
 def test_values_in_closed_form():
     tree = compile_any(SMALL)
     rule = {name: rule_policy(tree, name) for name in RULES}
@@ -305,6 +308,7 @@ def test_values_of_three_players_in_closed_form():
     assert fold.seats == (-1.0, -2.0, 0.0)
 
 
+@pytest.mark.slow
 def test_values_do_not_depend_on_threads_and_change_sign_with_the_sides():
     tree = compile_any(SMALL)
     first, second = (quantised(tree, random_weights(tree, seed)) for seed in (8, 9))

@@ -372,6 +372,7 @@ def test_every_node_of_two_players_is_as_the_rules_say():
     assert sorted(spots) == list(range(tree.num_edges))
 
 
+@pytest.mark.slow
 def test_paths_of_three_players_are_as_the_rules_say():
     tree, generator = compile_any("holdem(players=3,buckets='ehs:10')"), random.Random(5)
     children = {}  # of nodes that were compared

@@ -167,6 +167,7 @@ def test_the_square_of_starting_hands():
     assert STREETS[0] == "preflop"
 
 
+@pytest.mark.slow
 def test_exact_values_on_the_command_line(capsys, monkeypatch):
     """Two players that ignore their cards break even; one that always folds loses its blinds."""
     monkeypatch.setattr(measure, "Deck", lambda: NINE)

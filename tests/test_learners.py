@@ -172,6 +172,7 @@ def test_draws_of_different_iterations_do_not_overlap():
     assert len(np.unique(drawn)) == drawn.size
 
 
+@pytest.mark.slow
 def test_an_iteration_draws_by_its_number_alone():
     """Also those that come after many; a learner need not have done the ones before."""
     solver = felt.OutcomeMCCFR("leduc", seed=3)
@@ -366,6 +367,7 @@ def sampled_regrets(solver, episodes):
     return mean, squares / episodes - mean**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

@@ -94,6 +94,7 @@ def test_strengths_in_kuhn_are_the_closed_forms(bot, value):
     assert strength(bot, felt.load_game("kuhn")) == f"exploitable for {value:.2f} chips a hand (exact)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "kuhn(players=3)"])
 @pytest.mark.parametrize("bot", RULE_BOTS)
 def test_strengths_of_rules_are_open_spiels(name, bot):
@@ -150,6 +151,7 @@ def test_results_in_the_package_are_those_of_the_studies(copy, study):
     assert (RESULTS / copy).read_bytes() == (STUDIES / study).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [slow(name) if name == "leduc(players=3)" else name for name in SMALL_GAMES])
 def test_exact_results_in_the_package_are_what_they_are_now(name):
     game = felt.load_game(name)
@@ -166,6 +168,7 @@ def test_what_was_not_measured_is_said_so():
 # Who can be chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast_only(("kuhn",), TABLE_GAMES))
 def test_every_bot_that_is_offered_plays_ten_hands(name):
     game, generator = table_game(name), np.random.default_rng(3)
@@ -294,6 +297,7 @@ def test_titles(name, says):
 # Bots that are learned on the spot
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bot", LEARNERS)
 def test_what_is_learned_is_the_same_each_time_and_remembered(bot):
     game = felt.load_game("kuhn(pot=3)")
@@ -310,6 +314,7 @@ def test_the_equilibrium_of_kuhn_has_its_value():
     assert felt.expected_values(policy)[0] == pytest.approx(-1 / 18, abs=2 * TARGET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [slow("goofspiel(4)"), "bluff(1,1,4)", slow("one_card(9)"), slow("princess_monster(2,2,4)")]
 )

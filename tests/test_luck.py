@@ -55,6 +55,7 @@ def test_published_equities_before_the_flop(own, theirs, published):
     assert equity(own, theirs) + equity(theirs, own) == 1.0
 
 
+@pytest.mark.slow
 def test_equities_before_the_flop_by_enumeration():
     """Over all 1,712,304 boards, with our evaluator, which other tests hold against phevaluator's."""
     for own, theirs in (((0, 5), (17, 34)), ((51, 50), (3, 7))):

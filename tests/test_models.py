@@ -142,6 +142,7 @@ def equilibrium(game):
     return ByPolicy(solver.policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["kuhn", slow("leduc")])
 @pytest.mark.parametrize("kind", [slow("tally"), "trees"])
 def test_of_an_equilibrium_more_hands_tell_more(kind, game):
@@ -297,6 +298,7 @@ def test_ranks_are_chances_to_win(strengths):
         assert abs(ranks[PAIR[own[0], own[1]]] - 100 * np.mean(wins)) <= 1.0
 
 
+@pytest.mark.slow
 def test_the_marginal_is_the_sum_over_cards():
     habit = Habit(lambda moment: (moment.words, moment.hand), 7)
     records = play("leduc", (habit, habit), 2_000, 5)
@@ -420,6 +422,7 @@ def test_trees_are_those_of_scikit_learn(buckets):
         assert shares[here] == pytest.approx(counts / counts.sum(axis=1, keepdims=True), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_without_scikit_learn_there_is_a_sentence(monkeypatch):
     records = hands_of(FAMILIES["trees"], "leduc")[:50]
     model = learned("trees", records, 50)

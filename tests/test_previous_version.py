@@ -101,6 +101,7 @@ def test_a_run_of_holdem_is_resumed():
     assert_same_tables(tables("runs/holdem/policy"), tables("resumed/holdem"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -113,6 +114,7 @@ def test_results_are_the_same(name):
     assert_same(record.result(name, Path("new")), RECORDED[name])
 
 
+@pytest.mark.slow
 def test_exact_values_are_the_same():
     assert_same_exact(record.felt(*record.EXACT, "--resume", "exact"))
 
@@ -144,6 +146,7 @@ MATCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", MATCHES)
 def test_a_match_is_resumed(folder):
     """It then has the result of one that was played as a whole today."""

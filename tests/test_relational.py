@@ -126,6 +126,7 @@ def test_lines_are_found_again_from_their_nodes() -> None:
     np.testing.assert_array_equal(again.line, places.line)
 
 
+@pytest.mark.slow
 def test_bits_of_some_nodes_are_those_of_all() -> None:
     domain, generator = model_domain("holdem"), np.random.default_rng(4)
     asked = [random_query(generator, 1 + number % 3) for number in range(70)]
@@ -501,6 +502,7 @@ def distance(model: RelationalModel, table: np.ndarray, hands: list[ObservedHand
     return float(np.abs(shares - truth).sum(axis=1).mean() / 2)
 
 
+@pytest.mark.slow
 def test_in_leduc_it_comes_closer_with_every_hand() -> None:
     """A player by a random table, in which nothing can be learned from one row for another."""
     domain = model_domain("leduc")

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 from slow_search import SlowSearch, SlowTree
-from speed import slow
+from speed import fast_only, slow
 
 import openfelt as felt
 from openfelt.bots.bot import Clock
@@ -97,6 +97,7 @@ def test_a_row_begins_a_line_of_the_cache(ways):
     assert ways + 1 <= memory.entries <= ways + 4
 
 
+@pytest.mark.slow
 def test_a_full_tree_grows_no_more():
     searcher = TreeSearcher("leduc", rows=20)
     searcher.search(0, iterations=2_000)
@@ -125,7 +126,7 @@ def check_rows(found, searcher, twin, row):
 
 @pytest.mark.parametrize("name", [slow("kuhn"), "leduc", slow("kuhn(players=3)"), slow("leduc(players=3)")])
 @pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", fast_only(("plain",), WAYS))
 def test_the_kernel_is_the_plain_twin(name, known, way):
     tree, settings = compile_game(name), WAYS[way]
     model = TabularPolicy(tree, rule_table(tree, "probe")) if known else None

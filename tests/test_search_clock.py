@@ -35,6 +35,7 @@ class Watch:
         return self.time
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     seconds=st.floats(0.001, 10.0),

@@ -89,6 +89,7 @@ def test_tau_exploration_is_in_chips():
             assert study._sizes(pairing, study.budget) == (pairing.games, pairing.length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [study.name for study in TAU_MATCHES])
 def test_freeze_outs_are_played_and_written(name, tmp_path):
     """With simple players in place of those that search."""

@@ -25,6 +25,7 @@ def test_published_values(game, value):
     assert solution.measurements[-1].nash_conv == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [

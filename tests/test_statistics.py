@@ -100,6 +100,7 @@ def test_controls_that_are_sums_of_each_other_do_no_harm():
         assert found.error == pytest.approx(error, rel=0.02)
 
 
+@pytest.mark.slow
 def test_intervals_with_controls_are_honest_in_small_samples():
     """Lavenberg & Welch 1981 for normal rows: exact at any size, if the controls' own means are counted."""
     generator, found = np.random.default_rng(4), []
@@ -177,6 +178,7 @@ def test_controls_make_the_error_smaller(bots):
 MATCHES = 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "hands"), [("leduc", 200), ("kuhn", 200), ("kuhn(players=3)", 300)])
 def test_intervals_cover_the_exact_value(game, hands):
     policy, opponent = felt.random_policy(game, 21), felt.random_policy(game, 22)
@@ -186,6 +188,7 @@ def test_intervals_cover_the_exact_value(game, hands):
     assert_honest([result.scores[0].won for result in results], truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bots", [("always-call", "probe"), ("random", "random")])
 def test_intervals_of_holdem_with_luck_taken_out_cover_the_truth(bots):
     """A bot that never folds and ignores its cards breaks even, and so do two copies of one bot."""

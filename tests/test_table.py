@@ -279,7 +279,7 @@ def test_the_browser_finds_every_foul(tables, tmp_path):
 # Hands
 
 
-@pytest.mark.parametrize(("name", "bots"), SITTINGS)
+@pytest.mark.parametrize(("name", "bots"), [*SITTINGS[:5], *(slow(*each) for each in SITTINGS[5:])])
 def test_cards_are_the_shuffles_and_records_pass_the_rules(name, bots, tables):
     key, dice, hands = tables.begin(name, bots), random.Random(5), 25
     ends = []
@@ -1080,6 +1080,7 @@ def test_the_chart_is_thinned_out_evenly(hands):
     assert hands == 0 or gaps.max() - gaps.min() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "bots", "hands"),
     [

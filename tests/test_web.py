@@ -143,7 +143,7 @@ def everything(server: Server, key: str, link: str) -> list[tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("bot", ["always-call", slow("random")])
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", slow("holdem(players=3)")])
+@pytest.mark.parametrize("name", [slow("kuhn"), slow("leduc"), "holdem", slow("holdem(players=3)")])
 def test_two_worlds_that_differ_in_hidden_cards_are_alike(name, bot, tmp_path, monkeypatch):
     """One person at two servers whose decks differ only in hidden cards: the same bytes, until the end."""
     players, hole = (3 if "3" in name else 2), (2 if "holdem" in name else 1)
