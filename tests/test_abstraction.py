@@ -358,6 +358,7 @@ def first_nearest(counts, centres):
     return int(np.argmin(distance)), int((distance == distance.min()).sum())
 
 
+@pytest.mark.slow
 def test_the_nearest_centre_is_the_first_of_all_in_any_order():
     """Also among equal centres, among those of equal sums, and where the hand is in the middle of two."""
     generator = np.random.default_rng(5)

@@ -112,6 +112,7 @@ def check_log(log: Path, name: str, hands: int, score) -> list[HandRecord]:
     return records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hands", [200, slow(10_000)])
 def test_many_hands_with_a_client_of_its_own(hands, tmp_path, sent):
     """Our command against a client that was written from the protocol's text alone."""

@@ -514,6 +514,7 @@ def test_against_who_only_calls_values_follow_from_strength():
         assert max(decision.intervals) < 0.06
 
 
+@pytest.mark.slow
 def test_three_players_with_known_hands_get_their_shares():
     """Beliefs of a single pair each, and all call: the pot, shared as `cards/three_way_equity.py` says."""
     game = Holdem(3)
@@ -575,6 +576,7 @@ def test_formula_bots_are_asked(two, monkeypatch):
     assert (np.abs(gaps - last.losses) <= 2.2 * np.array(last.intervals) + 0.05).all()
 
 
+@pytest.mark.slow
 def test_what_a_rule_never_does_says_nothing():
     game = Holdem(bets=3)
     bot = load_bot("always-call", game)

@@ -325,6 +325,7 @@ match(*bots, **settings, folder=folder, progress=progress)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "compiled", "bots"),
     [

@@ -330,6 +330,7 @@ def slow_ranks(board):
     return shares({pair: round(promise[pair] / cards[pair], 12) for pair in promise})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", ["9d6c2d", "3h4cJhJd", "2c7d9hJsAc"])
 def test_ranks_are_those_of_the_definition(board):
     cards = parse_cards(board)

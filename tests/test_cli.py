@@ -134,6 +134,7 @@ def test_text_carries_units_and_definitions(capsys):
     assert "saved in runs/kuhn-lp-2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_three_players_and_other_units(capsys):
     assert main(["train", "kuhn(players=3)", "--iterations", "50", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["values"]) == 3
@@ -498,6 +499,7 @@ def test_sigkill_leaves_the_last_checkpoint(tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["smooth-uct", slow("outcome-mccfr"), slow("external-mccfr")])
 def test_killed_and_resumed_is_the_same_to_the_bit(solver, tmp_path):
     """A training is killed in the midst of it; resumed, it ends with the tables of one that was not."""

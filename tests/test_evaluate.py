@@ -39,6 +39,7 @@ def kuhn_policy(gamma: float) -> felt.TabularPolicy:
     return felt.TabularPolicy(tree, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 0.9, 1.0])
 def test_kuhns_equilibria(gamma):
     policy = kuhn_policy(gamma)
@@ -147,6 +148,7 @@ def test_equal_actions_are_not_dominated(tmp_path):
     assert felt.dominated_actions(tmp_path / "equal.efg").names() == [(0, "start", "c")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["one_card(4)", "one_card(6)", "kuhn(pot=8)", "kuhn(pot=1)"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_some_equilibrium_plays_no_dominated_action(game, player):

@@ -240,6 +240,7 @@ def burnside(hole: bool) -> list[int]:
     return [total // 24 for total in totals]
 
 
+@pytest.mark.slow
 def test_kinds_of_turns_and_rivers_are_as_many_as_burnside_counts():
     # With hole cards the numbers are known: Waugh 2013, A fast and optimal hand isomorphism algorithm.
     assert burnside(hole=True) == [1_286_792, 55_190_538, 2_428_287_420]
@@ -248,6 +249,7 @@ def test_kinds_of_turns_and_rivers_are_as_many_as_burnside_counts():
     assert counts == burnside(hole=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", ["AcAdAh", "2c3c4c", "7c7d2c", "TcTs5h"])
 def test_orbits_cover_every_turn_and_river_once(cards):
     deck, flop = Deck(), parse_cards(cards)
@@ -301,6 +303,7 @@ def river(cards: str):
     return hands, pairs, rank
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", ["Ah7d7c2s9h", "KhQhJh2c2d", "TsJsQsKsAs", "5c6d7h8s9c"])
 def test_a_river_is_shown_down_as_phevaluator_judges(cards):
     hands, pairs, rank = river(cards)
@@ -322,6 +325,7 @@ def test_a_river_is_shown_down_as_phevaluator_judges(cards):
     np.testing.assert_allclose(work.call[:count], work.pot * (beats @ work.reach[:count]), rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_if_the_board_plays_nobody_wins():
     hands, pairs, rank = river("TsJsQsKsAs")
     assert set(rank.tolist()) == {1}

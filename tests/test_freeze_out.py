@@ -92,6 +92,7 @@ def deal_board(state, cards):
         dealt += count
 
 
+@pytest.mark.slow
 def test_short_stacks_as_in_pokerkit(tree):
     """Turn, legal actions, chips to call and final stacks, in 800 random hands."""
     pokerkit = pytest.importorskip("pokerkit")

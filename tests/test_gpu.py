@@ -67,6 +67,7 @@ def test_on_a_gpu(name, cases):
         pytest.fail(found[name], pytrace=False)
 
 
+@pytest.mark.slow
 def test_a_policy_learned_on_a_gpu_is_measured_without_one(cases):
     folder = gpu_cases.folder_of(cases[0], SAVED)
     policy = felt.load_policy(folder / "policy")

@@ -84,6 +84,7 @@ def test_outcome_sampling_is_algorithm_1(name):
     assert_same(solver, 1, twin.average, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind", "iterations"),
     [(SMALL, felt.ExternalMCCFR, 5), slow(THREE, felt.ExternalMCCFR, 1), slow(SMALL, felt.ChanceCFR, 2)],
@@ -98,6 +99,7 @@ def test_external_and_chance_sampling_walk_as_the_recursion(name, kind, iteratio
     assert_same(solver, 1, twin.average, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_stopping_and_going_on_changes_nothing(kind, tmp_path):
     count = 3 if kind is felt.ChanceCFR else 300
@@ -158,6 +160,7 @@ def test_a_policy_is_rounded_to_255ths():
         felt.HoldemPolicy(tree, np.ones(5, np.uint8))
 
 
+@pytest.mark.slow
 def test_sampling_follows_the_probabilities():
     tree = compile_any(SMALL)
     policy, generator = quantised(tree, random_weights(tree, 2)), np.random.default_rng(3)
@@ -392,6 +395,7 @@ def test_bad_input_gets_one_sentence(words, sentence, tmp_path, monkeypatch, cap
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_exact_values_of_three_players_are_refused_in_a_sentence():
     policy = rule_policy(compile_any(THREE), "random")
     with pytest.raises(felt.FeltError, match="Exact values are for two players"):

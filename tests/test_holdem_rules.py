@@ -318,6 +318,7 @@ def test_what_walks_all_histories_refuses_holdem():
             refused("holdem")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "decisions", "rows"),
     [
@@ -411,6 +412,7 @@ def test_slots_cover_the_table_once():
     assert rows == tree.num_rows
 
 
+@pytest.mark.slow
 def test_trees_are_known_by_betting_and_buckets():
     names = ("holdem(buckets='ehs:10')", "holdem(buckets='ehs:11')", "holdem(3,'ehs:10')")
     prints = [compile_any(name).fingerprint for name in names]

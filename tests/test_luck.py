@@ -136,6 +136,7 @@ def test_with_one_policy_known_there_is_no_bias():
     assert variance < reach[leaves] @ (plain[:, 0] ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dealing", ["duplicate", "fresh"])
 def test_in_holdem_luck_is_taken_out_without_bias(dealing):
     """Two rules that ignore their cards: by symmetry of the cards the truth is known to be 0 on average."""

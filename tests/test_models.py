@@ -120,6 +120,7 @@ def learned(kind, records, count, cards=KNOWN, **settings):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fast_only(("frequencies",), OWN_KINDS))
 def test_what_a_kind_can_say_it_learns(kind):
     habit = FAMILIES[kind]
@@ -432,6 +433,7 @@ def test_without_scikit_learn_there_is_a_sentence(monkeypatch):
         learned("trees", records, 50)
 
 
+@pytest.mark.slow
 def test_trees_in_words():
     text = learned("trees", hands_of(FAMILIES["trees"], "leduc"), 2_000).describe()
     assert text.startswith("preflop\n  if ")
@@ -628,6 +630,7 @@ def test_hands_without_cards_are_scored_as_a_whole():
     )
 
 
+@pytest.mark.slow
 def test_errors_are_by_hand():
     """The standard error is the spread of the means of many samples of hands."""
     records = hands_of(FAMILIES["trees"], "leduc")

@@ -68,6 +68,7 @@ def test_one_toss_is_the_game_with_a_coin(game, free):
     assert value(game, learned.policy, fixed, free, p) == pytest.approx(want, abs=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("varied", [False, True])
 @pytest.mark.parametrize("free", [0, slow(1)])
 @pytest.mark.parametrize("game", ["kuhn", slow("leduc")])
@@ -97,6 +98,7 @@ def _rows_in_order(policy):
     return [named[tree.row_player(row), tree.row_name(row)] for row in range(tree.num_rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver", ["outcome-mccfr", slow("external-mccfr"), slow("chance-cfr"), slow("smooth-uct")]
 )

@@ -125,7 +125,7 @@ def check_rows(found, searcher, twin, row):
 
 
 @pytest.mark.parametrize("name", [slow("kuhn"), "leduc", slow("kuhn(players=3)"), slow("leduc(players=3)")])
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("known", [slow(False), True])
 @pytest.mark.parametrize("way", fast_only(("plain",), WAYS))
 def test_the_kernel_is_the_plain_twin(name, known, way):
     tree, settings = compile_game(name), WAYS[way]

@@ -187,6 +187,7 @@ def test_cards_of_others_are_shown_at_a_showdown_only():
     assert folded > 10 < shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcts-tally", "mcts-relational"])
 @pytest.mark.parametrize("game", ["leduc", "kuhn", "leduc(players=3)"])
 def test_they_play_small_games(name, game):

@@ -266,6 +266,7 @@ def like_poker(generator, shape):
     return (generator.choice(outcome, size=shape, p=chance) - mean) / spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [normal, like_poker])
 @pytest.mark.parametrize("side", [1, -1])
 def test_the_wrong_verdict_is_as_rare_as_it_says(draw, side):

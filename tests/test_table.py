@@ -947,6 +947,7 @@ def change(path: Path, statement: str, *values: object) -> None:
     base.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 @pytest.mark.parametrize(
     ("statement", "says"),
