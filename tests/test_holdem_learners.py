@@ -468,5 +468,5 @@ def test_what_cannot_be_said_of_holdem_is_refused():
 def test_the_bot_that_comes_along():
     bot = felt.load_policy("default")
     for rule in ("always-call", "always-raise", "random"):
-        value = holdem_value(bot, rule_policy(bot.tree, rule), deals=50_000)
+        value = holdem_value(bot, rule_policy(bot.tree, rule), deals=20_000)
         assert value.mbb > 2 * value.interval(), rule

@@ -146,6 +146,7 @@ class TallyModel(CountingModel):
         if (
             counts.shape != (CONTEXTS, self.buckets, len(CLASSES))
             or not (np.isfinite(counts) & (counts >= 0)).all()
+            or counts[::2, :, CLASSES.index("fold")].any()  # contexts without a bet to fold to
         ):
             raise ValueError("counts")
         self.reset()
