@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import math
@@ -21,6 +22,7 @@ from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, main
+from openfelt.cli.options import count
 from openfelt.core import files
 from openfelt.solve.registry import SOLVERS
 
@@ -666,3 +668,16 @@ def test_a_run_of_which_only_the_policy_is_saved(capsys, tmp_path):
         assert main([*train, *more]) == 2
         assert says in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in os_walk("run")}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("7", 7), ("1e6", 10**6), ("1.5e3", 1500), (str(2**63 - 1), 2**63 - 1)]
+)
+def test_counts_are_read_exactly(text, number):
+    assert count(text) == number
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "1.5", "nan", "inf", "x", "", "1e66", "1e999999999", str(2**63)])
+def test_what_is_no_count_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        count(text)

@@ -10,17 +10,22 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+MOST = 2**63 - 1
 
 
 def count(text: str) -> int:
     """A whole number of 1 or more; 1e6 is allowed."""
     try:
-        number = int(text) if text.isdecimal() else float(text)
+        number = Decimal(text)
+        if number > MOST:
+            raise argparse.ArgumentTypeError(f"{text} is too large; the largest number is {MOST}")
         if number >= 1 and number == int(number):
             return int(number)
-    except (ValueError, OverflowError):
+    except ArithmeticError:
         pass
     raise argparse.ArgumentTypeError(f"a whole number of 1 or more is needed, not '{text}'")
 
