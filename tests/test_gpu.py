@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -18,7 +17,6 @@ from types import SimpleNamespace
 import gpu_cases
 import numpy as np
 import pytest
-from speed import slow
 
 import openfelt as felt
 from openfelt.cli.app import main
@@ -29,12 +27,6 @@ from openfelt.solve.registry import solver_type
 TRAIN = ["train", "kuhn", "--solver", "smooth-uct", "--episodes", "1000", "--out", "run", "--json"]
 
 SAVED = "a_policy_is_saved_for_everybody"
-LONG = re.compile("are_worth_what_the_cpu_finds|holdem|leduc|players=3|bluff")
-
-
-def is_long(name: str) -> bool:
-    """Whether a case takes many seconds in the simulator, where a shorter one tests nearly the same."""
-    return bool(LONG.search(name))
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +52,7 @@ def cases(request, tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.gpu_case
-@pytest.mark.parametrize("name", [slow(name) if is_long(name) else name for name in gpu_cases.CASES])
+@pytest.mark.parametrize("name", gpu_cases.CASES)
 def test_on_a_gpu(name, cases):
     _, found = cases
     if found[name]:
