@@ -59,6 +59,7 @@ def kuhn_error(gamma: float, policy: felt.TabularPolicy) -> float:
     return float(errors.sum())
 
 
+@pytest.mark.slow
 def test_closest_equilibrium_is_the_closest():
     """Against a search over the closed form of all equilibria of Kuhn poker."""
     equilibria = felt.EquilibriumSet("kuhn")

@@ -484,6 +484,7 @@ def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
         assert whole.probabilities.tobytes() != other.probabilities.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast_only(("smooth-uct",), LEARNERS))
 @pytest.mark.parametrize("shared", [True, slow(False)])
 def test_two_threads_learn_the_same(name, shared, monkeypatch):

@@ -356,6 +356,7 @@ def test_the_stand_ins_know_good_hands_from_bad_ones(name):
     assert shares("2c3h", "KsQsJs7d9d", river)["fold"] > 0.5
 
 
+@pytest.mark.slow
 def test_sparbot_like_at_the_table_after_a_fourth_bet():
     """Whatever it holds, it calls, and plays the flop as after three bets."""
     bot = stand_in("sparbot-like")

@@ -982,6 +982,7 @@ def test_a_file_that_may_not_be_written_is_reported(tmp_path, monkeypatch):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_closes_the_table_without_a_word(tmp_path):
     with process_server(tmp_path / "table.db", lobby=False) as server:
         assert server.process is not None
