@@ -84,7 +84,7 @@ class LanguageBias:
     most_literals: int = 4  # on a path
 
     def __post_init__(self) -> None:
-        names = [*(fact.name for fact in self.public), *(fact.name for fact in self.cards)]
+        names = self._names()
         for name in names:
             if not name.isidentifier():
                 raise FeltError(f"A fact's name has letters, digits and underscores only, unlike '{name}'.")
@@ -94,6 +94,9 @@ class LanguageBias:
             raise FeltError(f"A test adds 0 to {MOST_LOOKAHEAD} literals at a time, not {self.lookahead}.")
         if not 0 <= self.most_literals <= 8:
             raise FeltError(f"A path has 0 to 8 literals, not {self.most_literals}.")
+
+    def _names(self) -> list[str]:
+        return [*(fact.name for fact in self.public), *(fact.name for fact in self.cards)]
 
     def public_numbers(self, name: str, columns: Columns) -> Floats:
         """[decisions] the numbers of a public fact."""
@@ -107,7 +110,7 @@ class LanguageBias:
 
     def has_fact(self, name: str) -> bool:
         """Whether tests may compare this fact."""
-        return name == HAND_RANK or any(fact.name == name for fact in (*self.public, *self.cards))
+        return name == HAND_RANK or name in self._names()
 
     def is_flag(self, name: str) -> bool:
         """Whether a fact is 1 or 0."""
