@@ -63,7 +63,8 @@ def test_expected_values_are_those_of_the_enumerated_game(ours, other):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("bets", "pure"), [(1, 0.6), (4, 0.0)])
+@pytest.mark.parametrize("bets", [1, 4])
+@pytest.mark.parametrize("pure", [0.0, 0.6])
 def test_single_precision_is_close_to_double(bets, pure):
     player, other = (random_player(NINE, bets, seed, pure=pure) for seed in (5, 6))
     for seat in BOTH:

@@ -50,7 +50,7 @@ def twin_of(solver, kind, *rest, **more):
     return kind(game, solver.tree.abstraction, start, *rest, **more)
 
 
-@pytest.mark.parametrize(("name", "episodes"), [(SMALL, 100), slow(THREE, 150)])
+@pytest.mark.parametrize(("name", "episodes"), [(SMALL, 100), slow(SMALL, 400), slow(THREE, 150)])
 @pytest.mark.parametrize("rollout", ["uniform", slow("call"), slow("on-policy")])
 def test_uct_is_the_papers_algorithm(name, episodes, rollout):
     solver = felt.SmoothUCT(name, k=0.5, schedule="max-average", rollout=rollout, seed=2)
@@ -468,5 +468,5 @@ def test_what_cannot_be_said_of_holdem_is_refused():
 def test_the_bot_that_comes_along():
     bot = felt.load_policy("default")
     for rule in ("always-call", "always-raise", "random"):
-        value = holdem_value(bot, rule_policy(bot.tree, rule), deals=20_000)
+        value = holdem_value(bot, rule_policy(bot.tree, rule), deals=50_000)
         assert value.mbb > 2 * value.interval(), rule

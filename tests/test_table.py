@@ -443,7 +443,7 @@ def test_the_same_seed_and_actions_give_the_same_hand(name):
     game = table_game(name)
     for bot in [choice.name for choice in bots_for(game) if choice.name not in OF_A_KIND]:
         worn, fresh = table_bot(bot, game), table_bot(bot, game)
-        for number, (seed, nonce) in enumerate(seeds(2, 1_000)):
+        for number, (seed, nonce) in enumerate(seeds(4, 1_000)):
             seat, dice = number % game.players, random.Random(number)
             first = TableHand(
                 game, {each: worn for each in range(game.players) if each != seat}, seat, seed, nonce
