@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 
 import pytest
+from hypothesis import settings
 
 from openfelt.core.disk_cache import load_or_build
 from openfelt.core.user_folders import cache_folder
@@ -14,6 +15,9 @@ from openfelt.core.user_folders import cache_folder
 # Processes that tests start take the machine code of kernels from where this one keeps it, although their
 # cache is another (`_own_cache`).
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
+
+settings.register_profile("openfelt", deadline=None)  # the first example may compile a kernel
+settings.load_profile("openfelt")
 
 TABLES = ("abstractions", "cards")  # folders of the cache with what is made of all hands
 

@@ -115,7 +115,6 @@ def test_betting_that_is_against_the_rules(betting):
         follow(load_game("holdem"), tuple(betting.split("/")))
 
 
-@settings(deadline=None)
 @given(
     st.text(max_size=80)
     | st.from_regex(r"MATCHSTATE:[0-3]:[0-9]:[fcr/]{0,9}:[2-9a-zA-Z|/]{0,20}:?.?", fullmatch=True)
@@ -217,7 +216,6 @@ def test_a_bot_sees_what_it_sees_at_any_other_table(name):
         assert tuple(lines[-1].payoffs(dealt)) == pytest.approx(hand.payoffs)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300), st.lists(st.integers(1, 50), max_size=20))
 def test_lines_do_not_depend_on_how_the_bytes_come(data, sizes):
     whole = LineReader().feed(data)
@@ -342,7 +340,7 @@ def test_a_definition_that_is_not_ours_names_its_line(text, says):
         game_of(parse_definition(text))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text(max_size=200) | st.lists(st.sampled_from(HOLDEM_TEXT.splitlines()), max_size=20).map("\n".join)
 )

@@ -251,7 +251,7 @@ def test_nonsense_is_passed_over(name, tmp_path):
     assert result.invalid == result.late == (0, 0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_no_bytes_end_the_dealer(chunks):
     def rude(player):

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chi2
 from slow_learners import SlowExternal, SlowOutcome, SlowUCT, SplitMix64
 from slow_twin import SlowCFR
@@ -118,7 +118,6 @@ def test_starts_do_not_depend_on_their_number():
     assert starts(3, 1) != starts(4, 1)
 
 
-@settings(deadline=None)  # the first example compiles
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1))
 def test_a_stream_goes_to_any_place(start, draws):
     stream, twin = np.zeros(1, np.uint64), SplitMix64(start)

@@ -45,7 +45,7 @@ def test_check_game(name):
     assert check.infosets == felt.compile_game(name).num_rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(name=st.sampled_from(EVERY), seed=st.integers(0, 10**6))
 def test_random_play_keeps_the_promises(name, seed):
     """Zero-sum payoffs, chance sums to one, the game ends, and players observe their own actions."""

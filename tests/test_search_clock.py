@@ -36,7 +36,7 @@ class Watch:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     seconds=st.floats(0.001, 10.0),
     cost=st.floats(1e-8, 0.01),
