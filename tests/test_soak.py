@@ -136,8 +136,9 @@ def test_the_clock_passes_while_all_sleep_and_wakes_in_order():
 
 @pytest.mark.slow
 def test_a_soak_loses_no_hand_and_creates_no_chip(tmp_path):
-    """The short form of `make soak`: in four simulated hours every kind of fault comes about twice."""
-    command = [sys.executable, "-m", "soak", "--hours", "4", "--seed", "7", "--visitors", "16"]
+    """The short form of `make soak`: every kind of fault comes a few times."""
+    options = ("--hours", "3", "--gap", "300", "--seed", "7", "--visitors", "16")
+    command = [sys.executable, "-m", "soak", *options]
     tests = str(Path(__file__).parent)
     paths = os.pathsep.join(filter(None, (tests, os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(

@@ -17,7 +17,7 @@ from typing import Any
 from soak.audit import audit
 from soak.clock import SimulatedClock, WallClock
 from soak.disk import Disk, enter_namespace
-from soak.faults import Faults
+from soak.faults import GAP, Faults
 from soak.ledger import Ledger
 from soak.server import Server
 from soak.visitors import Visitor, intrude
@@ -32,6 +32,9 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=24.0, help="simulated hours (default: 24)")
     parser.add_argument("--seed", type=int, default=1, help="of visitors and faults (default: 1)")
     parser.add_argument("--visitors", type=int, default=VISITORS, help=f"default: {VISITORS}")
+    parser.add_argument(
+        "--gap", type=float, default=GAP, help=f"seconds between faults, in the mean (default: {GAP:g})"
+    )
     parser.add_argument(
         "--no-tmpfs", action="store_true", help="fill the disk by a limit on the size of files (RLIMIT_FSIZE)"
     )
@@ -55,7 +58,7 @@ async def _soak(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     clock, ledger = SimulatedClock(), Ledger()
     wall = WallClock(folder / "clock", clock)
     server = Server(folder, database, folder / "clock")
-    faults = Faults(server, disk, clock, wall, ledger, dice.getrandbits(64))
+    faults = Faults(server, disk, clock, wall, ledger, dice.getrandbits(64), arguments.gap)
     await server.start()
     try:
         for number in range(arguments.visitors):

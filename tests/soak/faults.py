@@ -20,10 +20,17 @@ class Faults:
     """One fault after the other, while somebody plays; each kind once in every round, in random order."""
 
     def __init__(
-        self, server: Server, disk: Disk, clock: SimulatedClock, wall: WallClock, ledger: Ledger, seed: int
+        self,
+        server: Server,
+        disk: Disk,
+        clock: SimulatedClock,
+        wall: WallClock,
+        ledger: Ledger,
+        seed: int,
+        gap: float = GAP,
     ) -> None:
         self._server, self._disk, self._clock, self._wall, self._ledger = server, disk, clock, wall, ledger
-        self._dice = random.Random(seed)
+        self._dice, self._gap = random.Random(seed), gap
         self._kinds: list[Callable[[], Awaitable[None]]] = [
             *(self._kill, self._kill_at_start, self._fill_disk, self._kill_on_full_disk, self._delete),
             *(self._jump, self._sleep, self._start_second),
@@ -33,7 +40,7 @@ class Faults:
         """Until it is cancelled."""
         while True:
             for fault in self._dice.sample(self._kinds, len(self._kinds)):
-                await self._clock.sleep(self._dice.expovariate(1 / GAP))
+                await self._clock.sleep(self._dice.expovariate(1 / self._gap))
                 while self._ledger.playing == 0:  # a fault that nobody meets shows nothing
                     await self._clock.sleep(MINUTE)
                 await fault()
@@ -63,8 +70,10 @@ class Faults:
         self._ledger.faults["kills at start"] += 1
 
     async def _fill_disk(self) -> None:
+        before = self._ledger.refusals["disk full"]
         self._disk.fill(self._server.pid, self._dice)
         await self._clock.sleep(self._dice.uniform(1, 10) * MINUTE)
+        await self._until_met("disk full", before)
         self._disk.free(self._server.pid)
         self._ledger.faults["disk full"] += 1
 
@@ -79,9 +88,11 @@ class Faults:
 
     async def _delete(self) -> None:
         names = self._dice.sample(FILES, self._dice.randint(1, len(FILES)))
+        before = self._ledger.refusals["file deleted"]
         await asyncio.sleep(self._dice.uniform(0, IN_FLIGHT))
         self._server.delete(names)
         await self._clock.sleep(self._dice.uniform(1, 3) * MINUTE)
+        await self._until_met("file deleted", before)
         if self._dice.random() < 0.5:
             self._end()
         else:
@@ -90,6 +101,16 @@ class Faults:
         await self._start()
         self._ledger.faults["files deleted"] += len(names)
         self._ledger.faults["deletions"] += 1
+
+    async def _until_met(self, refusal: str, before: int) -> None:
+        """Wait until a visitor was refused because of a fault, for an hour at most.
+
+        A disk may have room for a few more hands, and nobody may play for a while.
+        """
+        for _ in range(60):
+            if self._ledger.refusals[refusal] > before:
+                return
+            await self._clock.sleep(MINUTE)
 
     async def _jump(self) -> None:
         size = self._dice.choice((MINUTE, 60 * MINUTE, YEAR / 365, YEAR, 10 * YEAR))
