@@ -76,6 +76,7 @@ async def _soak(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "command": f"make soak HOURS={arguments.hours:g} SEED={arguments.seed}",
         "visitors": arguments.visitors,
+        "seconds between faults": arguments.gap,
         "seed": arguments.seed,
         "openfelt": version("openfelt"),
         "simulated hours": arguments.hours,
