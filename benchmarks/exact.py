@@ -18,7 +18,7 @@ from openfelt.core.cuda import why_no_gpu
 from openfelt.core.jit import Floats
 from openfelt.measure.holdem.exploitability import PRECISION
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
-from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 
 SEATS = 2
 ON_CPU, ON_GPU = 3, 100  # flops

@@ -16,7 +16,7 @@ from openfelt.measure.holdem.gpu.plan import OF_TURN
 from openfelt.measure.holdem.gpu.river import solve_river
 from openfelt.measure.holdem.gpu.river_squares import FOUR, PLAIN, THREE, order_river
 from openfelt.measure.holdem.player import mixed
-from openfelt.measure.holdem.public_cards import Deck, Flop, find_orbits, plan_flop
+from openfelt.cards.public_cards import Deck, Flop, find_orbits, plan_flop
 
 TEN = Deck(5, 2)  # flushes and straights
 BLOCKS = 1  # roots of the river that are solved

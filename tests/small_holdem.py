@@ -19,7 +19,7 @@ from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.holdem import Betting, bet, betting_actions, first_betting, is_over, players_in
 from openfelt.measure.holdem.betting_lines import betting_lines, street_of
 from openfelt.measure.holdem.player import Player, one_bucket
-from openfelt.measure.holdem.public_cards import Deck
+from openfelt.cards.public_cards import Deck
 from openfelt.policy.tabular import TabularPolicy
 
 WORDS = ("fold", "check", "call", "bet", "raise")

@@ -20,7 +20,7 @@ from openfelt.measure.exploitability import exploitability, values_against
 from openfelt.measure.holdem.flop import deal_hands, sort_hands
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
-from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 from openfelt.measure.holdem.street import meet, new_hands, new_street_workspace, show_down
 from openfelt.measure.mixture import mixture
 

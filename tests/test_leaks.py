@@ -17,7 +17,7 @@ from openfelt.measure.holdem.betting_lines import betting_lines, children, stree
 from openfelt.measure.holdem.exploitability import Measure
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, reach_at_flop, solve
 from openfelt.measure.holdem.leaks import START, class_names, line_names, paths, square
-from openfelt.measure.holdem.public_cards import Deck, Flop
+from openfelt.cards.public_cards import Deck, Flop
 
 NINE, TEN = Deck(3, 3), Deck(5, 2)
 BOTH = (0, 1)

@@ -33,7 +33,7 @@ from openfelt.measure.holdem.flop import (
     stages_of,
 )
 from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
-from openfelt.measure.holdem.public_cards import Deck, Flop
+from openfelt.cards.public_cards import Deck, Flop
 
 CLASSES = 169
 KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}

@@ -22,7 +22,7 @@ from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS
 from openfelt.measure.holdem.betting_lines import CALL, BettingLines, children
-from openfelt.measure.holdem.public_cards import Deck
+from openfelt.cards.public_cards import Deck
 
 CLASSES = 169
 START = "the start"

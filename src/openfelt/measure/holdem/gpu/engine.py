@@ -28,7 +28,7 @@ from openfelt.measure.holdem.gpu.river import StreetTables, solve_river, terms_o
 from openfelt.measure.holdem.gpu.river_lists import sync_warp
 from openfelt.measure.holdem.gpu.river_squares import ROOM, order_river, words_of
 from openfelt.measure.holdem.player import fixed_strategy
-from openfelt.measure.holdem.public_cards import Deck, Flop, plan_flop
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets

@@ -6,7 +6,7 @@ import numpy as np
 
 from openfelt.cards.boards import COMPOSED
 from openfelt.core.jit import Ints
-from openfelt.measure.holdem.public_cards import Deck, Flop, Plan
+from openfelt.cards.public_cards import Deck, Flop, Plan
 
 # The rows of the table. CARDS are those of the flop; NUMBER and THROUGH are of the flop, then of its turns.
 (
