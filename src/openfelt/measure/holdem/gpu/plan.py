@@ -8,7 +8,8 @@ from openfelt.cards.boards import COMPOSED
 from openfelt.core.jit import Ints
 from openfelt.cards.public_cards import Deck, Flop, Plan
 
-# The rows of the table. CARDS are those of the flop; NUMBER and THROUGH are of the flop, then of its turns.
+# The rows of the table. CARDS are those of the flop, once for each turn; NUMBER and THROUGH are of the flop, then
+# of its turns.
 (
     CARDS,
     NUMBER,
@@ -37,7 +38,7 @@ def packed(deck: Deck, flop: Flop, plan: Plan) -> Ints:
     """[rows, columns] the table."""
     table, boards = np.zeros(plan_shape(deck), np.int32), 1 + plan.turns
     rows = {
-        CARDS: np.array(flop.cards),
+        CARDS: np.tile(flop.cards, plan.turns),
         NUMBER: plan.number[:boards],
         THROUGH: plan.through[:boards],
         TURN: plan.turn,

@@ -95,7 +95,7 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
     for suit in range(4):
         count[suit] = 0
     for place in range(5):
-        card = plan[CARDS, place] if place < 3 else plan[TURN, turn] if place == 3 else plan[RIVER, river]
+        card = plan[CARDS, 3 * turn + place] if place < 3 else plan[TURN, turn] if place == 3 else plan[RIVER, river]
         board |= CARD_BIT[card]
         count[card % 4] += 1
     last, flushes = 3, PLAIN

@@ -1,0 +1,1 @@
+"""CFR-BR on a GPU."""

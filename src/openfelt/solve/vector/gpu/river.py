@@ -1,0 +1,400 @@
+"""The river of CFR-BR on a GPU, twice for each board: the opponent's best response, and what we learn from it.
+
+As in `measure/holdem/gpu/river.py` a block of threads computes each board and root, and a thread each square
+of hole cards. Our hands of one kind in a square must have the same bucket on a river.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from openfelt.cards.deck import PAIR
+from openfelt.core.cuda_build import cuda
+from openfelt.games.holdem import MOST_BETS
+from openfelt.measure.holdem.betting_lines import LINES
+from openfelt.measure.holdem.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
+from openfelt.measure.holdem.gpu.river import (
+    ALL_TERMS,
+    PAID,
+    PAID_ASIDE,
+    PAID_LAST,
+    PAID_NEXT,
+    POT,
+    SUITS_AS,
+    TERMS,
+    _bucket,
+    _is_needed,
+    _place,
+)
+from openfelt.measure.holdem.gpu.river_lists import add_up, enter, look_up
+from openfelt.measure.holdem.gpu.river_squares import (
+    ALL_HANDS,
+    FOUR,
+    HANDS,
+    KINDS,
+    LIVE_WORD,
+    PLAIN,
+    ROOM,
+    ROOM_APART,
+    SQUARE_RANKS,
+    SQUARES,
+    TABLE,
+    THEIR_WORD,
+    THREE,
+    TWO_TABLES,
+    WORDS,
+    U,
+    kind_of,
+)
+from openfelt.measure.holdem.street import LEAST
+from openfelt.solve.vector.gpu.rows import DECISIONS, answers
+
+# These are set when a kernel is built.
+ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None in the simulator
+OPENS = True  # whether the player whose values are computed acts first
+BETS = MOST_BETS  # of a street
+
+KIND_HANDS = (0, 3, 12, 15)  # a hand of each kind
+CALLS = U(0x55555555)  # two bits a hand
+
+
+def respond_river(
+    plan: Any,
+    words: Any,
+    facts: Any,
+    roots: int,
+    chance: Any,
+    reach: Any,
+    shares: Any,
+    terms_of_root: Any,
+    came_by: Any,
+    choices: Any,
+    values: Any,
+) -> None:
+    """The opponent's best response to our `reach`: its choices, and its values summed over the rivers.
+
+    Also adds our reach of each bucket to `came_by`, for the average policy. A choice has two bits a hand:
+    check or bet, then fold, call or raise.
+    """
+    turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
+    came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
+    worth = cuda.shared.array(ALL_HANDS, np.float32)
+    table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one line, and of the next
+    terms = cuda.shared.array(ALL_TERMS, np.float32)
+    square = min(thread, U(SQUARES - 1))
+    ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
+    comes = _load(turn, root, ranks, reach, came)
+    for seat in range(HANDS):
+        worth[U(seat * ROOM) + thread] = np.float32(0.0)
+    rivers = plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]
+    if cuda.syncthreads_or(comes):
+        if thread < U(ALL_TERMS):
+            terms[thread] = terms_of_root[root, thread // U(TERMS), thread % U(TERMS)]
+        cuda.syncthreads()
+        hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+        for river in range(rivers[0], rivers[1]):
+            fact = facts[U(river)]
+            where = U(river), fact, root, U(roots), ranks
+            room = plan, words, came, shares, terms, table, hold, came_by, choices
+            board = fact >> U(2) & U(3)
+            if board == U(PLAIN):
+                _respond_one(PLAIN, where, room)
+            elif board == U(THREE):
+                _respond_one(THREE, where, room)
+            else:
+                _respond_one(FOUR, where, room)
+            _add_images(plan, U(river), fact, thread, worth, hold, before)
+    else:
+        for river in range(rivers[0], rivers[1]):
+            for decision in range(DECISIONS):
+                at = ((U(river) * U(roots) + root) * U(DECISIONS) + U(decision)) * ROOM_APART + thread
+                choices[at] = CALLS if decision else U(0)
+    _store(turn, root, ranks, chance, worth, values)
+
+
+def learn_river(
+    plan: Any,
+    words: Any,
+    facts: Any,
+    roots: int,
+    chance: Any,
+    weight: Any,
+    reach: Any,
+    policy: Any,
+    terms_of_root: Any,
+    choices: Any,
+    regrets: Any,
+    values: Any,
+) -> None:
+    """Our values against the opponent's `reach` of the river and its choices there; adds to our regrets."""
+    turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
+    came = cuda.shared.array(ALL_HANDS, np.float32)
+    worth = cuda.shared.array(ALL_HANDS, np.float32)
+    table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)
+    terms = cuda.shared.array(ALL_TERMS, np.float32)
+    square = min(thread, U(SQUARES - 1))
+    ranks = SQUARE_RANKS[square, 0], SQUARE_RANKS[square, 1]
+    comes = _load(turn, root, ranks, reach, came)
+    for seat in range(HANDS):
+        worth[U(seat * ROOM) + thread] = np.float32(0.0)
+    if cuda.syncthreads_or(comes):
+        if thread < U(ALL_TERMS):
+            terms[thread] = terms_of_root[root, thread // U(TERMS), thread % U(TERMS)]
+        cuda.syncthreads()
+        hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+        for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
+            fact = facts[U(river)]
+            where = U(river), fact, root, U(roots), ranks
+            room = plan, words, came, policy, terms, table, hold, regrets, choices, weight
+            board = fact >> U(2) & U(3)
+            if board == U(PLAIN):
+                _learn_one(PLAIN, where, room)
+            elif board == U(THREE):
+                _learn_one(THREE, where, room)
+            else:
+                _learn_one(FOUR, where, room)
+            _add_images(plan, U(river), fact, thread, worth, hold, before)
+    _store(turn, root, ranks, chance, worth, values)
+
+
+def _load(turn: Any, root: Any, ranks: Any, reach: Any, came: Any) -> Any:
+    """Copy a reach to shared memory; whether any of it is not 0."""
+    thread, comes = U(cuda.threadIdx.x), 0
+    for seat in range(HANDS):
+        one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
+        here = np.float32(0.0)
+        if one != two:
+            here = reach[turn, root, U(PAIR[one, two])]
+        came[U(seat * ROOM) + thread] = here
+        comes |= here != np.float32(0.0)
+    return comes
+
+
+def _store(turn: Any, root: Any, ranks: Any, chance: Any, worth: Any, values: Any) -> None:
+    thread = U(cuda.threadIdx.x)
+    for seat in range(HANDS):
+        one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
+        if one != two:
+            values[turn, root, U(PAIR[one, two])] = chance * worth[U(seat * ROOM) + thread]
+
+
+def _add_images(plan: Any, river: Any, fact: Any, thread: Any, worth: Any, hold: Any, before: Any) -> None:
+    """Add the values of a river for each isomorphic one."""
+    for image in range(plan[RIVER_FIRST, river], plan[RIVER_FIRST, river + U(1)]):
+        order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
+        for hand in range(HANDS):  # independent loads, so that none waits for another
+            before[hand] = worth[_place(order, fact, hand) + thread]
+        for hand in range(HANDS):
+            worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
+
+
+def _images(plan: Any, river: Any, ranks: Any) -> Any:
+    """How often a hand of a square on a river counts; those of one rank appear twice."""
+    half = np.float32(0.5) if ranks[0] == ranks[1] else np.float32(1.0)
+    return half * np.float32(plan[RIVER_FIRST, river + U(1)] - plan[RIVER_FIRST, river])
+
+
+def _respond_one(board: int, where: Any, room: Any) -> None:
+    """The opponent's values on one river into `hold`, line by line from the last."""
+    (river, fact, root, roots, ranks) = where
+    (plan, words, came, shares, terms, table, hold, came_by, choices) = room
+    thread, zero, first = U(cuda.threadIdx.x), np.float32(0.0), river * U(WORDS * ROOM) + U(cuda.threadIdx.x)
+    aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+    call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+    reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
+    for word in range(LIVE_WORD):
+        if _is_needed(word, board):
+            square[word] = words[first + U(word * ROOM)]
+    lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
+    for kind in range(1 if board == PLAIN else KINDS):
+        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
+    for hand in range(HANDS):
+        hold[hand] = zero if OPENS else LEAST
+        aside[hand] = LEAST if OPENS else zero
+        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
+        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
+    if thread < U(SQUARES):
+        times = _images(plan, river, ranks)
+        for kind in range(1 if board == PLAIN else KINDS):
+            total = zero
+            for hand in range(HANDS):
+                if kind_of(hand, board) == kind:
+                    total += reach[hand]
+            if total > zero:
+                cuda.atomic.add(came_by, (root, buckets[kind]), total * times)
+    for done in range(LINES):
+        line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
+        for kind in range(1 if board == PLAIN else KINDS):
+            part = shares[root, buckets[kind], line]
+            for hand in range(HANDS):
+                if kind_of(hand, board) == kind:
+                    own[hand] = reach[hand] * part
+        if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
+            add_up(board, table, cells)
+            cuda.syncthreads()
+            look_up(square, board, ranks, own, terms[line * U(TERMS) + U(POT)], table, cells, call, met)
+        else:
+            for hand in range(HANDS):
+                call[hand] = met[hand] = zero
+        at = ((river * roots + root) * U(DECISIONS) + (line + U(1) >> U(1))) * ROOM_APART + thread
+        _choose(line, terms, call, met, hold, aside, choices, at)
+    for hand in range(HANDS):
+        if not lives >> U(hand) & U(1):
+            hold[hand] = zero
+
+
+def _choose(
+    line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any, choices: Any, at: Any
+) -> None:
+    """Back up the values of one line for a best response, and store its choices."""
+    base = line * U(TERMS)
+    paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
+    chosen = U(0)
+    if line == U(0):
+        for hand in range(HANDS):
+            begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
+            check, bet = call[hand], begun + after * met[hand]
+            if OPENS:
+                check += joined
+            if bet > check:
+                chosen |= U(1) << U(2 * hand)
+            hold[hand] = max(check, bet) if OPENS else max(check, bet) + joined
+        choices[at] = chosen
+    elif line > U(MOST_BETS):
+        if (line % U(2) == U(0)) == OPENS:
+            for hand in range(HANDS):
+                value, choice = _best(call[hand], met[hand], aside[hand], paid, after)
+                aside[hand] = value - last * met[hand]
+                chosen |= choice << U(2 * hand)
+            choices[at] = chosen
+        else:
+            for hand in range(HANDS):
+                aside[hand] += call[hand] - paid * met[hand]
+    elif (line % U(2) == U(0)) == OPENS:
+        for hand in range(HANDS):
+            hold[hand] += call[hand] - paid * met[hand]
+    else:
+        for hand in range(HANDS):
+            value, choice = _best(call[hand], met[hand], hold[hand], paid, after)
+            hold[hand] = value - last * met[hand]
+            chosen |= choice << U(2 * hand)
+        choices[at] = chosen
+    if OPENS and line == U(1):  # our first bet is also faced by hands that the opponent would have bet
+        for hand in range(HANDS):
+            aside[hand] += terms[base + U(PAID_ASIDE)] * met[hand]
+
+
+def _best(call: Any, met: Any, later: Any, paid: Any, after: Any) -> Any:
+    """The value of the best answer to a bet, and which it is; of equal ones a call."""
+    value, choice = call, U(1)
+    if -paid * met > value:
+        value, choice = -paid * met, U(0)
+    if later + after * met > value:
+        value, choice = later + after * met, U(2)
+    return value, choice
+
+
+def _learn_one(board: int, where: Any, room: Any) -> None:
+    """Our values on one river into `hold`, line by line from the last; adds to our regrets."""
+    (river, fact, root, roots, ranks) = where
+    (plan, words, came, policy, terms, table, hold, regrets, choices, weight) = room
+    thread, zero, first = U(cuda.threadIdx.x), np.float32(0.0), river * U(WORDS * ROOM) + U(cuda.threadIdx.x)
+    aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+    call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
+    reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
+    for word in range(LIVE_WORD):
+        if _is_needed(word, board):
+            square[word] = words[first + U(word * ROOM)]
+    lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
+    for kind in range(1 if board == PLAIN else KINDS):
+        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
+    for hand in range(HANDS):
+        hold[hand] = aside[hand] = zero
+        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
+        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
+    masks = cuda.local.array(LINES, np.uint32)
+    _masks_of(choices, (river * roots + root) * U(DECISIONS * ROOM) + thread, masks)
+    times = weight * _images(plan, river, ranks) if thread < U(SQUARES) else zero
+    for done in range(LINES):
+        line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
+        mask = masks[line]
+        for hand in range(HANDS):
+            own[hand] = reach[hand] if mask >> U(2 * hand) & U(1) else zero
+        if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
+            add_up(board, table, cells)
+            cuda.syncthreads()
+            look_up(square, board, ranks, own, terms[line * U(TERMS) + U(POT)], table, cells, call, met)
+        else:
+            for hand in range(HANDS):
+                call[hand] = met[hand] = zero
+        base, ours = line * U(TERMS), answers(line, OPENS)
+        paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
+        legal = (line - U(1)) % U(MOST_BETS) + U(1) < U(BETS)
+        for kind in range(1 if board == PLAIN else KINDS):
+            bucket, fold_sum, call_sum, raise_sum = buckets[kind], zero, zero, zero
+            place = U(3) * (line + U(1) >> U(1))
+            p0, p1, p2 = policy[root, bucket, place], policy[root, bucket, place + U(1)], zero
+            if ours:
+                p2 = policy[root, bucket, place + U(2)]
+            for hand in range(HANDS):
+                if kind_of(hand, board) == kind:
+                    alive = lives >> U(hand) & U(1)
+                    if line == U(0):
+                        begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
+                        check, bet = call[hand], begun + after * met[hand]
+                        if OPENS:
+                            check += joined
+                        value = p0 * check + p1 * bet
+                        if alive:
+                            fold_sum += check - value
+                            call_sum += bet - value
+                        hold[hand] = value if OPENS else value + joined
+                    else:
+                        later = aside[hand] if line > U(MOST_BETS) else hold[hand]
+                        if ours:
+                            folded, raised = -paid * met[hand], later + after * met[hand]
+                            if not legal:
+                                raised = zero
+                            value = p0 * folded + p1 * call[hand] + p2 * raised
+                            if alive:
+                                fold_sum += folded - value
+                                call_sum += call[hand] - value
+                                raise_sum += raised - value
+                            value -= last * met[hand]
+                        else:
+                            value = later + call[hand] - paid * met[hand]
+                        if line > U(MOST_BETS):
+                            aside[hand] = value
+                        else:
+                            hold[hand] = value
+            if (ours or line == U(0)) and times > zero:
+                cuda.atomic.add(regrets, (root, bucket, place), times * fold_sum)
+                cuda.atomic.add(regrets, (root, bucket, place + U(1)), times * call_sum)
+                if ours and legal:
+                    cuda.atomic.add(regrets, (root, bucket, place + U(2)), times * raise_sum)
+        if OPENS and line == U(1):
+            for hand in range(HANDS):
+                aside[hand] += terms[base + U(PAID_ASIDE)] * met[hand]
+    for hand in range(HANDS):
+        if not lives >> U(hand) & U(1):
+            hold[hand] = zero
+
+
+def _masks_of(choices: Any, at: Any, masks: Any) -> None:
+    """Which hands of the opponent take each line, from its choices; two bits a hand."""
+    word = choices[at]
+    bet, check = word & CALLS, ~word & CALLS
+    masks[0] = check
+    for sequence in range(2):
+        begins = (sequence == 1) != OPENS  # the opponent opens if we do not
+        here = bet if begins else CALLS if OPENS else check
+        for number in range(1, MOST_BETS + 1):
+            line = sequence * MOST_BETS + number
+            if (number % 2 == 1) != begins:  # the opponent answers
+                word = choices[at + U((1 + (line - 1) // 2) * ROOM)]
+                masks[line] = here & word
+                here = here & word >> U(1)
+            else:
+                masks[line] = here
