@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import Abstraction
+from openfelt.cards.abstraction.recipes import parts_of
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes, parse_cards
@@ -153,8 +154,9 @@ def highest_values(tree: BettingTree, sums: NDArray[Any], visits: NDArray[Any]) 
 def tree_of(game: Holdem, arrays: dict[str, NDArray[Any]]) -> BettingTree:
     """The tree of a saved policy, with its own abstraction."""
     try:
-        recipe = {street: np.array(arrays[f"recipe.{street}"]) for street in STREETS}
-        return betting_tree(game, Abstraction(parse_spec(game.abstraction), recipe))
+        spec = parse_spec(game.abstraction)
+        recipe = {part: np.array(arrays[f"recipe.{part}"]) for part in parts_of(spec)}
+        return betting_tree(game, Abstraction(spec, recipe))
     except KeyError as error:
         raise FileError(f"A policy of {game.name} must have {error}, the recipe of its buckets.") from None
     except FeltError as error:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards import boards, deck, evaluator, strength, strength_tables as tables
-from openfelt.cards.abstraction import kmeans, recipes, spec
+from openfelt.cards.abstraction import kmeans, ochs, recipes, spec
 from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
@@ -31,12 +31,14 @@ from openfelt.cards.abstraction.kmeans import (
     sort_centres,
     strength_counts,
 )
-from openfelt.cards.abstraction.recipes import Recipe, make_recipe, measure_of, needs_tables
-from openfelt.cards.abstraction.spec import HOLE_KINDS, Spec, parse_spec
+from openfelt.cards.abstraction.ochs import cluster_of_pairs, river_buckets
+from openfelt.cards.abstraction.recipes import OPPONENTS, Recipe, make_recipe, measure_of, needs_tables
+from openfelt.cards.abstraction.spec import HOLE_KINDS, OCHS, Spec, parse_spec
 from openfelt.cards.boards import board_set, find_board, hole_class
 from openfelt.cards.deck import (
     BOARD_CARDS,
     FLOP,
+    PAIR,
     PAIR_CARDS,
     PAIRS,
     PREFLOP,
@@ -53,7 +55,7 @@ from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.core.user_folders import cache_folder
 
 CHUNK = 64  # boards at a time
-SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, sys.modules[__name__])
+SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, ochs, sys.modules[__name__])
 
 
 class BucketTables(NamedTuple):
@@ -81,7 +83,12 @@ class Abstraction:
             if numbers.ndim == 1:
                 fits = fits and len(numbers) < count and bool((np.diff(numbers) >= 0).all())
             else:
-                fits = fits and len(numbers) <= count and numbers.shape[1:] == (BINS,)
+                size = ochs.OPPONENTS if self._by_range(street) else BINS
+                fits = fits and len(numbers) <= count and numbers.shape[1:] == (size,)
+        if self.spec.kind == OCHS:
+            clusters = self.recipe[OPPONENTS]
+            fits = fits and clusters.shape == (HOLE_KINDS,) and clusters.min() >= 0
+            fits = fits and clusters.max() < ochs.OPPONENTS
         if not fits:
             raise FileError(f"The recipe of {self.name} does not match its numbers of buckets.")
 
@@ -93,6 +100,10 @@ class Abstraction:
     def counts(self) -> tuple[int, ...]:
         """Buckets by street."""
         return self.spec.counts
+
+    def _by_range(self, street: int) -> bool:
+        """Whether buckets are of similar equities against the clusters of the opponent's hands."""
+        return self.spec.kind == OCHS and street == RIVER and self.recipe["river"].ndim == 2
 
     @cached_property
     def fingerprint(self) -> str:
@@ -109,6 +120,10 @@ class Abstraction:
         if street == PREFLOP:
             return int(self.recipe["preflop"][find_board(own)[0]])
         numbers = self.recipe[STREETS[street]]
+        if self._by_range(street):
+            buckets = np.empty((1, PAIRS), np.uint16)
+            self._fill_by_range(np.array([table], np.int64), buckets)
+            return int(buckets[0, PAIR[own]])
         strengths = river_strengths(own, table)
         if numbers.ndim == 2:
             return int(nearest_centre(strength_counts(strengths), sort_centres(numbers), np.empty(BINS)))
@@ -160,7 +175,11 @@ class Abstraction:
         sizes = [len(part.hs) for part in strengths]
         for street in range(FLOP, len(STREETS)):
             table = np.zeros((sizes[street], PAIRS), kind)
-            fill = self._by_centres if self.recipe[STREETS[street]].ndim == 2 else self._by_cuts
+            fill = self._by_cuts
+            if self._by_range(street):
+                fill = self._by_opponents
+            elif self.recipe[STREETS[street]].ndim == 2:
+                fill = self._by_centres
 
             def some(
                 chunk: slice, fill: Any = fill, street: int = street, table: NDArray[Any] = table
@@ -173,6 +192,18 @@ class Abstraction:
                 list(pool.map(some, _chunks(len(table), CHUNK)))
             made.append(table)
         return BucketTables(*made)
+
+    def _by_opponents(
+        self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]
+    ) -> None:
+        self._fill_by_range(board_set(BOARD_CARDS[street]).cards()[some], table[some])
+
+    def _fill_by_range(self, cards: Longs, table: NDArray[Any]) -> None:
+        """The buckets [boards, 1326] of boards [boards, 5]."""
+        clusters = cluster_of_pairs(self.recipe[OPPONENTS])
+        buckets = np.empty(table.shape, np.uint16)
+        river_buckets(cards, clusters, sort_centres(self.recipe["river"]), buckets)
+        table[...] = buckets
 
     def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         cuts = self.recipe[STREETS[street]]

@@ -58,18 +58,18 @@ def centres(street: int, tables: StrengthTables, count: int) -> Floats:
             last = board
         possible = np.flatnonzero(tables[street].hs[board] != NO_HAND)
         found[place] = cumulated(counts[0, generator.choice(possible)])
-    fitted = _fit(found, np.ones(SAMPLE), count)
+    fitted = fit(found, np.ones(SAMPLE), count)
     return fitted[np.lexsort((*fitted.T, -fitted.sum(axis=1)))]
 
 
 def cuts_between_means(values: Longs, weights: Longs, count: int) -> Longs:
     """The midpoints between the means of `count` clusters of E[HS^2] values, clustered by their root HS."""
     roots = np.sqrt(values)
-    means = np.sort(_fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
+    means = np.sort(fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
     return np.ceil(((means[1:] + means[:-1]) / 2) ** 2).astype(np.int64)
 
 
-def _fit(points: Floats, weights: Floats, count: int) -> Floats:
+def fit(points: Floats, weights: Floats, count: int) -> Floats:
     try:
         from sklearn.cluster import KMeans
     except ImportError:
@@ -134,39 +134,47 @@ def sort_centres(centres: Floats) -> SortedCentres:
 
 @kernel
 def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int:
-    """The number of the centre nearest to the cumulated counts; the first of equal ones.
-
-    Two curves whose sums differ by d have a squared distance of at least d * d / BINS. So centres are
-    searched in the order of d, up and down from the hand's own sum, until no remaining one can be as near as
-    the nearest so far. `shares` [BINS] is scratch space.
-    """
-    total, so_far, own_sum = counts.sum(), 0, 0.0
+    """The number of the centre nearest to the cumulated counts. `shares` [BINS] is scratch space."""
+    total, so_far = counts.sum(), 0
     for place in range(BINS):
         so_far += counts[place]
         shares[place] = so_far / total
-        own_sum += shares[place]
+    return nearest(shares, centres)
+
+
+@kernel
+def nearest(point: Floats, centres: SortedCentres) -> int:
+    """The number of the centre nearest to a point; the first of equal ones.
+
+    Two points of n numbers whose sums differ by d have a squared distance of at least d * d / n. So centres are
+    searched in the order of d, up and down from the point's own sum, until no remaining one can be as near as
+    the nearest so far.
+    """
+    own_sum, size = 0.0, len(point)
+    for place in range(size):
+        own_sum += point[place]
     up = np.searchsorted(centres.sums, own_sum)
     down = up - 1
-    nearest, least = 0, np.inf
+    found, least = 0, np.inf
     while up < len(centres.sums) or down >= 0:
         above = centres.sums[up] - own_sum if up < len(centres.sums) else np.inf
         below = own_sum - centres.sums[down] if down >= 0 else np.inf
-        if min(above, below) ** 2 / BINS > least + ROUNDING:
+        if min(above, below) ** 2 / size > least + ROUNDING:
             break
         if down < 0 or above < below:
             at, up = up, up + 1
         else:
             at, down = down, down - 1
         distance = 0.0
-        for first in range(0, BINS, STRIDE):
-            for place in range(first, first + STRIDE):
-                apart = shares[place] - centres.curves[at, place]
+        for first in range(0, size, STRIDE):
+            for place in range(first, min(first + STRIDE, size)):
+                apart = point[place] - centres.curves[at, place]
                 distance += apart * apart
             if distance > least:
                 break
-        if distance < least or (distance == least and centres.number[at] < nearest):
-            nearest, least = centres.number[at], distance
-    return nearest
+        if distance < least or (distance == least and centres.number[at] < found):
+            found, least = centres.number[at], distance
+    return found
 
 
 @kernel

@@ -2,7 +2,8 @@
 
 On each street a recipe is either *cuts*, ascending values of one measure (the bucket of a hand is the number
 of cuts that it reaches), or *centres*, distributions of the strength on the river (a hand belongs to the
-nearest). Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
+nearest). With `ochs` the centres of the river are equities against clusters of the opponent's hole cards, and
+the recipe has these clusters too. Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
 square.
 """
 
@@ -14,19 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.abstraction.spec import EHS, HOLE_KINDS, KMEANS, PERCENTILE, Spec
+from openfelt.cards.abstraction.spec import EHS, HOLE_KINDS, KMEANS, OCHS, PERCENTILE, Spec
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PREFLOP, RIVER, STREETS, pair_class
 from openfelt.cards.strength import RIVER_SCALE, RUNOUTS, preflop_sums
 from openfelt.cards.strength_tables import NO_HAND, StrengthTables
 from openfelt.core.jit import Longs
 
-Recipe = dict[str, NDArray[Any]]  # by street
+Recipe = dict[str, NDArray[Any]]  # by street, and the clusters of OCHS
+OPPONENTS = "opponents"
+
+
+def parts_of(spec: Spec) -> tuple[str, ...]:
+    """The names of the arrays of a recipe."""
+    return (*STREETS, OPPONENTS) if spec.kind == OCHS else tuple(STREETS)
 
 
 def needs_tables(spec: Spec) -> bool:
     """Whether the recipe depends on all hands."""
-    return spec.kind in (PERCENTILE, KMEANS) and max(spec.counts[FLOP:]) > 1
+    return spec.kind in (PERCENTILE, KMEANS, OCHS) and max(spec.counts[FLOP:]) > 1
 
 
 def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
@@ -34,6 +41,12 @@ def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
     recipe: Recipe = {"preflop": _preflop_buckets(spec)}
     for street in range(FLOP, len(STREETS)):
         recipe[STREETS[street]] = _street_recipe(spec, street, tables)
+    if spec.kind == OCHS:
+        from openfelt.cards.abstraction.ochs import opponent_clusters, river_centres
+
+        recipe[OPPONENTS] = opponent_clusters()
+        if spec.counts[RIVER] > 1:
+            recipe["river"] = river_centres(recipe[OPPONENTS], spec.counts[RIVER])
     return recipe
 
 
@@ -49,9 +62,9 @@ def highest(spec: Spec, street: int) -> int:
 
 def _street_recipe(spec: Spec, street: int, tables: StrengthTables | None) -> NDArray[Any]:
     count = spec.counts[street]
-    if count == 1 or tables is None:
+    if count == 1 or tables is None or (spec.kind == OCHS and street == RIVER):
         return grid_cuts(highest(spec, street), count)
-    if spec.kind == KMEANS:
+    if spec.kind in (KMEANS, OCHS):
         from openfelt.cards.abstraction.kmeans import centres, cuts_between_means
 
         if street != RIVER:
@@ -109,7 +122,7 @@ def _preflop_buckets(spec: Spec) -> NDArray[np.uint16]:
     values = ehs if spec.kind == EHS else ehs2
     if count == HOLE_KINDS:
         return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.uint16)
-    if spec.kind in (PERCENTILE, KMEANS):
+    if spec.kind in (PERCENTILE, KMEANS, OCHS):
         order = np.argsort(values, kind="stable")
         cuts = percentile_cuts(values[order], pairs[order], count)
     else:

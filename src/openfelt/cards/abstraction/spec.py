@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from openfelt.cards.deck import STREETS
 from openfelt.core.errors import GameError, unknown
 
-EHS, EHS2, PERCENTILE, KMEANS = "ehs", "ehs2", "percentile", "kmeans"
+EHS, EHS2, PERCENTILE, KMEANS, OCHS = "ehs", "ehs2", "percentile", "kmeans", "ochs"
 KINDS = {
     EHS2: "an even grid over E[HS^2], expected hand strength squared (Heinrich & Silver 2014)",
     EHS: "an even grid over EHS, effective hand strength (Ponsen, de Jong & Lanctot 2011)",
     PERCENTILE: "by E[HS^2], equally many hands in each bucket",
     KMEANS: "hands with similar distributions of strength on the river (k-means; needs scikit-learn)",
+    OCHS: "as kmeans; on the river hands with similar equities against eight ranges (Johanson et al. 2013)",
 }
 HOLE_KINDS = 169  # classes of hole cards
 MOST_BUCKETS = 60_000

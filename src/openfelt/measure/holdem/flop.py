@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from openfelt.cards.boards import PERMUTED_PAIR, Boards, step
 from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
+from openfelt.cards.public_cards import Orbits, find_orbits, keepers, no_orbits
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.measure.holdem.betting_lines import FIRST, LANES, LINES, LineShares, StreetLines
-from openfelt.cards.public_cards import Orbits, find_orbits, keepers, no_orbits
 from openfelt.measure.holdem.street import (
     Hands,
     StreetWorkspace,

@@ -17,6 +17,7 @@ import numpy as np
 
 from openfelt.cards.boards import boards, hole_class
 from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS
+from openfelt.cards.public_cards import Deck, Flop
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import PLACE, PLAYER
@@ -33,7 +34,6 @@ from openfelt.measure.holdem.flop import (
     stages_of,
 )
 from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
-from openfelt.cards.public_cards import Deck, Flop
 
 CLASSES = 169
 KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}

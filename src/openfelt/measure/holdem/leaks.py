@@ -17,12 +17,12 @@ import numpy as np
 
 from openfelt.cards.boards import hole_class
 from openfelt.cards.deck import PAIR_CARDS, RANKS, STREETS, pair_class
+from openfelt.cards.public_cards import Deck
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS
 from openfelt.measure.holdem.betting_lines import CALL, BettingLines, children
-from openfelt.cards.public_cards import Deck
 
 CLASSES = 169
 START = "the start"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 from openfelt.core.cuda import gpu_faults, is_simulated, new_queue, to_gpu, zeros_on_gpu
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import Floats
@@ -28,7 +29,6 @@ from openfelt.measure.holdem.gpu.river import StreetTables, solve_river, terms_o
 from openfelt.measure.holdem.gpu.river_lists import sync_warp
 from openfelt.measure.holdem.gpu.river_squares import ROOM, order_river, words_of
 from openfelt.measure.holdem.player import fixed_strategy
-from openfelt.cards.public_cards import Deck, Flop, plan_flop
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from openfelt.cards.boards import COMPOSED
-from openfelt.core.jit import Ints
 from openfelt.cards.public_cards import Deck, Flop, Plan
+from openfelt.core.jit import Ints
 
 # The rows of the table. CARDS are those of the flop, once for each turn; NUMBER and THROUGH are of the flop, then
 # of its turns.

@@ -61,7 +61,10 @@ class Boards:
                 table[row, board], table[row, count + board] = values[0], values[1 + turn]
             table[rows_of_plan.TURN, board] = plan.turn[turn]
             first, last = plan.of_turn[turn], plan.of_turn[turn + 1]
-            into, after = slice(total, total + last - first), slice(1 + plan.turns + first, 1 + plan.turns + last)
+            into, after = (
+                slice(total, total + last - first),
+                slice(1 + plan.turns + first, 1 + plan.turns + last),
+            )
             table[rows_of_plan.RIVER, into] = plan.river[first:last]
             table[rows_of_plan.RIVER_TURN, into] = board
             table[rows_of_plan.RIVER_NUMBER, into] = plan.number[after]
@@ -124,7 +127,9 @@ class GpuLearner:
         self.ends = int((preflop.player == -1).sum())
         layout, other = tree.layout, 1 - seat
         counts = [int(layout.buckets[street, seat]) for street in (FLOP, TURN, RIVER)]
-        self.tables = [self._new_tables(roots, count) for roots, count in zip(self.roots, counts, strict=True)]
+        self.tables = [
+            self._new_tables(roots, count) for roots, count in zip(self.roots, counts, strict=True)
+        ]
         self.trunk = zeros_on_gpu((self.roots[0], shared.trunk_rows, ROW), np.float32)
         edges = [int(layout.edges[PREFLOP, player]) for player in (seat, other)]
         self.preflop = [[zeros_on_gpu((CLASSES, each), np.float32) for _ in range(3)] for each in edges]
@@ -181,12 +186,30 @@ class GpuLearner:
         run, bucket = self._run, [self.bucket[which] for which in range(3)]
         run(self.deal, boards, shared.live, self.plan, *shared.buckets[:2], shared.trunk, self.bucket)
         table = shared.buckets[2]
-        run(self.order_river, rivers, shared.live, self.plan, table, table, self.words, self.facts, threads=ROOM)
+        run(
+            self.order_river,
+            rivers,
+            shared.live,
+            self.plan,
+            table,
+            table,
+            self.words,
+            self.facts,
+            threads=ROOM,
+        )
         ours, theirs = self.reach
         for side in range(2):
             policy = self.preflop[side][2]
             into = self.reach[side][0], self.fold_reach[side]
-            run(self.down_preflop[side], boards, self.street, shared.preflop_rows[side], bucket[0], policy, *into)
+            run(
+                self.down_preflop[side],
+                boards,
+                self.street,
+                shared.preflop_rows[side],
+                bucket[0],
+                policy,
+                *into,
+            )
         flop, turn, last = self.tables
         run(self.go_down, boards * e1, bucket[0], flop.shares, ours[0], ours[1])
         run(self.go_down, boards * e2, bucket[1], turn.shares, ours[1], ours[2])
@@ -194,34 +217,102 @@ class GpuLearner:
         mine, best = self.values
         river_facts = self.plan, self.words, self.facts, e3, self.chance
         run(
-            self.respond_river, boards * e3, *river_facts, ours[2], last.shares, self.terms[2][1],
-            last.came_by, self.choices, best[2], threads=ROOM,
+            self.respond_river,
+            boards * e3,
+            *river_facts,
+            ours[2],
+            last.shares,
+            self.terms[2][1],
+            last.came_by,
+            self.choices,
+            best[2],
+            threads=ROOM,
         )
         run(
-            self.respond_turn, boards * e2, bucket[1], self.terms[1][1], ours[2], best[2], theirs[1],
-            best[1], theirs[2],
+            self.respond_turn,
+            boards * e2,
+            bucket[1],
+            self.terms[1][1],
+            ours[2],
+            best[2],
+            theirs[1],
+            best[1],
+            theirs[2],
         )
         run(
-            self.learn_river, boards * e3, *river_facts, weights[0] * self.chance, theirs[2], last.policy,
-            self.terms[2][0], self.choices, last.regrets, mine[2], threads=ROOM,
+            self.learn_river,
+            boards * e3,
+            *river_facts,
+            weights[0] * self.chance,
+            theirs[2],
+            last.policy,
+            self.terms[2][0],
+            self.choices,
+            last.regrets,
+            mine[2],
+            threads=ROOM,
         )
         run(
-            self.learn[0], boards * e2, bucket[1], bucket[1], 0, self.terms[1][0], theirs[2], mine[2],
-            turn.policy, weights[0], turn.regrets, ours[1], turn.came_by, mine[1],
+            self.learn[0],
+            boards * e2,
+            bucket[1],
+            bucket[1],
+            0,
+            self.terms[1][0],
+            theirs[2],
+            mine[2],
+            turn.policy,
+            weights[0],
+            turn.regrets,
+            ours[1],
+            turn.came_by,
+            mine[1],
         )
         run(
-            self.learn[0], boards * e1, bucket[0], bucket[0], 0, self.terms[0][0], theirs[1], mine[1],
-            flop.policy, weights[0], flop.regrets, ours[0], flop.came_by, mine[0],
+            self.learn[0],
+            boards * e1,
+            bucket[0],
+            bucket[0],
+            0,
+            self.terms[0][0],
+            theirs[1],
+            mine[1],
+            flop.policy,
+            weights[0],
+            flop.regrets,
+            ours[0],
+            flop.came_by,
+            mine[0],
         )
         run(
-            self.learn[1], boards * e1, bucket[0], bucket[2], boards, self.terms[0][1], ours[1], best[1],
-            self.trunk_policy, weights[0], self.trunk, theirs[0], self.empty, best[0],
+            self.learn[1],
+            boards * e1,
+            bucket[0],
+            bucket[2],
+            boards,
+            self.terms[0][1],
+            ours[1],
+            best[1],
+            self.trunk_policy,
+            weights[0],
+            self.trunk,
+            theirs[0],
+            self.empty,
+            best[0],
         )
         for side in range(2):
             regrets, _, policy = self.preflop[side]
             run(
-                self.learn_preflop[side], boards, self.street, shared.preflop_rows[side], bucket[0],
-                self.fold_reach[1 - side], self.values[side][0], policy, weights[0], regrets,
+                self.learn_preflop[side],
+                boards,
+                self.street,
+                shared.preflop_rows[side],
+                bucket[0],
+                self.fold_reach[1 - side],
+                self.values[side][0],
+                policy,
+                weights[0],
+                regrets,
                 self.won[side : side + 1],
             )
         self._renew(weights[1])
@@ -230,18 +321,38 @@ class GpuLearner:
         for table in self.tables:
             rows_of = table.regrets.shape[0] * table.regrets.shape[1]
             blocks = 1 if is_simulated() else min(BLOCKS, -(-rows_of // THREADS))
-            self._run(self.renew, blocks, table.regrets, table.average, table.came_by, weight, table.policy, table.shares)
+            self._run(
+                self.renew,
+                blocks,
+                table.regrets,
+                table.average,
+                table.came_by,
+                weight,
+                table.policy,
+                table.shares,
+            )
         for side in range(2):
             regrets, average, policy = self.preflop[side]
             self._run(
-                self.renew_preflop[side], -(-CLASSES // THREADS), self.street, regrets, average, weight, policy
+                self.renew_preflop[side],
+                -(-CLASSES // THREADS),
+                self.street,
+                regrets,
+                average,
+                weight,
+                policy,
             )
 
     def slots(self, which: str) -> list[tuple[int, Floats]]:
         """By street, the first slot of our seat and its numbers, in the layout of the tree."""
         layout, found = self.tree.layout, []
         place = {"regrets": 0, "average": 1, "policy": 2}[which]
-        found.append((int(layout.slot_base[PREFLOP, self.seat]), self.preflop[0][place].copy_to_host(stream=self.queue).astype(np.float64).ravel()))
+        found.append(
+            (
+                int(layout.slot_base[PREFLOP, self.seat]),
+                self.preflop[0][place].copy_to_host(stream=self.queue).astype(np.float64).ravel(),
+            )
+        )
         for street, table in zip((FLOP, TURN, RIVER), self.tables, strict=True):
             rows_found = getattr(table, which).copy_to_host(stream=self.queue)
             numbers = to_layout(self.tree, self.betting, street, self.seat, rows_found)

@@ -245,9 +245,7 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
             hold[hand] = zero
 
 
-def _choose(
-    line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any, choices: Any, at: Any
-) -> None:
+def _choose(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any, choices: Any, at: Any) -> None:
     """Back up the values of one line for a best response, and store its choices."""
     base = line * U(TERMS)
     paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
