@@ -14,11 +14,11 @@ import numpy as np
 from timing import Result, on_one_core
 
 from openfelt.bots.measurable import load_player
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 from openfelt.core.cuda import why_no_gpu
 from openfelt.core.jit import Floats
 from openfelt.measure.holdem.exploitability import PRECISION
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
-from openfelt.cards.public_cards import Deck, Flop, plan_flop
 
 SEATS = 2
 ON_CPU, ON_GPU = 3, 100  # flops

@@ -7,16 +7,16 @@ from small_holdem import random_player
 
 from openfelt.cards.boards import step
 from openfelt.cards.deck import FLOP, PAIRS, parse_cards
+from openfelt.cards.public_cards import Deck, Flop, find_orbits, plan_flop
 from openfelt.core.cuda import is_simulated, to_gpu
 from openfelt.measure.holdem import flop as cpu
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
 from openfelt.measure.holdem.gpu.engine import GpuSolver, _FlopWorkspace
 from openfelt.measure.holdem.gpu.flop_and_turn import add_images, add_leaks, come_up, go_down, sum_parts
-from openfelt.measure.holdem.gpu.plan import OF_TURN
 from openfelt.measure.holdem.gpu.river import solve_river
-from openfelt.measure.holdem.gpu.river_squares import FOUR, PLAIN, THREE, order_river
 from openfelt.measure.holdem.player import mixed
-from openfelt.cards.public_cards import Deck, Flop, find_orbits, plan_flop
+from openfelt.solve.vector.gpu.plan import OF_TURN
+from openfelt.solve.vector.gpu.river_squares import FOUR, PLAIN, THREE, order_river
 
 TEN = Deck(5, 2)  # flushes and straights
 BLOCKS = 1  # roots of the river that are solved

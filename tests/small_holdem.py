@@ -13,14 +13,14 @@ import numpy as np
 from openfelt.cards.boards import PERMUTED_CARD, PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR, PAIR_CARDS, PAIRS, RIVER, cards_text, parse_cards
 from openfelt.cards.evaluator import hand_value
+from openfelt.cards.public_cards import Deck
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_nodes, betting_words
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.holdem import Betting, bet, betting_actions, first_betting, is_over, players_in
-from openfelt.measure.holdem.betting_lines import betting_lines, street_of
 from openfelt.measure.holdem.player import Player, one_bucket
-from openfelt.cards.public_cards import Deck
 from openfelt.policy.tabular import TabularPolicy
+from openfelt.solve.vector.betting_lines import betting_lines, street_of
 
 WORDS = ("fold", "check", "call", "bet", "raise")
 ALIKE = np.uint16  # one type of buckets for all players here, for which kernels are compiled once

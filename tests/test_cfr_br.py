@@ -7,7 +7,6 @@ from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from small_holdem import ALIKE, SmallHoldem, SmallState, live_cards, live_pairs
 
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
@@ -16,10 +15,8 @@ from openfelt.cards.evaluator import hand_value
 from openfelt.cards.public_cards import Deck
 from openfelt.games.compile.betting_tree import betting_tree
 from openfelt.games.game import CHANCE
-from openfelt.measure.holdem.betting_lines import betting_lines
-from openfelt.measure.holdem.flop_solver import Task, solve
 from openfelt.measure.holdem.player import Player
-from openfelt.solve.sequence_lp import SequenceLP
+from openfelt.solve.vector.betting_lines import betting_lines
 from openfelt.solve.vector.cfr_br import CFRBR
 
 NINE = Deck(3, 3)

@@ -14,13 +14,13 @@ from speed import slow
 
 from openfelt.cards.boards import PERMUTED_CARD, board_set, find_board
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, card_text, parse_cards
+from openfelt.cards.public_cards import Deck, Flop, plan_flop
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import exploitability, values_against
 from openfelt.measure.holdem.flop import deal_hands, sort_hands
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
-from openfelt.cards.public_cards import Deck, Flop, plan_flop
 from openfelt.measure.holdem.street import meet, new_hands, new_street_workspace, show_down
 from openfelt.measure.mixture import mixture
 

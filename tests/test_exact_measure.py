@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from small_holdem import random_player
 
+from openfelt.cards.public_cards import Deck
 from openfelt.cli.app import main
 from openfelt.core import cuda
 from openfelt.core.errors import FeltError
 from openfelt.measure.holdem.exploitability import PRECISION, Measure, all_flops, measure_exploit, some_flops
 from openfelt.measure.holdem.flop_solver import Task, solve
 from openfelt.measure.holdem.player import mixed, policy_player, rule_player
-from openfelt.cards.public_cards import Deck
 
 NINE = Deck(3, 3)
 

@@ -23,7 +23,7 @@ from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, bett
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem, bet, first_betting
-from openfelt.measure.holdem.betting_lines import betting_lines, street_of
+from openfelt.solve.vector.betting_lines import betting_lines, street_of
 
 GAME = Holdem()
 BOARD = (40, 5, 22, 51, 17)  # Qc 3d 7h As 6d

@@ -11,13 +11,13 @@ from small_holdem import SlowFlop, live_pairs, random_player
 from speed import slow
 
 from openfelt.cards.deck import FLOP, RIVER, STREETS, TURN, pair_class, parse_cards
+from openfelt.cards.public_cards import Deck, Flop
 from openfelt.cli.app import main
 from openfelt.measure.holdem import exploitability as measure
-from openfelt.measure.holdem.betting_lines import betting_lines, children, street_of
 from openfelt.measure.holdem.exploitability import Measure
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, reach_at_flop, solve
 from openfelt.measure.holdem.leaks import START, class_names, line_names, paths, square
-from openfelt.cards.public_cards import Deck, Flop
+from openfelt.solve.vector.betting_lines import betting_lines, children, street_of
 
 NINE, TEN = Deck(3, 3), Deck(5, 2)
 BOTH = (0, 1)

@@ -24,8 +24,8 @@ from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLACE, PLAYER, Layout
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import Betting, Holdem, bet, betting_actions, first_betting, require_holdem
-from openfelt.measure.holdem.betting_lines import betting_lines, children
 from openfelt.measure.holdem.player import Player, one_bucket
+from openfelt.solve.vector.betting_lines import betting_lines, children
 
 NUMBERS = NO_HAND + 1
 STEP = 1 << 22  # hands processed at once

@@ -193,9 +193,7 @@ class Abstraction:
             made.append(table)
         return BucketTables(*made)
 
-    def _by_opponents(
-        self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]
-    ) -> None:
+    def _by_opponents(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         self._fill_by_range(board_set(BOARD_CARDS[street]).cards()[some], table[some])
 
     def _fill_by_range(self, cards: Longs, table: NDArray[Any]) -> None:

@@ -146,9 +146,9 @@ def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int
 def nearest(point: Floats, centres: SortedCentres) -> int:
     """The number of the centre nearest to a point; the first of equal ones.
 
-    Two points of n numbers whose sums differ by d have a squared distance of at least d * d / n. So centres are
-    searched in the order of d, up and down from the point's own sum, until no remaining one can be as near as
-    the nearest so far.
+    Two points of n numbers whose sums differ by d have a squared distance of at least d * d / n. So centres
+    are searched in the order of d, up and down from the point's own sum, until no remaining one can be as
+    near as the nearest so far.
     """
     own_sum, size = 0.0, len(point)
     for place in range(size):

@@ -43,7 +43,7 @@ def opponent_clusters() -> NDArray[np.uint8]:
     centres = fit(equities, np.bincount(classes).astype(np.float64), OPPONENTS)
     nearest = ((equities[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     order = np.argsort([equities[nearest == each].mean() for each in range(OPPONENTS)])
-    return np.argsort(order)[nearest].astype(np.uint8)
+    return np.asarray(np.argsort(order)[nearest], np.uint8)
 
 
 def river_centres(clusters: NDArray[np.uint8], count: int) -> Floats:
@@ -56,8 +56,7 @@ def river_centres(clusters: NDArray[np.uint8], count: int) -> Floats:
     for place, cards in enumerate(boards.cards()[chosen]):
         possible = cluster_equities(cards, clusters_of_pairs, found)
         points[place] = found[generator.choice(np.flatnonzero(possible), SAMPLED_HANDS)]
-    points = points.reshape(-1, OPPONENTS)
-    fitted = fit(points, np.ones(len(points)), count)
+    fitted = fit(points.reshape(-1, OPPONENTS), np.ones(SAMPLED_BOARDS * SAMPLED_HANDS), count)
     return fitted[np.lexsort((*fitted.T, fitted.sum(axis=1)))]
 
 
@@ -147,7 +146,7 @@ def _kind(suits: Longs, pair: int) -> int:
     first, second = suits[low % 4] >= 3, suits[high % 4] >= 3
     if low // 4 == high // 4 and second:
         first, second = True, False
-    return ((low // 4 * len(RANKS) + high // 4) * 2 + first) * 2 + second
+    return int(((low // 4 * len(RANKS) + high // 4) * 2 + first) * 2 + second)
 
 
 @kernel

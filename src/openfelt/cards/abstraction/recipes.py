@@ -2,9 +2,9 @@
 
 On each street a recipe is either *cuts*, ascending values of one measure (the bucket of a hand is the number
 of cuts that it reaches), or *centres*, distributions of the strength on the river (a hand belongs to the
-nearest). With `ochs` the centres of the river are equities against clusters of the opponent's hole cards, and
-the recipe has these clusters too. Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
-square.
+nearest). Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
+square. With `ochs` the centres of the river are equities against clusters of the opponent's hole cards
+(`ochs.py`), and the recipe includes these clusters.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import PLACE, PLAYER
 from openfelt.games.game import TERMINAL
-from openfelt.measure.holdem.betting_lines import LANES, BettingLines, children
 from openfelt.measure.holdem.flop import (
     FlopWorkspace,
     KernelTask,
@@ -34,6 +33,7 @@ from openfelt.measure.holdem.flop import (
     stages_of,
 )
 from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
+from openfelt.solve.vector.betting_lines import LANES, BettingLines, children
 
 CLASSES = 169
 KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}

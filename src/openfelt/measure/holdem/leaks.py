@@ -22,7 +22,7 @@ from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS
-from openfelt.measure.holdem.betting_lines import CALL, BettingLines, children
+from openfelt.solve.vector.betting_lines import CALL, BettingLines, children
 
 CLASSES = 169
 START = "the start"

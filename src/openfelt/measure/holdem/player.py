@@ -18,16 +18,16 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLACE, PLAYER, Layout
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import (
+from openfelt.measure.holdem.flop import FixedStrategy, StreetStrategy
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.rules import RULES
+from openfelt.solve.vector.betting_lines import (
     BettingLines,
     LineShares,
     betting_lines,
     line_shares,
     street_of,
 )
-from openfelt.measure.holdem.flop import FixedStrategy, StreetStrategy
-from openfelt.policy.holdem import HoldemPolicy
-from openfelt.policy.rules import RULES
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 
 from openfelt.cards.deck import CARDS, PAIR_CARDS
 from openfelt.core.jit import Floats, Ints, kernel, part
-from openfelt.measure.holdem.betting_lines import LANES, LINES
+from openfelt.solve.vector.betting_lines import LANES, LINES
 
 Three: TypeAlias = tuple[float, float, float]
 Four: TypeAlias = tuple[float, float, float, float]
@@ -159,8 +159,6 @@ def show_down(hands: Hands, work: StreetWorkspace) -> None:
 # its actions, where the reach of a fold is the reach before the decision minus that of the call and of the
 # raise. So `paid` is multiplied by the first of these and subtracted for the other two, each term on the line
 # of its `met`.
-
-LEAST: Any = np.float32(-1e30)  # below every value
 
 
 @part

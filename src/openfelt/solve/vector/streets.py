@@ -38,7 +38,7 @@ class Street(NamedTuple):
     decision: Ints  # [nodes] the number of a decision among those of its player, else -1
     next_root: Longs  # [roots, exits] the root of the next street
     edge: Longs  # [roots, nodes] first edge of a decision, counted from the first of its player and street
-    won: Floats  # [roots, nodes, 2] chips that a player wins if the hand ends: at a showdown with the better hand
+    won: Floats  # [roots, nodes, 2] chips that a player wins if the hand ends here (by the better hand)
 
 
 def street_tables(tree: BettingTree) -> tuple[Street, ...]:

@@ -20,15 +20,16 @@ from openfelt.core.cuda import gpu_faults, is_simulated, new_queue, to_gpu, zero
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import FIRST, LANES, LINES
 from openfelt.measure.holdem.flop import stages_of
 from openfelt.measure.holdem.flop_solver import FlopValues, Task, by_class, reach_at_flop
 from openfelt.measure.holdem.gpu.flop_and_turn import add_images, add_leaks, come_up, deal, go_down, sum_parts
-from openfelt.measure.holdem.gpu.plan import packed, plan_shape
-from openfelt.measure.holdem.gpu.river import StreetTables, solve_river, terms_of
-from openfelt.measure.holdem.gpu.river_lists import sync_warp
-from openfelt.measure.holdem.gpu.river_squares import ROOM, order_river, words_of
+from openfelt.measure.holdem.gpu.river import StreetTables, solve_river
 from openfelt.measure.holdem.player import fixed_strategy
+from openfelt.solve.vector.betting_lines import FIRST, LANES, LINES
+from openfelt.solve.vector.gpu.plan import packed, plan_shape
+from openfelt.solve.vector.gpu.river_lists import sync_warp
+from openfelt.solve.vector.gpu.river_squares import ROOM, order_river, words_of
+from openfelt.solve.vector.gpu.terms import terms_of
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets

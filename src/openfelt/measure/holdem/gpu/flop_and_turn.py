@@ -10,10 +10,11 @@ from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import LINES
-from openfelt.measure.holdem.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
-from openfelt.measure.holdem.gpu.river import PAID, StreetTables
+from openfelt.measure.holdem.gpu.river import StreetTables
 from openfelt.measure.holdem.street import raise_sequence, whole_street
+from openfelt.solve.vector.betting_lines import LINES
+from openfelt.solve.vector.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
+from openfelt.solve.vector.gpu.terms import PAID
 
 OPENS = True  # whether we act first; set when a kernel is built
 

@@ -12,20 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openfelt.cards.boards import PERMUTATIONS
 from openfelt.cards.deck import PAIR
 from openfelt.core.cuda_build import cuda
-from openfelt.core.jit import Floats
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import LINES, StreetLines
-from openfelt.measure.holdem.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
-from openfelt.measure.holdem.gpu.river_lists import add_up, enter, look_up
-from openfelt.measure.holdem.gpu.river_squares import (
+from openfelt.measure.holdem.street import back, whole_street
+from openfelt.solve.vector.betting_lines import LINES
+from openfelt.solve.vector.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
+from openfelt.solve.vector.gpu.river_lists import add_up, enter, look_up
+from openfelt.solve.vector.gpu.river_squares import (
     ALL_HANDS,
     FOUR,
     HALF_BITS,
     HANDS,
-    KIND_WORD,
     KINDS,
     LIVE_WORD,
     OUR_WORD,
@@ -33,53 +31,39 @@ from openfelt.measure.holdem.gpu.river_squares import (
     PLAIN,
     ROOM,
     ROOM_APART,
-    SIDE_WORDS,
     SQUARE_RANKS,
     SQUARES,
+    SUITS_AS,
     TABLE,
     THEIR_WORD,
     THREE,
     TWO_TABLES,
     U,
+    bucket_of,
     bucket_word,
-    kind_counts,
+    is_needed,
     kind_of,
+    position,
     words_of,
 )
-from openfelt.measure.holdem.street import LEAST, back, whole_street
+from openfelt.solve.vector.gpu.terms import (
+    ALL_TERMS,
+    LEAST,
+    PAID,
+    PAID_ASIDE,
+    PAID_LAST,
+    PAID_NEXT,
+    POT,
+    TERMS,
+)
 
 SINGLE = np.dtype(np.float32)  # in the form that the simulator accepts
-SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
 
 # These are set when the kernel is built.
 ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None in the simulator
 OPENS = True  # whether we act first
 BEST = True  # whether we play a best response, or a fixed strategy
 FITS = True  # whether the opponent's shares at a root fit into the shared memory of a block
-
-POT, PAID, PAID_NEXT, PAID_LAST, PAID_ASIDE = range(5)
-TERMS = 5
-ALL_TERMS = LINES * TERMS
-
-
-def terms_of(lines: StreetLines, opens: bool) -> Floats:
-    """[roots, lines, TERMS] the pot of each line, and the terms of `back`.
-
-    These are what was paid before the line's last bet, before the next one, and before the one that it
-    raised. If both players check, the next one is the first bet of the raise sequence that we begin. If we
-    open, that bet is also faced by hands that the opponent would have bet: PAID_ASIDE.
-    """
-    terms = np.zeros((lines.pot.shape[1], LINES, TERMS))
-    terms[:, :, POT], terms[:, :, PAID] = lines.pot.T, lines.paid.T
-    first = 1 + MOST_BETS if opens else 1
-    for line in range(1, LINES):
-        bet = (line - 1) % MOST_BETS + 1
-        terms[:, line, PAID_NEXT] = lines.paid[line + 1] if bet < MOST_BETS else 0.0
-        terms[:, line, PAID_LAST] = lines.paid[line - 1] if bet > 1 else 0.0
-    terms[:, 0, PAID_NEXT] = lines.paid[first]
-    if opens:
-        terms[:, 1, PAID_ASIDE] = lines.paid[first]
-    return terms
 
 
 class StreetTables(NamedTuple):
@@ -133,20 +117,13 @@ def solve_river(
             for image in range(plan[RIVER_FIRST, U(river)], plan[RIVER_FIRST, U(river + 1)]):
                 order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
                 for hand in range(HANDS):  # independent loads, so that none waits for another
-                    before[hand] = worth[_place(order, fact, hand) + thread]
+                    before[hand] = worth[position(order, fact, hand) + thread]
                 for hand in range(HANDS):
-                    worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
+                    worth[position(order, fact, hand) + thread] = before[hand] + hold[hand]
     for seat in range(HANDS):
         one, two = U(4) * ranks[0] + U(seat // 4), U(4) * ranks[1] + U(seat % 4)
         if one != two:
             values[turn, root, U(PAIR[one, two])] = chance * worth[U(seat * ROOM) + thread]
-
-
-def _place(order: Any, fact: Any, hand: int) -> Any:
-    """The position of a hand of a river after a permutation of suits."""
-    one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
-    two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
-    return (U(4) * one + two) * ROOM_APART
 
 
 def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
@@ -157,11 +134,11 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
     for word in range(LIVE_WORD):
-        if _is_needed(word, board):
+        if is_needed(word, board):
             square[word] = words[first + U(word * ROOM)]
     lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
     for kind in range(1 if board == PLAIN else KINDS):
-        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), (0, 3, 12, 15)[kind])
+        buckets[kind] = bucket_of(words, first + U(THEIR_WORD * ROOM), (0, 3, 12, 15)[kind])
     for hand in range(HANDS):
         hold[hand] = zero if OPENS or not BEST else LEAST
         aside[hand] = LEAST if OPENS else zero
@@ -180,7 +157,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
                         own[hand] = reach[hand] * part
         else:
             for hand in range(HANDS):
-                bucket = _bucket(words, first + U(THEIR_WORD * ROOM), hand)
+                bucket = bucket_of(words, first + U(THEIR_WORD * ROOM), hand)
                 own[hand] = reach[hand] * _share(street, shares, root, bucket, line)
         if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
@@ -193,7 +170,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
             _respond(line, terms, call, met, hold, aside)
         else:
             for hand in range(HANDS):
-                bucket = _bucket(words, first + U(OUR_WORD * ROOM), hand)
+                bucket = bucket_of(words, first + U(OUR_WORD * ROOM), hand)
                 won = street.own_share[root, bucket, line] * call[hand]
                 hold[hand] += won + street.own_folds[root, bucket, line] * met[hand]
     for hand in range(HANDS):
@@ -212,23 +189,10 @@ def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
             if lives >> U(hand) & U(1):
                 one = U(4) * ranks[0] + (fact + U(1 + hand // 4) & U(3))
                 two = U(4) * ranks[1] + (fact + U(1 + hand % 4) & U(3))
-                # `_bucket` and `_share` inlined: calling them this often is slow in the simulator.
+                # `bucket_of` and `_share` inlined: calling them this often is slow in the simulator.
                 bucket = words[at + U(hand // 2 * ROOM)] >> U(16 * (hand % 2)) & HALF_BITS
                 share = shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
                 own[hand] += reach[U(part) * turns + turn, root, U(PAIR[one, two])] * share
-
-
-def _is_needed(word: int, board: int) -> Any:
-    """Whether a word is needed on a board of this kind."""
-    if word >= KIND_WORD:
-        return kind_counts(word - KIND_WORD, board)
-    return word % SIDE_WORDS == 0 or board == FOUR or (board == THREE and word % SIDE_WORDS >= 2)
-
-
-def _bucket(words: Any, first: Any, hand: int) -> Any:
-    """The bucket of a hand."""
-    word = words[first + U(hand // 2 * ROOM)]
-    return word >> U(16) if hand & 1 else word & HALF_BITS
 
 
 def _share(street: StreetTables, shares: Any, root: Any, bucket: Any, line: Any) -> Any:

@@ -8,389 +8,376 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import hole_class
-from openfelt.cards.deck import FLOP, PAIRS, PREFLOP, RIVER, TURN
-from openfelt.cards.public_cards import Deck, Plan, plan_flop
-from openfelt.core.cuda import is_simulated, new_queue, to_gpu, zeros_on_gpu
+from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS, PREFLOP, RANKS, RIVER, TURN
+from openfelt.core.cuda import (
+    free_memory,
+    gpu_faults,
+    gpu_name,
+    is_simulated,
+    new_queue,
+    to_gpu,
+    zeros_on_gpu,
+)
 from openfelt.core.cuda_build import build_for_cuda, cuda
-from openfelt.core.jit import Floats, Ints, Longs
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, KIND, PLACE, BettingTree
-from openfelt.measure.holdem.betting_lines import FIRST, LINES, BettingLines, betting_lines
-from openfelt.measure.holdem.gpu import plan as rows_of_plan
-from openfelt.measure.holdem.gpu.river import terms_of
-from openfelt.measure.holdem.gpu.river_lists import sync_warp
-from openfelt.measure.holdem.gpu.river_squares import ROOM, WORDS, order_river
+from openfelt.games.holdem import MOST_BETS
+from openfelt.solve.vector.betting_lines import FIRST, LINES, BettingLines, betting_lines
 from openfelt.solve.vector.gpu import river, rows, streets
+from openfelt.solve.vector.gpu.packed_boards import pack_boards, table_shape
+from openfelt.solve.vector.gpu.river_lists import sync_warp
+from openfelt.solve.vector.gpu.river_squares import ROOM, WORDS, order_river
 from openfelt.solve.vector.gpu.rows import DECISIONS, ROW
-from openfelt.solve.vector.streets import street_tables
+from openfelt.solve.vector.gpu.terms import terms_of
+from openfelt.solve.vector.public_boards import PublicBoards
+from openfelt.solve.vector.streets import FOLD, street_tables
 
 REGISTERS = 128  # of a thread on the river
 THREADS = 256  # of a block on the other streets
 BLOCKS = 2_048  # that renew rows
-CLASSES = 169
+MARGIN = 1.05  # memory to require on the GPU, as a multiple of what the tables take
 
 
-class Boards:
-    """All flops and turns up to suits, with the rivers that can follow, to be drawn from."""
+class _Shared(NamedTuple):
+    """What both seats read, on the GPU."""
 
-    def __init__(self, deck: Deck) -> None:
-        self.deck = deck
-        self.plans: list[Plan] = [plan_flop(deck, flop) for flop in deck.flops]
-        weights, places = [], []
-        for number, (flop, plan) in enumerate(zip(deck.flops, self.plans, strict=True)):
-            weights.append(flop.multiplicity * np.diff(plan.turn_first))
-            places.append(np.stack([np.full(plan.turns, number), np.arange(plan.turns)], axis=1))
-        self.places = np.concatenate(places)  # [boards, 2] flop and turn
-        total = np.cumsum(np.concatenate(weights))
-        self.bounds = total / total[-1]
-        self.most_rivers = deck.size - 4
-
-    def draw(self, generator: np.random.Generator, count: int) -> Longs:
-        """Numbers of random boards."""
-        return np.searchsorted(self.bounds, generator.random(count), side="right")
-
-    def pack(self, chosen: Longs) -> tuple[Ints, int]:
-        """The plan of these boards for kernels, and how many rivers they have."""
-        count, most = len(chosen), self.most_rivers
-        table = np.zeros((rows_of_plan.RIVER_AS + 1, max(count * (most + 1), 3 * count) + 1), np.int32)
-        total = images = 0
-        for board, (number, turn) in enumerate(self.places[chosen]):
-            flop, plan = self.deck.flops[number], self.plans[number]
-            table[rows_of_plan.CARDS, 3 * board : 3 * board + 3] = flop.cards
-            for row, values in ((rows_of_plan.NUMBER, plan.number), (rows_of_plan.THROUGH, plan.through)):
-                table[row, board], table[row, count + board] = values[0], values[1 + turn]
-            table[rows_of_plan.TURN, board] = plan.turn[turn]
-            first, last = plan.of_turn[turn], plan.of_turn[turn + 1]
-            into, after = (
-                slice(total, total + last - first),
-                slice(1 + plan.turns + first, 1 + plan.turns + last),
-            )
-            table[rows_of_plan.RIVER, into] = plan.river[first:last]
-            table[rows_of_plan.RIVER_TURN, into] = board
-            table[rows_of_plan.RIVER_NUMBER, into] = plan.number[after]
-            table[rows_of_plan.RIVER_THROUGH, into] = plan.through[after]
-            begin, end = plan.river_first[first], plan.river_first[last]
-            table[rows_of_plan.RIVER_FIRST, into] = images + plan.river_first[first:last] - begin
-            table[rows_of_plan.RIVER_AS, images : images + end - begin] = plan.river_as[begin:end]
-            total, images = total + last - first, images + end - begin
-            table[rows_of_plan.OF_TURN, board + 1] = total
-        table[rows_of_plan.RIVER_FIRST, total] = images
-        return table, int(total)
+    live: Any
+    flop: Any  # [boards, 1326] buckets
+    turn: Any
+    river: Any  # [1, boards, 1326]
+    flop_rows: Any  # [flops, 1326] the opponent's
+    preflop_rows: tuple[Any, Any]  # [1326] ours, the opponent's
 
 
-class _Tables(NamedTuple):
-    """What a player has learned on a street, [roots, buckets, ...]."""
+class _Rows(NamedTuple):
+    """What we have learned on a street, [roots, buckets, ...]."""
 
     regrets: Any
     average: Any
     policy: Any
-    shares: Any
+    shares: Any  # of the lines
     came_by: Any  # [roots, buckets] our reach in this iteration
 
 
-class Shared(NamedTuple):
-    """What both seats read: the buckets of every hand, on the GPU."""
-
-    boards: Boards
-    live: Any
-    buckets: tuple[Any, ...]  # flop, turn [boards, 1326], river [1, boards, 1326]
-    trunk: Any  # [flops, 1326] the opponent's row of each hand
-    trunk_rows: int
-    preflop_rows: tuple[Any, Any]  # [1326] ours and the opponent's
-
-
-def share(tree: BettingTree, trunk: NDArray[Any], trunk_rows: int, deck: Deck) -> Shared:
-    """Copy the buckets of a tree to the GPU."""
+def gpu_learners(
+    tree: BettingTree,
+    boards: PublicBoards,
+    trunk_rows: tuple[Ints, Ints],
+    trunk_counts: tuple[int, int],
+    in_flight: int,
+) -> list[GpuLearner]:
+    """A learner for each seat; `in_flight` boards at a time."""
     tables = tree.abstraction.tables()
-    buckets = (to_gpu(np.asarray(tables.flop)), to_gpu(np.asarray(tables.turn)))
-    last = to_gpu(np.asarray(tables.river)[None])
-    return Shared(
-        Boards(deck),
-        to_gpu(deck.live),
-        (*buckets, last),
-        to_gpu(trunk),
-        trunk_rows,
-        (to_gpu(tables.preflop[0].astype(np.int32)), to_gpu(hole_class().astype(np.int32))),
-    )
+    _require_kinds(np.asarray(tables.river))
+    with gpu_faults():
+        shared = _Shared(
+            to_gpu(boards.deck.live),
+            to_gpu(np.asarray(tables.flop)),
+            to_gpu(np.asarray(tables.turn)),
+            to_gpu(np.asarray(tables.river)[None]),
+            to_gpu(trunk_rows[1]),
+            (to_gpu(tables.preflop[0].astype(np.int32)), to_gpu(trunk_rows[0])),
+        )
+        return [GpuLearner(tree, seat, boards, shared, trunk_counts, in_flight) for seat in range(2)]
 
 
 class GpuLearner:
-    """Learns in one seat, some boards at a time."""
+    """Learns in one seat."""
 
-    def __init__(self, tree: BettingTree, seat: int, shared: Shared, boards: int) -> None:
-        self.tree, self.seat, self.shared, self.boards = tree, seat, shared, boards
-        self.betting = betting = betting_lines(tree.most_bets)
-        self.roots = [lines.roots for lines in betting.streets]
-        self.queue, deck = new_queue(), shared.boards.deck
-        preflop, opens = street_tables(tree)[PREFLOP], seat == FIRST
-        self.street = to_gpu(preflop._replace(won=preflop.won.astype(np.float32)))
-        self.ends = int((preflop.player == -1).sum())
-        layout, other = tree.layout, 1 - seat
+    def __init__(
+        self,
+        tree: BettingTree,
+        seat: int,
+        boards: PublicBoards,
+        shared: _Shared,
+        trunk_counts: tuple[int, int],
+        in_flight: int,
+    ) -> None:
+        self._tree, self._seat, self._boards, self._shared = tree, seat, boards, shared
+        self._in_flight, self._queue = in_flight, new_queue()
+        self._betting = betting_lines(tree.most_bets)
+        self._roots = [lines.roots for lines in self._betting.streets]
+        layout, other, preflop = tree.layout, 1 - seat, street_tables(tree)[PREFLOP]
+        self._preflop = to_gpu(preflop._replace(won=preflop.won.astype(np.float32)))
+        self._folds = int((preflop.player == FOLD).sum())
         counts = [int(layout.buckets[street, seat]) for street in (FLOP, TURN, RIVER)]
-        self.tables = [
-            self._new_tables(roots, count) for roots, count in zip(self.roots, counts, strict=True)
+        self._require_memory(counts, trunk_counts[1])
+        self._rows = [_new_rows(*size) for size in zip(self._roots, counts, strict=True)]
+        self._trunk = zeros_on_gpu((self._roots[0], trunk_counts[1], ROW), np.float32)
+        sizes = [
+            (int(layout.buckets[PREFLOP, seat]), int(layout.edges[PREFLOP, seat])),
+            (trunk_counts[0], int(layout.edges[PREFLOP, other])),
         ]
-        self.trunk = zeros_on_gpu((self.roots[0], shared.trunk_rows, ROW), np.float32)
-        edges = [int(layout.edges[PREFLOP, player]) for player in (seat, other)]
-        self.preflop = [[zeros_on_gpu((CLASSES, each), np.float32) for _ in range(3)] for each in edges]
-        self.terms = [
-            [_single(terms_of(lines, first == FIRST)) for first in (seat, other)] for lines in betting.streets
+        # Before the flop, ours and the opponent's: regrets, average and policy [rows, edges].
+        self._before = [[zeros_on_gpu(size, np.float32) for _ in range(3)] for size in sizes]
+        self._terms = [
+            [to_gpu(terms_of(lines, player == FIRST).astype(np.float32)) for player in (seat, other)]
+            for lines in self._betting.streets
         ]
-        self.chance = np.float32(1.0 / (deck.size - 8))
-        self.won = zeros_on_gpu((2,), np.float64)
-        self._new_work(boards, boards * shared.boards.most_rivers)
-        ours, theirs = {"OPENS": opens, "BETS": tree.most_bets}, {"OPENS": not opens, "BETS": tree.most_bets}
-        self.respond_river, self.learn_river = (
-            _river_kernel(river.respond_river, **theirs, FEWER=tree.most_bets < 4),
-            _river_kernel(river.learn_river, **ours, FEWER=tree.most_bets < 4),
-        )
-        self.renew = _kernel(rows.renew, **ours)
-        self.deal, self.go_down = _kernel(streets.deal), _kernel(streets.go_down)
-        self.go_down_trunk = _kernel(streets.go_down_trunk, **theirs)
-        self.respond_turn = _kernel(streets.respond_turn, **theirs)
-        self.learn = _kernel(streets.learn_street, **ours), _kernel(streets.learn_street, **theirs)
-        both = (seat, other)
-        self.renew_preflop = [_kernel(streets.renew_preflop, PLAYER=player) for player in both]
-        self.down_preflop = [_kernel(streets.go_down_preflop, PLAYER=player) for player in both]
-        self.learn_preflop = [_kernel(streets.learn_preflop, PLAYER=player) for player in both]
-        self.order_river = _kernel(order_river, PARTS=1)
-        self.empty = zeros_on_gpu((0, 0), np.float32)
-        self._renew(np.float32(0.0))
+        self._chance = np.float32(1.0 / (boards.deck.size - 8))  # of a river, given both hands
+        self.won = zeros_on_gpu((2,), np.float64)  # chips by player, summed over all pairs of hands
+        self._new_work(in_flight)
+        self._build(seat == FIRST)
+        self._renew(0.0)
 
-    def _new_tables(self, roots: int, buckets: int) -> _Tables:
-        shapes = (ROW,), (ROW,), (ROW,), (LINES,), ()
-        return _Tables(*(zeros_on_gpu((roots, buckets, *rest), np.float32) for rest in shapes))
+    def _require_memory(self, counts: list[int], trunk: int) -> None:
+        places = sum(roots * count for roots, count in zip(self._roots, counts, strict=True))
+        rivers = self._in_flight * self._boards.rivers
+        needed = 4 * (places * (3 * ROW + LINES + 1) + self._roots[0] * trunk * ROW)
+        needed += 4 * rivers * (WORDS * ROOM + self._roots[2] * DECISIONS * ROOM)
+        needed += 4 * self._in_flight * PAIRS * (4 * sum(self._roots) + ROW * self._roots[0])
+        if MARGIN * needed > free_memory():
+            raise FeltError(
+                f"cfr-br needs {MARGIN * needed / 1e9:.1f} GB on the GPU for each seat; of {gpu_name()}'s "
+                f"memory {free_memory() / 1e9:.1f} GB are free. Use fewer buckets, or fewer in flight."
+            )
 
-    def _new_work(self, boards: int, rivers: int) -> None:
-        e1, e2, e3 = self.roots
+    def _new_work(self, boards: int) -> None:
+        e1, e2, e3 = self._roots
+        rivers = boards * self._boards.rivers
 
         def new(*shape: int) -> Any:
             return zeros_on_gpu((boards, *shape, PAIRS), np.float32)
 
-        self.bucket = zeros_on_gpu((3, boards, PAIRS), np.int32)
-        self.words = zeros_on_gpu((rivers * WORDS * ROOM,), np.uint32)
-        self.facts = zeros_on_gpu((rivers,), np.uint32)
-        self.choices = zeros_on_gpu((rivers * e3 * DECISIONS * ROOM,), np.uint32)
-        self.reach = [[new(e1), new(e2), new(e3)] for _ in range(2)]  # ours, the opponent's
-        self.values = [[new(e1), new(e2), new(e3)] for _ in range(2)]
-        self.fold_reach = [new(self.ends) for _ in range(2)]
-        self.trunk_policy = zeros_on_gpu((boards * e1, PAIRS, ROW), np.float32)
-        self.plan = zeros_on_gpu(self.shared.boards.pack(np.zeros(boards, np.int64))[0].shape, np.int32)
+        self._plan = zeros_on_gpu(table_shape(self._boards, boards), np.int32)
+        self._bucket = zeros_on_gpu((3, boards, PAIRS), np.int32)
+        self._words = zeros_on_gpu((rivers * WORDS * ROOM,), np.uint32)
+        self._facts = zeros_on_gpu((rivers,), np.uint32)
+        self._choices = zeros_on_gpu((rivers * e3 * DECISIONS * ROOM,), np.uint32)
+        # By player, ours and the opponent's, and street.
+        self._reach = [[new(e1), new(e2), new(e3)] for _ in range(2)]
+        self._values = [[new(e1), new(e2), new(e3)] for _ in range(2)]
+        self._fold_reach = [new(self._folds) for _ in range(2)]
+        self._trunk_policy = zeros_on_gpu((boards * e1, PAIRS, ROW), np.float32)
+        self._no_average = zeros_on_gpu((0, 0), np.float32)
+
+    def _build(self, opens: bool) -> None:
+        bets, fewer = self._tree.most_bets, self._tree.most_bets < MOST_BETS
+        ours, theirs = {"OPENS": opens, "BETS": bets}, {"OPENS": not opens, "BETS": bets}
+        self._respond_river = _river_kernel(river.respond_river, **theirs, FEWER=fewer)
+        self._learn_river = _river_kernel(river.learn_river, **ours, FEWER=fewer)
+        self._renew_rows = _kernel(rows.renew, **ours)
+        self._deal, self._go_down = _kernel(streets.deal), _kernel(streets.go_down)
+        self._go_down_trunk = _kernel(streets.go_down_trunk, **theirs)
+        self._respond_turn = _kernel(streets.respond_turn, **theirs)
+        self._learn_street = [_kernel(streets.learn_street, **how) for how in (ours, theirs)]
+        both = (self._seat, 1 - self._seat)
+        self._renew_preflop = [_kernel(streets.renew_preflop, PLAYER=player) for player in both]
+        self._go_down_preflop = [_kernel(streets.go_down_preflop, PLAYER=player) for player in both]
+        self._learn_preflop = [_kernel(streets.learn_preflop, PLAYER=player) for player in both]
+        self._order_river = _kernel(order_river, PARTS=1)
 
     def iterate(self, chosen: Longs, weight: float, averaged: float) -> None:
-        """Queue one iteration on these boards."""
-        shared, boards, (e1, e2, e3) = self.shared, self.boards, self.roots
-        plan, rivers = shared.boards.pack(chosen)
-        weights = np.float32(weight), np.float32(averaged)
-        self.plan.copy_to_device(plan, stream=self.queue)
-        run, bucket = self._run, [self.bucket[which] for which in range(3)]
-        run(self.deal, boards, shared.live, self.plan, *shared.buckets[:2], shared.trunk, self.bucket)
-        table = shared.buckets[2]
-        run(
-            self.order_river,
-            rivers,
-            shared.live,
-            self.plan,
-            table,
-            table,
-            self.words,
-            self.facts,
-            threads=ROOM,
-        )
-        ours, theirs = self.reach
-        for side in range(2):
-            policy = self.preflop[side][2]
-            into = self.reach[side][0], self.fold_reach[side]
-            run(
-                self.down_preflop[side],
-                boards,
-                self.street,
-                shared.preflop_rows[side],
-                bucket[0],
-                policy,
-                *into,
-            )
-        flop, turn, last = self.tables
-        run(self.go_down, boards * e1, bucket[0], flop.shares, ours[0], ours[1])
-        run(self.go_down, boards * e2, bucket[1], turn.shares, ours[1], ours[2])
-        run(self.go_down_trunk, boards * e1, bucket[2], self.trunk, theirs[0], self.trunk_policy, theirs[1])
-        mine, best = self.values
-        river_facts = self.plan, self.words, self.facts, e3, self.chance
-        run(
-            self.respond_river,
-            boards * e3,
-            *river_facts,
-            ours[2],
-            last.shares,
-            self.terms[2][1],
-            last.came_by,
-            self.choices,
-            best[2],
-            threads=ROOM,
-        )
-        run(
-            self.respond_turn,
-            boards * e2,
-            bucket[1],
-            self.terms[1][1],
-            ours[2],
-            best[2],
-            theirs[1],
-            best[1],
-            theirs[2],
-        )
-        run(
-            self.learn_river,
-            boards * e3,
-            *river_facts,
-            weights[0] * self.chance,
-            theirs[2],
-            last.policy,
-            self.terms[2][0],
-            self.choices,
-            last.regrets,
-            mine[2],
-            threads=ROOM,
-        )
-        run(
-            self.learn[0],
-            boards * e2,
-            bucket[1],
-            bucket[1],
-            0,
-            self.terms[1][0],
-            theirs[2],
-            mine[2],
-            turn.policy,
-            weights[0],
-            turn.regrets,
-            ours[1],
-            turn.came_by,
-            mine[1],
-        )
-        run(
-            self.learn[0],
-            boards * e1,
-            bucket[0],
-            bucket[0],
-            0,
-            self.terms[0][0],
-            theirs[1],
-            mine[1],
-            flop.policy,
-            weights[0],
-            flop.regrets,
-            ours[0],
-            flop.came_by,
-            mine[0],
-        )
-        run(
-            self.learn[1],
-            boards * e1,
-            bucket[0],
-            bucket[2],
-            boards,
-            self.terms[0][1],
-            ours[1],
-            best[1],
-            self.trunk_policy,
-            weights[0],
-            self.trunk,
-            theirs[0],
-            self.empty,
-            best[0],
-        )
-        for side in range(2):
-            regrets, _, policy = self.preflop[side]
-            run(
-                self.learn_preflop[side],
-                boards,
-                self.street,
-                shared.preflop_rows[side],
-                bucket[0],
-                self.fold_reach[1 - side],
-                self.values[side][0],
-                policy,
-                weights[0],
-                regrets,
-                self.won[side : side + 1],
-            )
-        self._renew(weights[1])
+        """Queue an iteration on these boards, at most `in_flight`, with its weights."""
+        with gpu_faults():
+            self._begin(chosen)
+            self._reach_rivers(len(chosen))
+            self._respond(len(chosen))
+            self._learn(len(chosen), np.float32(weight))
+            self._renew(averaged)
 
-    def _renew(self, weight: Any) -> None:
-        for table in self.tables:
-            rows_of = table.regrets.shape[0] * table.regrets.shape[1]
-            blocks = 1 if is_simulated() else min(BLOCKS, -(-rows_of // THREADS))
-            self._run(
-                self.renew,
-                blocks,
-                table.regrets,
-                table.average,
-                table.came_by,
-                weight,
-                table.policy,
-                table.shares,
-            )
+    def _begin(self, chosen: Longs) -> None:
+        """Deal the boards."""
+        shared, (plan, rivers) = self._shared, pack_boards(self._boards, chosen, self._in_flight)
+        self._plan.copy_to_device(plan, stream=self._queue)
+        tables = shared.flop, shared.turn, shared.flop_rows
+        self._run(self._deal, len(chosen), shared.live, self._plan, *tables, self._bucket)
+        arguments = shared.live, self._plan, shared.river, shared.river, self._words, self._facts
+        self._run(self._order_river, rivers, *arguments, threads=ROOM)
+
+    def _reach_rivers(self, boards: int) -> None:
+        """Our reach of the river, and the opponent's of the turn."""
+        (e1, e2, _), (ours, theirs), shared = self._roots, self._reach, self._shared
         for side in range(2):
-            regrets, average, policy = self.preflop[side]
+            policy, into = self._before[side][2], (self._reach[side][0], self._fold_reach[side])
+            row = shared.preflop_rows[side]
+            self._run(self._go_down_preflop[side], boards, self._preflop, row, self._bucket[0], policy, *into)
+        flop, turn, _ = self._rows
+        self._run(self._go_down, boards * e1, self._bucket[0], flop.shares, ours[0], ours[1])
+        self._run(self._go_down, boards * e2, self._bucket[1], turn.shares, ours[1], ours[2])
+        arguments = self._bucket[2], self._trunk, theirs[0], self._trunk_policy, theirs[1]
+        self._run(self._go_down_trunk, boards * e1, *arguments)
+
+    def _respond(self, boards: int) -> None:
+        """The opponent's best response from the turn on."""
+        (_, e2, e3), (ours, theirs), (_, best), last = self._roots, self._reach, self._values, self._rows[2]
+        self._run(
+            self._respond_river,
+            boards * e3,
+            *(self._plan, self._words, self._facts, e3, self._chance, ours[2], last.shares),
+            *(self._terms[2][1], last.came_by, self._choices, best[2]),
+            threads=ROOM,
+        )
+        arguments = self._terms[1][1], ours[2], best[2], theirs[1], best[1], theirs[2]
+        self._run(self._respond_turn, boards * e2, self._bucket[1], *arguments)
+
+    def _learn(self, boards: int, weight: np.float32) -> None:
+        """Our values against it; both players' regrets."""
+        (e1, e2, e3), (ours, theirs), (own, best) = self._roots, self._reach, self._values
+        flop, turn, last = self._rows
+        self._run(
+            self._learn_river,
+            boards * e3,
+            *(self._plan, self._words, self._facts, e3, self._chance, weight * self._chance, theirs[2]),
+            *(last.policy, self._terms[2][0], self._choices, last.regrets, own[2]),
+            threads=ROOM,
+        )
+        bucket = self._bucket
+        self._run(
+            self._learn_street[0],
+            boards * e2,
+            *(bucket[1], bucket[1], 0, self._terms[1][0], theirs[2], own[2], turn.policy, weight),
+            *(turn.regrets, ours[1], turn.came_by, own[1]),
+        )
+        self._run(
+            self._learn_street[0],
+            boards * e1,
+            *(bucket[0], bucket[0], 0, self._terms[0][0], theirs[1], own[1], flop.policy, weight),
+            *(flop.regrets, ours[0], flop.came_by, own[0]),
+        )
+        self._run(
+            self._learn_street[1],
+            boards * e1,
+            *(bucket[0], bucket[2], boards, self._terms[0][1], ours[1], best[1], self._trunk_policy, weight),
+            *(self._trunk, theirs[0], self._no_average, best[0]),
+        )
+        for side in range(2):
+            regrets, _, policy = self._before[side]
             self._run(
-                self.renew_preflop[side],
-                -(-CLASSES // THREADS),
-                self.street,
-                regrets,
-                average,
-                weight,
-                policy,
+                self._learn_preflop[side],
+                boards,
+                *(self._preflop, self._shared.preflop_rows[side], bucket[0], self._fold_reach[1 - side]),
+                *(self._values[side][0], policy, weight, regrets, self.won[side : side + 1]),
             )
 
-    def slots(self, which: str) -> list[tuple[int, Floats]]:
-        """By street, the first slot of our seat and its numbers, in the layout of the tree."""
-        layout, found = self.tree.layout, []
-        place = {"regrets": 0, "average": 1, "policy": 2}[which]
-        found.append(
-            (
-                int(layout.slot_base[PREFLOP, self.seat]),
-                self.preflop[0][place].copy_to_host(stream=self.queue).astype(np.float64).ravel(),
-            )
-        )
-        for street, table in zip((FLOP, TURN, RIVER), self.tables, strict=True):
-            rows_found = getattr(table, which).copy_to_host(stream=self.queue)
-            numbers = to_layout(self.tree, self.betting, street, self.seat, rows_found)
-            found.append((int(layout.slot_base[street, self.seat]), numbers))
-        return found
+    def _renew(self, averaged: float) -> None:
+        """Add the policies to the averages, and match the regrets again."""
+        for table, street in zip(self._rows, (FLOP, TURN, RIVER), strict=True):
+            blocks = -(-table.regrets.shape[0] * table.regrets.shape[1] // THREADS)
+            weight = np.float32(averaged) * (self._chance if street == RIVER else np.float32(1.0))
+            arguments = table.regrets, table.average, table.came_by, weight, table.policy, table.shares
+            self._run(self._renew_rows, 1 if is_simulated() else min(BLOCKS, blocks), *arguments)
+        for side in range(2):
+            regrets, average, policy = self._before[side]
+            blocks, weight = -(-regrets.shape[0] // THREADS), np.float32(averaged)
+            self._run(self._renew_preflop[side], blocks, self._preflop, regrets, average, weight, policy)
+
+    def wait(self) -> None:
+        """Wait for the GPU."""
+        with gpu_faults():
+            self._queue.synchronize()
+
+    def fetch(self, regrets: Floats, average: Floats, trunk: list[Floats]) -> None:
+        """Copy what was learned into our seat's slots of two tables, and the opponent's regrets."""
+        with gpu_faults():
+            for place, table in enumerate((regrets, average)):
+                self._slots(table, PREFLOP)[...] = self._before[0][place].copy_to_host(stream=self._queue)
+                for street, here in zip((FLOP, TURN, RIVER), self._rows, strict=True):
+                    there = here[place].copy_to_host(stream=self._queue)
+                    from_rows(self._edges(street, self._seat), there, self._slots(table, street))
+            trunk[0][...] = self._before[1][0].copy_to_host(stream=self._queue)
+            there = self._trunk.copy_to_host(stream=self._queue)
+            from_rows(self._edges(FLOP, 1 - self._seat), there, trunk[1])
+
+    def load(self, regrets: Floats, average: Floats, trunk: list[Floats]) -> None:
+        """Continue with other tables."""
+        with gpu_faults():
+            for place, table in enumerate((regrets, average)):
+                self._before[0][place].copy_to_device(_single(self._slots(table, PREFLOP)))
+                for street, here in zip((FLOP, TURN, RIVER), self._rows, strict=True):
+                    edges = self._edges(street, self._seat)
+                    here[place].copy_to_device(to_rows(edges, self._slots(table, street)))
+            self._before[1][0].copy_to_device(_single(trunk[0]))
+            self._trunk.copy_to_device(to_rows(self._edges(FLOP, 1 - self._seat), trunk[1]))
+            self._renew(0.0)
+
+    def _slots(self, table: Floats, street: int) -> Floats:
+        """[buckets, edges] our slots of a street."""
+        layout, place = self._tree.layout, (street, self._seat)
+        base, count, edges = (int(each[place]) for each in (layout.slot_base, layout.buckets, layout.edges))
+        return table[base : base + count * edges].reshape(count, edges)
+
+    def _edges(self, street: int, player: int) -> Longs:
+        return edges_of_rows(self._tree, self._betting, street, player)
 
     def _run(self, kernel: Any, blocks: int, *arguments: Any, threads: int = THREADS) -> None:
         few = threads == THREADS and is_simulated()
-        kernel[blocks, 32 if few else threads, self.queue](*arguments)
+        kernel[blocks, 32 if few else threads, self._queue](*arguments)
 
 
-def own_decisions(betting: BettingLines, street: int, seat: int) -> Longs:
-    """[DECISIONS, roots] the nodes of a player's decisions, -1 where there is none."""
+def edges_of_rows(tree: BettingTree, betting: BettingLines, street: int, player: int) -> Longs:
+    """[roots, ROW] the edge at each place of a row, counted from the player's first of the street, or -1."""
     nodes = betting.decisions[street - FLOP]
-    first = 0 if seat == FIRST else 1
-    lines = (1, 3, 6, 8) if seat == FIRST else (2, 4, 5, 7)
-    return nodes[[first, *(1 + line for line in lines)]]
-
-
-def to_layout(tree: BettingTree, betting: BettingLines, street: int, seat: int, table: Any) -> Floats:
-    """Numbers [roots, buckets, ROW] in the order of the tree's slots."""
-    layout = tree.layout
-    edges, buckets = int(layout.edges[street, seat]), int(layout.buckets[street, seat])
-    found = np.zeros((buckets, edges))
-    for decision, nodes in enumerate(own_decisions(betting, street, seat)):
-        for root, node in enumerate(nodes):
+    lines = (1, 3, 6, 8) if player == FIRST else (2, 4, 5, 7)  # whose bets the player answers
+    found = np.full((nodes.shape[1], ROW), -1)
+    for decision, which in enumerate((0 if player == FIRST else 1, *(1 + line for line in lines))):
+        for root, node in enumerate(nodes[which]):
             if node >= 0:
-                edge = int(betting.node[node, PLACE] - layout.first_edge[street, seat])
-                for action in range(int(betting.node[node, KIND]) & ACTIONS_MASK):
-                    found[:, edge + action] = table[root, :, 3 * decision + action]
-    return found.ravel()
+                edge = int(betting.node[node, PLACE] - tree.layout.first_edge[street, player])
+                actions = int(betting.node[node, KIND]) & ACTIONS_MASK
+                found[root, 3 * decision : 3 * decision + actions] = range(edge, edge + actions)
+    return found
+
+
+def from_rows(edges: Longs, table: NDArray[np.float32], into: Floats) -> None:
+    """Write rows [roots, buckets, ROW] to slots [buckets, edges]."""
+    root, place = np.nonzero(edges >= 0)
+    into[:, edges[root, place]] = table[root, :, place].T
+
+
+def to_rows(edges: Longs, slots: Floats) -> NDArray[np.float32]:
+    """Rows [roots, buckets, ROW] from slots [buckets, edges]."""
+    table = np.zeros((len(edges), len(slots), ROW), np.float32)
+    root, place = np.nonzero(edges >= 0)
+    table[root, :, place] = slots[:, edges[root, place]].T
+    return table
+
+
+def _require_kinds(table: NDArray[Any]) -> None:
+    """Raise unless hands of the same ranks and flush suit are in the same bucket on each river."""
+    from openfelt.cards.boards import board_set
+
+    if not _kinds_agree(board_set(5).cards(), table):
+        raise FeltError(
+            "On a GPU cfr-br needs buckets in which hands of the same ranks, alike in which of their cards "
+            "have the flush suit, are together on every river."
+        )
+
+
+@kernel
+def _kinds_agree(cards: Longs, table: NDArray[Any]) -> bool:
+    seen = np.empty((len(RANKS), len(RANKS), 4), np.int64)
+    suits, on_board = np.empty(4, np.int64), np.empty(52, np.bool_)
+    for board in range(len(cards)):
+        seen[:], suits[:], on_board[:] = -1, 0, False
+        for card in cards[board]:
+            suits[card % 4] += 1
+            on_board[card] = True
+        for pair in range(PAIRS):
+            low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
+            if on_board[low] or on_board[high]:
+                continue
+            kind = 2 * (suits[low % 4] >= 3) + (suits[high % 4] >= 3)
+            if low // 4 == high // 4 and kind == 2:
+                kind = 1
+            before = seen[low // 4, high // 4, kind]
+            if before >= 0 and before != table[board, pair]:
+                return False
+            seen[low // 4, high // 4, kind] = table[board, pair]
+    return True
+
+
+def _new_rows(roots: int, buckets: int) -> _Rows:
+    shapes = (ROW,), (ROW,), (ROW,), (LINES,), ()
+    return _Rows(*(zeros_on_gpu((roots, buckets, *rest), np.float32) for rest in shapes))
 
 
 @cache
-def _river_kernel(kernel: Any, **constants: Any) -> Any:
+def _river_kernel(source: Any, **constants: Any) -> Any:
     if is_simulated():
-        return build_for_cuda(kernel, {sync_warp: _sync_block}, 0, constants | {"ALIGNED": None})
-    return build_for_cuda(kernel, {}, REGISTERS, constants)
+        return build_for_cuda(source, {sync_warp: _sync_block}, 0, constants | {"ALIGNED": None})
+    return build_for_cuda(source, {}, REGISTERS, constants)
 
 
 def _sync_block() -> None:
@@ -398,9 +385,9 @@ def _sync_block() -> None:
 
 
 @cache
-def _kernel(kernel: Any, **constants: Any) -> Any:
-    return build_for_cuda(kernel, {}, constants=constants)
+def _kernel(source: Any, **constants: Any) -> Any:
+    return build_for_cuda(source, {}, constants=constants)
 
 
-def _single(table: Floats) -> Any:
-    return to_gpu(table.astype(np.float32))
+def _single(table: Floats) -> NDArray[np.float32]:
+    return np.ascontiguousarray(table, np.float32)

@@ -1,4 +1,4 @@
-"""The river of CFR-BR on a GPU, twice for each board: the opponent's best response, and what we learn from it.
+"""The river of CFR-BR on a GPU, twice for each board: the opponent's best response, then what we learn.
 
 As in `measure/holdem/gpu/river.py` a block of threads computes each board and root, and a thread each square
 of hole cards. Our hands of one kind in a square must have the same bucket on a river.
@@ -13,23 +13,10 @@ import numpy as np
 from openfelt.cards.deck import PAIR
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import LINES
-from openfelt.measure.holdem.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
-from openfelt.measure.holdem.gpu.river import (
-    ALL_TERMS,
-    PAID,
-    PAID_ASIDE,
-    PAID_LAST,
-    PAID_NEXT,
-    POT,
-    SUITS_AS,
-    TERMS,
-    _bucket,
-    _is_needed,
-    _place,
-)
-from openfelt.measure.holdem.gpu.river_lists import add_up, enter, look_up
-from openfelt.measure.holdem.gpu.river_squares import (
+from openfelt.solve.vector.betting_lines import LINES
+from openfelt.solve.vector.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
+from openfelt.solve.vector.gpu.river_lists import add_up, enter, look_up
+from openfelt.solve.vector.gpu.river_squares import (
     ALL_HANDS,
     FOUR,
     HANDS,
@@ -40,16 +27,29 @@ from openfelt.measure.holdem.gpu.river_squares import (
     ROOM_APART,
     SQUARE_RANKS,
     SQUARES,
+    SUITS_AS,
     TABLE,
     THEIR_WORD,
     THREE,
     TWO_TABLES,
     WORDS,
     U,
+    bucket_of,
+    is_needed,
     kind_of,
+    position,
 )
-from openfelt.measure.holdem.street import LEAST
 from openfelt.solve.vector.gpu.rows import DECISIONS, answers
+from openfelt.solve.vector.gpu.terms import (
+    ALL_TERMS,
+    LEAST,
+    PAID,
+    PAID_ASIDE,
+    PAID_LAST,
+    PAID_NEXT,
+    POT,
+    TERMS,
+)
 
 # These are set when a kernel is built.
 ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None in the simulator
@@ -185,9 +185,9 @@ def _add_images(plan: Any, river: Any, fact: Any, thread: Any, worth: Any, hold:
     for image in range(plan[RIVER_FIRST, river], plan[RIVER_FIRST, river + U(1)]):
         order = SUITS_AS[U(plan[RIVER_AS, U(image)])]
         for hand in range(HANDS):  # independent loads, so that none waits for another
-            before[hand] = worth[_place(order, fact, hand) + thread]
+            before[hand] = worth[position(order, fact, hand) + thread]
         for hand in range(HANDS):
-            worth[_place(order, fact, hand) + thread] = before[hand] + hold[hand]
+            worth[position(order, fact, hand) + thread] = before[hand] + hold[hand]
 
 
 def _images(plan: Any, river: Any, ranks: Any) -> Any:
@@ -205,11 +205,11 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
     for word in range(LIVE_WORD):
-        if _is_needed(word, board):
+        if is_needed(word, board):
             square[word] = words[first + U(word * ROOM)]
     lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
     for kind in range(1 if board == PLAIN else KINDS):
-        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
+        buckets[kind] = bucket_of(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
     for hand in range(HANDS):
         hold[hand] = zero if OPENS else LEAST
         aside[hand] = LEAST if OPENS else zero
@@ -303,11 +303,11 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     reach, square = cuda.local.array(HANDS, np.float32), cuda.local.array(LIVE_WORD, np.uint32)
     for word in range(LIVE_WORD):
-        if _is_needed(word, board):
+        if is_needed(word, board):
             square[word] = words[first + U(word * ROOM)]
     lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
     for kind in range(1 if board == PLAIN else KINDS):
-        buckets[kind] = _bucket(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
+        buckets[kind] = bucket_of(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
     for hand in range(HANDS):
         hold[hand] = aside[hand] = zero
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))

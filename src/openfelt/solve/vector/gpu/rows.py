@@ -1,8 +1,8 @@
 """What a player has learned at a root of a street after the flop: rows of 16 numbers.
 
-A player has five decisions on a street (`betting_lines.py`): its first one, check or bet, and the bets that it
-answers, two in each raise sequence. Action a of decision d is at 3 d + a of the row. The decision that answers
-the bet of line l is number 1 + (l - 1) // 2, whichever player answers it.
+A player has five decisions on a street (`betting_lines.py`): its first one, check or bet, and the bets that
+it answers, two in each raise sequence. Action a of decision d is at 3 d + a of the row. The decision that
+answers the bet of line l is number 1 + (l - 1) // 2, whichever player answers it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import LINES
+from openfelt.solve.vector.betting_lines import LINES
 
 ROW, DECISIONS = 16, 5
 

@@ -14,10 +14,10 @@ from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.betting_lines import LINES
-from openfelt.measure.holdem.gpu.plan import CARDS, NUMBER, THROUGH, TURN
-from openfelt.measure.holdem.gpu.river import PAID, PAID_ASIDE, PAID_LAST, PAID_NEXT
+from openfelt.solve.vector.betting_lines import LINES
+from openfelt.solve.vector.gpu.plan import CARDS, NUMBER, THROUGH, TURN
 from openfelt.solve.vector.gpu.rows import DECISIONS, answers, match_row, share_lines
+from openfelt.solve.vector.gpu.terms import PAID, PAID_ASIDE, PAID_LAST, PAID_NEXT
 from openfelt.solve.vector.streets import EXIT
 
 # These are set when a kernel is built.

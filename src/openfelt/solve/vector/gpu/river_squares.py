@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from openfelt.cards.boards import PERMUTED_PAIR
+from openfelt.cards.boards import PERMUTATIONS, PERMUTED_PAIR
 from openfelt.cards.deck import PAIR, RANKS
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.cuda_build import cuda
-from openfelt.measure.holdem.gpu.plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
+from openfelt.solve.vector.gpu.plan import CARDS, RIVER, RIVER_NUMBER, RIVER_THROUGH, RIVER_TURN, TURN
 
 PARTS = 1  # of the opponent, which may play a mixture; set when kernels are built
 
@@ -67,6 +67,7 @@ ALL_HANDS, ALL_KINDS, TWO_TABLES = HANDS * ROOM, KINDS * SQUARES, 2 * TABLE
 
 # Indices are unsigned 32-bit numbers: signed ones would be tested for being negative (counted from the end).
 U: Any = np.uint32
+SUITS_AS = PERMUTATIONS.astype(np.uint32) @ np.array([1, 4, 16, 64], np.uint32)  # two bits a suit
 BYTE, TEN_BITS, HALF_BITS = U(255), U(1023), U(65535)
 ROOM_APART = U(ROOM)
 
@@ -95,7 +96,9 @@ def order_river(live: Any, plan: Any, theirs: Any, ours: Any, words: Any, facts:
     for suit in range(4):
         count[suit] = 0
     for place in range(5):
-        card = plan[CARDS, 3 * turn + place] if place < 3 else plan[TURN, turn] if place == 3 else plan[RIVER, river]
+        card = plan[RIVER, river] if place == 4 else plan[TURN, turn]
+        if place < 3:
+            card = plan[CARDS, 3 * turn + place]
         board |= CARD_BIT[card]
         count[card % 4] += 1
     last, flushes = 3, PLAIN
@@ -223,3 +226,23 @@ def cell(rank: Any, partner: Any, suited: Any, with_suited: Any) -> Any:
     if 2 * apart > RANK_COUNT:
         return (2 * with_suited + suited) * SQUARES + RANK_COUNT * (RANK_COUNT - apart) + partner
     return (2 * suited + with_suited) * SQUARES + RANK_COUNT * apart + rank
+
+
+def position(order: Any, fact: Any, hand: int) -> Any:
+    """The position of a hand of a river after a permutation of suits."""
+    one = order >> U(2) * (fact + U(1 + hand // 4) & U(3)) & U(3)
+    two = order >> U(2) * (fact + U(1 + hand % 4) & U(3)) & U(3)
+    return (U(4) * one + two) * ROOM_APART
+
+
+def is_needed(word: int, board: int) -> Any:
+    """Whether a word is needed on a board of this kind."""
+    if word >= KIND_WORD:
+        return kind_counts(word - KIND_WORD, board)
+    return word % SIDE_WORDS == 0 or board == FOUR or (board == THREE and word % SIDE_WORDS >= 2)
+
+
+def bucket_of(words: Any, first: Any, hand: int) -> Any:
+    """The bucket of a hand."""
+    word = words[first + U(hand // 2 * ROOM)]
+    return word >> U(16) if hand & 1 else word & HALF_BITS

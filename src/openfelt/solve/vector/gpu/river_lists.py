@@ -9,7 +9,7 @@ import numpy as np
 from openfelt.cards.deck import CARDS as DECK
 from openfelt.core.cuda import WARP
 from openfelt.core.cuda_build import cuda
-from openfelt.measure.holdem.gpu.river_squares import (
+from openfelt.solve.vector.gpu.river_squares import (
     BOTH,
     BYTE,
     EVERY,

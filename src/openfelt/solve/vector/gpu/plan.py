@@ -8,8 +8,8 @@ from openfelt.cards.boards import COMPOSED
 from openfelt.cards.public_cards import Deck, Flop, Plan
 from openfelt.core.jit import Ints
 
-# The rows of the table. CARDS are those of the flop, once for each turn; NUMBER and THROUGH are of the flop, then
-# of its turns.
+# The rows of the table. CARDS are those of the flop, once for each turn; NUMBER and THROUGH are of the flop,
+# then of its turns.
 (
     CARDS,
     NUMBER,
