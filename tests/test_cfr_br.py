@@ -1,36 +1,52 @@
-"""CFR-BR on small decks: the least exploitable policy of an abstraction, by a linear program."""
+"""CFR-BR on small decks: as its plain twin, and towards the least exploitable policy of an abstraction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from slow_cfr_br import SlowCFRBR
 from small_holdem import ALIKE, SmallHoldem, SmallState, live_cards, live_pairs
+from speed import slow
+from test_exact import solve
 
+import openfelt as felt
+from openfelt.cards.abstraction.abstraction import BucketTables
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
-from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, parse_cards
+from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.cards.public_cards import Deck
-from openfelt.games.compile.betting_tree import betting_tree
+from openfelt.games.compile.betting_tree import PLACE, betting_tree
 from openfelt.games.game import CHANCE
+from openfelt.measure.holdem.flop_solver import Task
 from openfelt.measure.holdem.player import Player
 from openfelt.solve.vector.betting_lines import betting_lines
 from openfelt.solve.vector.cfr_br import CFRBR
 
 NINE = Deck(3, 3)
+ACE = 12
 
 
 def hole_bucket(hole) -> int:
-    """A pair, suited, or neither."""
-    one, two = hole
-    return 0 if one // 4 == two // 4 else 1 if one % 4 == two % 4 else 2
+    """A pair, an ace, or neither."""
+    ranks = {card // 4 for card in hole}
+    return 0 if len(ranks) == 1 else 1 if ACE in ranks else 2
 
 
-def river_bucket(hole, board) -> int:
-    """With a hand that the board alone does not make, or not; the hole bucket is remembered."""
-    return 2 * hole_bucket(hole) + (hand_value((*hole, *board)) > 2 * 3000)
+def river_bucket(deck, hole, board) -> int:
+    """Above the median hand of the board or not; the hole bucket is remembered."""
+    return 2 * hole_bucket(hole) + (hand_value((*hole, *board)) > median(deck, tuple(sorted(board))))
+
+
+@cache
+def median(deck, board) -> int:
+    left = [card for card in live_cards(deck) if card not in board]
+    values = sorted(hand_value((*hole, *board)) for hole in combinations(left, 2))
+    return values[len(values) // 2]
 
 
 @dataclass(frozen=True)
@@ -46,9 +62,12 @@ class Bucketed(SmallHoldem):
         if len(state.hands) < 2:
             return f"hole {hole_bucket(cards)}" if len(state.hands) == player else ""
         board = (*state.board, *cards)
-        return f"river {river_bucket(state.hands[player], board)}" if len(board) == 5 else ""
+        if len(board) < 5:
+            return ""
+        return f"river {river_bucket(Deck(self.ranks, self.suits), state.hands[player], board)}"
 
 
+@cache
 def bucket_tables(deck):
     """By street [canonical boards, 1326]; filled where the deck has the cards."""
     tables = []
@@ -59,21 +78,21 @@ def bucket_tables(deck):
             for pair in live_pairs(deck):
                 hole = PAIR_CARDS[pair].tolist()
                 if not {*hole} & {*board}:
-                    bucket = river_bucket(hole, board) if size == 5 else hole_bucket(hole)
+                    bucket = river_bucket(deck, hole, board) if size == 5 else hole_bucket(hole)
                     table[number, PERMUTED_PAIR[seen_as, pair]] = bucket
         tables.append(table)
-    return tables
+    return BucketTables(*tables)
 
 
-def learner(bets=1, **options):
-    tables = bucket_tables(NINE)
+def learner(deck=NINE, bets=1, **options):
+    tables = bucket_tables(deck)
     rules = SimpleNamespace(name="small", players=2, bets=bets)
     abstraction = SimpleNamespace(counts=(3, 3, 3, 6), tables=lambda: tables, fingerprint="small")
-    return CFRBR(betting_tree(rules, abstraction), deck=NINE, **options), tables
+    return CFRBR(betting_tree(rules, abstraction), deck=deck, **options)
 
 
-def player_of(solver, tables):
-    tree = solver.tree
+def player_of(solver):
+    tree, tables = solver.tree, solver.tree.abstraction.tables()
     weights, probabilities = solver.weights, np.empty(tree.num_slots)
     node = tree.node
     for here in np.flatnonzero(node[:, 0] >= 0):
@@ -82,3 +101,111 @@ def player_of(solver, tables):
             total = weights[slots].sum()
             probabilities[slots] = weights[slots] / total if total > 0 else 1.0 / (slots.stop - slots.start)
     return Player("learned", betting_lines(tree.most_bets), tree.layout, probabilities, tuple(tables))
+
+
+def regrets_of(solver, seat, tables, player, node, row):
+    """Those of one seat's learner, or of the opponent against it."""
+    tree, street = solver.tree, solver.tree.street(node)
+    if player == seat:
+        return tables["regrets"][tree.slots(node, row)]
+    first = int(tree.node[node, PLACE] - tree.layout.first_edge[street, player])
+    return tables[f"opponent.{seat}.{STREETS[street]}"][row, first : first + len(tree.actions(node))]
+
+
+def assert_same(solver, seat, twin):
+    """The tables of one seat, and the opponent's regrets, as the twin has them."""
+    tables = solver.tables()
+    for (player, node, row), regrets in twin.regrets.items():
+        own = regrets_of(solver, seat, tables, player, node, row)
+        assert own == pytest.approx(regrets, rel=1e-9), (player, node, row)
+        if player == seat:
+            average = tables["average"][solver.tree.slots(node, row)]
+            wanted = twin.average[node, row] + np.zeros(len(average))
+            assert average == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert len(twin.regrets) > 100
+
+
+def twin_of(solver, seat):
+    """It begins with the same large regrets: as no action has probability 0, no two are equally good."""
+    tables, draw = solver.tables(), np.random.default_rng(5)
+    for name, table in tables.items():
+        if name != "average":
+            table[...] = draw.uniform(1e4, 3e4, table.shape)
+    solver._resumed()
+    begun = {name: table.copy() for name, table in tables.items()}
+    beginning = partial(regrets_of, solver, seat, begun)
+    return SlowCFRBR(solver.tree, live_cards(solver.deck), seat, solver._trunk_rows, beginning)
+
+
+@pytest.mark.parametrize("seat", range(2))
+@pytest.mark.parametrize(("deck", "bets", "trunk"), [(NINE, 1, "hands"), slow(Deck(5, 2), 2, "buckets")])
+def test_iterations_are_those_of_the_plain_twin(deck, bets, trunk, seat):
+    solver = learner(deck, bets, trunk=trunk, delay=1, seed=3)
+    twin = twin_of(solver, seat)
+    for number in range(1, 4):
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), float(number), max(0, number - 1))
+    solver.run(3)
+    assert_same(solver, seat, twin)
+
+
+def test_a_run_is_resumed_to_the_bit_with_any_number_of_threads(tmp_path):
+    whole = learner(seed=1).run(40)
+    part = learner(seed=1, threads=2).run(15)
+    part.save(tmp_path / "checkpoint")
+    resumed = learner(seed=1)
+    resumed.resume(tmp_path / "checkpoint")
+    resumed.run(25)
+    for name, table in whole.tables().items():
+        assert np.array_equal(table, resumed.tables()[name]), name
+
+
+def test_the_average_begins_after_the_delay():
+    early, late = learner(seed=1).run(10), learner(seed=1, delay=10).run(10)
+    assert np.array_equal(early.tables()["regrets"], late.tables()["regrets"])
+    assert early.weights.any()
+    assert not late.weights.any()
+
+
+def test_boards_come_as_often_as_is_likely():
+    solver, draws = learner(seed=2), 20_000
+    counts = np.bincount(
+        [solver.board(number) for number in range(draws)], minlength=len(solver._boards.places)
+    )
+    chances = np.diff(solver._boards._bounds, prepend=0.0)
+    assert counts == pytest.approx(draws * chances, abs=4)  # independent draws would differ by dozens
+    cards = solver._boards.cards(int(counts.argmax()))
+    assert len({*cards.tolist()}) == 4
+    assert solver.deck.live[cards].all()
+
+
+@pytest.mark.slow
+def test_it_approaches_the_least_exploitable_policy_of_an_abstraction_with_perfect_recall():
+    """The bounds are those of CFR+ in the enumerated game in which one seat sees buckets only."""
+    solver, gaps = learner(trunk="hands", seed=1, threads=2), []
+    bounds = []
+    for seat in range(2):
+        found = felt.exploitability(felt.CFRPlus(Bucketed(seat=seat)).run(300).policy)
+        bounds.append((-found.best_responses[seat], found.best_responses[1 - seat]))
+        assert bounds[seat][1] - bounds[seat][0] < 0.01
+    for iterations in (2_000, 30_000):
+        solver.run(iterations)
+        player = player_of(solver)
+        best = [solve(Task(player, 1 - seat), NINE) for seat in range(2)]
+        assert all(best[seat] > bounds[seat][0] for seat in range(2))
+        gaps.append([best[seat] - bounds[seat][0] for seat in range(2)])
+    assert max(gaps[1]) < 0.05
+    assert all(late < early / 2 for early, late in zip(*gaps, strict=True))  # 16 times the iterations
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "says"),
+    [
+        ("leduc", {}, "learns two-player hold'em, not leduc"),
+        ("holdem(players=3,buckets='ehs:2')", {}, "learns two-player hold'em"),
+        (None, {"trunk": "flops"}, "trunk must be buckets or hands, not flops"),
+        (None, {"delay": -1}, "delay must be a number of 0 or more, not -1"),
+    ],
+)
+def test_bad_settings_get_a_sentence(game, options, says):
+    with pytest.raises(felt.FeltError, match=says):
+        CFRBR(game, **options) if game else learner(**options)

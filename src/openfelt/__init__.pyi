@@ -60,5 +60,6 @@ from .solve.sampling.smooth_uct import SmoothUCT as SmoothUCT
 from .solve.sampling.uct import UCT as UCT
 from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
+from .solve.vector.cfr_br import CFRBR as CFRBR
 
 __version__: str

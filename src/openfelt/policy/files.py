@@ -20,7 +20,7 @@ from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy import holdem, tabular
-from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.holdem import PACKED, HoldemPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 
@@ -68,7 +68,7 @@ def _(tree: GameTree, arrays: dict[str, NDArray[Any]]) -> Policy:
 
 @_policy_from_arrays.register
 def _(tree: BettingTree, arrays: dict[str, NDArray[Any]]) -> Policy:
-    return HoldemPolicy(tree, arrays["weights"])
+    return holdem.unpack(tree, arrays[PACKED]) if PACKED in arrays else HoldemPolicy(tree, arrays["weights"])
 
 
 def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:
@@ -124,7 +124,7 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
     arrays, facts = load_folder(folder, "policy")
-    if not {"probabilities", "weights"} & arrays.keys() or "game" not in facts:
+    if not {"probabilities", "weights", PACKED} & arrays.keys() or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")
     rules = load_game(str(facts["game"]) if game is None else game)
     tree = _tree_of(rules, arrays, str(facts["game"]), name)
@@ -146,6 +146,6 @@ def _policy_folder(folder: str | Path) -> Path:
 def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: str) -> Tree:
     """The tree that a saved policy is for; that of hold'em with the policy's own abstraction."""
     saved = rules if rules.is_enumerable else load_game(game)
-    if saved.unabstracted != rules.unabstracted or rules.is_enumerable == ("weights" in arrays):
+    if saved.unabstracted != rules.unabstracted or rules.is_enumerable != ("probabilities" in arrays):
         raise FileError(f"{folder} holds a policy of {game}, which does not match {rules.name}.")
     return compile_game(rules) if rules.is_enumerable else holdem.tree_of(require_holdem(saved), arrays)

@@ -3,6 +3,9 @@
 Weights are whole numbers of 255ths that sum to 255 at every infoset, rounded by largest remainder (an error
 below 1/255 per action; two equal probabilities are 128 and 127). The policy carries the recipe of its
 abstraction, so it can be played without bucket tables.
+
+A *compact* policy is in 15ths, that is in multiples of 17/255. Its file has four bits for each action of an
+infoset but the last, which has the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +32,10 @@ from openfelt.games.holdem import Holdem
 from openfelt.policy.policy import Policy
 
 WHOLE = 255
+COARSE = 15  # parts of a compact policy
+STEP = WHOLE // COARSE
 ActionCounts = NDArray[np.int8]
+PACKED = "packed"  # the array of a compact policy
 CARDS = re.compile("([2-9TJQKA][cdhs])+")
 
 
@@ -117,7 +123,20 @@ class HoldemPolicy(Policy):
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         recipe = {f"recipe.{street}": table for street, table in self.tree.abstraction.recipe.items()}
+        if self.is_compact:
+            return {PACKED: pack(self), **recipe}
         return {"weights": self.weights, **recipe}
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether all probabilities are in 15ths."""
+        return not (self.weights % STEP).any()
+
+    def compact(self) -> HoldemPolicy:
+        """The policy rounded to 15ths, by largest remainder: its file is a third of the size or less."""
+        table = np.empty(self.tree.num_slots, np.uint8)
+        _quantise(*_rows(self.tree), self.weights.astype(np.float64), COARSE, table)
+        return HoldemPolicy(self.tree, table * np.uint8(STEP))
 
 
 def require_holdem_policy(policy: Policy) -> HoldemPolicy:
@@ -139,7 +158,7 @@ def parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[
 def quantised(tree: BettingTree, weights: NDArray[Any]) -> HoldemPolicy:
     """The policy in proportion to weights per slot; uniform at infosets without weight."""
     table = np.empty(tree.num_slots, np.uint8)
-    if not _quantise(*_rows(tree), weights, table):
+    if not _quantise(*_rows(tree), weights, WHOLE, table):
         raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
     return HoldemPolicy(tree, table)
 
@@ -204,11 +223,76 @@ def _sums_are_whole(nodes: Longs, buckets: Longs, node_actions: ActionCounts, we
     return True
 
 
+def pack(policy: HoldemPolicy) -> Bytes:
+    """A compact policy as its file has it."""
+    nodes, buckets, actions = _rows(policy.tree)
+    packed = np.zeros((_count_packed(nodes, buckets, actions) + 1) // 2, np.uint8)
+    _pack(nodes, buckets, actions, policy.weights, packed)
+    return packed
+
+
+def unpack(tree: BettingTree, packed: Bytes) -> HoldemPolicy:
+    """The compact policy of a file."""
+    rows, table = _rows(tree), np.empty(tree.num_slots, np.uint8)
+    size = (_count_packed(*rows) + 1) // 2
+    if packed.shape != (size,) or packed.dtype != np.uint8:
+        raise FeltError(f"A compact policy of {tree.game} has {size} bytes.")
+    if not _unpack(*rows, packed, table):
+        raise FeltError("The probabilities of a policy must sum to 1 at every infoset.")
+    return HoldemPolicy(tree, table)
+
+
+@kernel
+def _count_packed(nodes: Longs, buckets: Longs, node_actions: ActionCounts) -> int:
+    """The numbers that are stored: one for each action but the last of an infoset."""
+    total, first_node = 0, 0
+    for block in range(len(nodes)):
+        for node in range(first_node, first_node + nodes[block]):
+            total += buckets[block] * (node_actions[node] - 1)
+        first_node += nodes[block]
+    return int(total)
+
+
+@kernel
+def _pack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Bytes, packed: Bytes) -> None:
+    slot, first_node, place = 0, 0, 0
+    for block in range(len(nodes)):
+        for _ in range(buckets[block]):
+            for node in range(first_node, first_node + nodes[block]):
+                for action in range(node_actions[node] - 1):
+                    packed[place >> 1] |= weights[slot + action] // STEP << 4 * (place & 1)
+                    place += 1
+                slot += node_actions[node]
+        first_node += nodes[block]
+
+
+@kernel
+def _unpack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, packed: Bytes, table: Bytes) -> bool:
+    """False if the numbers of an infoset are more than the whole."""
+    slot, first_node, place = 0, 0, 0
+    for block in range(len(nodes)):
+        for _ in range(buckets[block]):
+            for node in range(first_node, first_node + nodes[block]):
+                left = COARSE
+                for _ in range(node_actions[node] - 1):
+                    part = packed[place >> 1] >> 4 * (place & 1) & 15
+                    table[slot] = part * STEP
+                    left -= part
+                    place += 1
+                    slot += 1
+                if left < 0:
+                    return False
+                table[slot] = left * STEP
+                slot += 1
+        first_node += nodes[block]
+    return True
+
+
 @kernel
 def _quantise(
-    nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Floats, table: Bytes
+    nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Floats, whole: int, table: Bytes
 ) -> bool:
-    """False if a weight is not finite."""
+    """Round to parts of the whole; False if a weight is not finite."""
     slot, first_node = 0, 0
     rest = np.empty(8)
     for block in range(len(nodes)):
@@ -219,9 +303,9 @@ def _quantise(
                     total += weights[slot + action]
                 if not np.isfinite(total):
                     return False
-                left = WHOLE
+                left = whole
                 for action in range(actions):
-                    share = WHOLE * (weights[slot + action] / total if total > 0.0 else 1.0 / actions)
+                    share = whole * (weights[slot + action] / total if total > 0.0 else 1.0 / actions)
                     table[slot + action] = int(share)
                     rest[action] = share - int(share)
                     left -= int(share)

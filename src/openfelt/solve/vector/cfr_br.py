@@ -181,7 +181,8 @@ class CFRBR(Solver):
     def board(self, iteration: int) -> int:
         """The number of an iteration's board; it depends on the seed and the iteration only.
 
-        Boards are not drawn independently: any long stretch of iterations has each about as often as is likely.
+        Boards are not drawn independently: in any long stretch of iterations each comes about as often as its
+        probability says.
         """
         return self._boards.find((self._first_draw + iteration * GOLDEN_RATIO) % 1.0)
 

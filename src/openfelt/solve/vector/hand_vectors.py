@@ -153,7 +153,10 @@ def _show_down(pot: float, reach: Floats, hands: Hands, of_card: Floats, value: 
 
 @kernel
 def respond_best(street: Street, player: int, hands: int, choice: Choices, work: StreetWork) -> None:
-    """The player's values up to the root if it plays a best response from here on; writes its choices."""
+    """The player's values up to the root if it plays a best response from here on; writes its choices.
+
+    Of equally good actions it checks or calls.
+    """
     for node in range(len(street.player) - 1, -1, -1):
         if street.player[node] < 0:
             continue
@@ -161,10 +164,11 @@ def respond_best(street: Street, player: int, hands: int, choice: Choices, work:
         if street.player[node] != player:
             _sum(street, node, hands, work)
             continue
+        passive = street.passive[node]
         for hand in range(hands):
-            value[hand] = work.value[first, hand]
-            choice[street.decision[node], hand] = 0
-        for action in range(1, street.actions[node]):
+            value[hand] = work.value[first + passive, hand]
+            choice[street.decision[node], hand] = passive
+        for action in range(street.actions[node]):
             for hand in range(hands):
                 if work.value[first + action, hand] > value[hand]:
                     value[hand] = work.value[first + action, hand]

@@ -34,6 +34,7 @@ class Street(NamedTuple):
     player: Ints  # [nodes] who decides, or FOLD, SHOWDOWN, EXIT
     first_child: Ints  # [nodes]
     actions: Ints  # [nodes] 0 if it is no decision
+    passive: Ints  # [nodes] which action is to check or call
     exit: Ints  # [nodes] the number of an exit, else -1
     decision: Ints  # [nodes] the number of a decision among those of its player, else -1
     next_root: Longs  # [roots, exits] the root of the next street
@@ -51,6 +52,7 @@ def street_tables(tree: BettingTree) -> tuple[Street, ...]:
         shapes = [_shape(tree, nodes, street) for nodes in lists]
         assert all(shape == shapes[0] for shape in shapes)
         player, first_child, actions, exits = (np.array(each, np.int32) for each in shapes[0])
+        passive = np.where((actions > 0) & (player[first_child] == FOLD), 1, 0).astype(np.int32)
         after = [[node for node, at in zip(nodes, exits, strict=True) if at >= 0] for nodes in lists]
         next_roots = [node for of_root in after for node in of_root]
         place = {node: number for number, node in enumerate(next_roots)}
@@ -69,6 +71,7 @@ def street_tables(tree: BettingTree) -> tuple[Street, ...]:
                 player,
                 first_child,
                 actions,
+                passive,
                 exits,
                 _numbered(player),
                 next_root.reshape(len(roots), -1),

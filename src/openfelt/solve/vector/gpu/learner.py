@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS, PREFLOP, RANKS, RIVER, TURN
+from openfelt.cards.boards import board_set
+from openfelt.cards.deck import (
+    BOARD_CARDS,
+    CARDS,
+    FLOP,
+    PAIR_CARDS,
+    PAIRS,
+    PREFLOP,
+    RANKS,
+    RIVER,
+    TURN,
+    Bytes,
+)
 from openfelt.core.cuda import (
     free_memory,
     gpu_faults,
@@ -69,7 +81,7 @@ def gpu_learners(
 ) -> list[GpuLearner]:
     """A learner for each seat; `in_flight` boards at a time."""
     tables = tree.abstraction.tables()
-    _require_kinds(np.asarray(tables.river))
+    _require_kinds(boards.deck.live, np.asarray(tables.river))
     with gpu_faults():
         shared = _Shared(
             to_gpu(boards.deck.live),
@@ -334,11 +346,9 @@ def to_rows(edges: Longs, slots: Floats) -> NDArray[np.float32]:
     return table
 
 
-def _require_kinds(table: NDArray[Any]) -> None:
+def _require_kinds(live: Bytes, table: NDArray[Any]) -> None:
     """Raise unless hands of the same ranks and flush suit are in the same bucket on each river."""
-    from openfelt.cards.boards import board_set
-
-    if not _kinds_agree(board_set(5).cards(), table):
+    if not _kinds_agree(live, board_set(BOARD_CARDS[RIVER]).cards(), table):
         raise FeltError(
             "On a GPU cfr-br needs buckets in which hands of the same ranks, alike in which of their cards "
             "have the flush suit, are together on every river."
@@ -346,17 +356,19 @@ def _require_kinds(table: NDArray[Any]) -> None:
 
 
 @kernel
-def _kinds_agree(cards: Longs, table: NDArray[Any]) -> bool:
+def _kinds_agree(live: Bytes, cards: Longs, table: NDArray[Any]) -> bool:
     seen = np.empty((len(RANKS), len(RANKS), 4), np.int64)
-    suits, on_board = np.empty(4, np.int64), np.empty(52, np.bool_)
+    suits, free = np.empty(4, np.int64), np.empty(CARDS, np.bool_)
     for board in range(len(cards)):
-        seen[:], suits[:], on_board[:] = -1, 0, False
+        seen[:], suits[:], free[:] = -1, 0, live != 0
+        dealt = True
         for card in cards[board]:
+            dealt &= live[card] != 0
             suits[card % 4] += 1
-            on_board[card] = True
+            free[card] = False
         for pair in range(PAIRS):
             low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
-            if on_board[low] or on_board[high]:
+            if not (dealt and free[low] and free[high]):
                 continue
             kind = 2 * (suits[low % 4] >= 3) + (suits[high % 4] >= 3)
             if low // 4 == high // 4 and kind == 2:

@@ -329,7 +329,7 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
                 call[hand] = met[hand] = zero
         base, ours = line * U(TERMS), answers(line, OPENS)
         paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
-        legal = (line - U(1)) % U(MOST_BETS) + U(1) < U(BETS)
+        legal = (line + U(MOST_BETS - 1)) % U(MOST_BETS) + U(1) < U(BETS)
         for kind in range(1 if board == PLAIN else KINDS):
             bucket, fold_sum, call_sum, raise_sum = buckets[kind], zero, zero, zero
             place = U(3) * (line + U(1) >> U(1))

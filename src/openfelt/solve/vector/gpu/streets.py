@@ -277,27 +277,25 @@ def _learn(
 
 
 def renew_preflop(street: Any, regrets: Any, average: Any, weight: Any, policy: Any) -> None:
-    """Add a player's policy before the flop to its average, and match its regrets again; a thread a class."""
-    row, reach = cuda.grid(1), cuda.local.array(MOST_NODES, np.float32)
-    if row >= regrets.shape[0]:
-        return
-    reach[0] = np.float32(1.0)
-    for node in range(street.player.shape[0]):
-        actions, first, edge = street.actions[node], street.first_child[node], street.edge[0, node]
-        own, total = street.player[node] == PLAYER, np.float32(0.0)
-        for action in range(actions):
-            reach[first + action] = reach[node]
-            if own:
-                old = policy[row, edge + action]
-                reach[first + action] = reach[node] * old
-                if average.shape[0]:
+    """Add a player's policy before the flop to its average, and match its regrets; a thread for each row."""
+    reach = cuda.local.array(MOST_NODES, np.float32)
+    for row in range(cuda.grid(1), regrets.shape[0], cuda.gridsize(1)):
+        reach[0] = np.float32(1.0)
+        for node in range(street.player.shape[0]):
+            actions, first, edge = street.actions[node], street.first_child[node], street.edge[0, node]
+            own, total = street.player[node] == PLAYER, np.float32(0.0)
+            for action in range(actions):
+                reach[first + action] = reach[node]
+                if own:
+                    old = policy[row, edge + action]
+                    reach[first + action] = reach[node] * old
                     average[row, edge + action] += weight * reach[node] * old
-                total += max(regrets[row, edge + action], np.float32(0.0))
-        for action in range(actions if own else 0):
-            share = np.float32(1.0) / np.float32(actions)
-            if total > np.float32(0.0):
-                share = max(regrets[row, edge + action], np.float32(0.0)) / total
-            policy[row, edge + action] = share
+                    total += max(regrets[row, edge + action], np.float32(0.0))
+            for action in range(actions if own else 0):
+                share = np.float32(1.0) / np.float32(actions)
+                if total > np.float32(0.0):
+                    share = max(regrets[row, edge + action], np.float32(0.0)) / total
+                policy[row, edge + action] = share
 
 
 def go_down_preflop(street: Any, classes: Any, bucket: Any, policy: Any, below: Any, ends: Any) -> None:

@@ -1,0 +1,126 @@
+"""CFR-BR on a GPU, or under numba's simulator of one: cases of `gpu_cases.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+from test_cfr_br import NINE, learner
+
+from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
+from openfelt.cards.public_cards import Deck
+from openfelt.core.cuda import is_simulated
+from openfelt.solve.vector.betting_lines import FIRST
+from openfelt.solve.vector.gpu.learner import edges_of_rows, from_rows, to_rows
+from openfelt.solve.vector.gpu.river import learn_river, respond_river
+from openfelt.solve.vector.iteration import iterate, possible_pairs
+from openfelt.solve.vector.streets import street_tables
+
+TEN = Deck(5, 2)  # flushes and straights
+
+
+def both(deck, bets, **options):
+    """A solver on the CPU and one on the GPU, with the same random regrets."""
+    here, there = learner(deck, bets, **options), learner(deck, bets, device="cuda", in_flight=1, **options)
+    draw = np.random.default_rng(5)
+    for name, table in here.tables().items():
+        if name != "average":
+            table[...] = there.tables()[name][...] = draw.uniform(1, 3, table.shape).astype(np.float32)
+    here._resumed()
+    there._resumed()
+    return here, there
+
+
+def roots_on_cpu(solver, gpu, street):
+    """[roots of the GPU] the number of each root on the CPU, -1 where the game has none."""
+    first = street_tables(solver.tree)[street].edge[:, 0]
+    edges = edges_of_rows(solver.tree, gpu._betting, street, FIRST)[:, 0]
+    place = {int(edge): root for root, edge in enumerate(first)}
+    return np.array([place[int(edge)] if edge >= 0 else -1 for edge in edges])
+
+
+def close(found, wanted):
+    assert abs(wanted).max() > 0
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * abs(wanted).max())
+
+
+def rows_go_to_slots_and_back(folder):
+    _, there = both(NINE, 2)
+    for seat, gpu in enumerate(there._gpu):
+        for street in (FLOP, TURN, RIVER):
+            edges, slots = gpu._edges(street, seat), gpu._slots(there.tables()["regrets"], street)
+            assert sorted(edges[edges >= 0].tolist()) == list(range(slots.shape[1]))
+            back = np.zeros_like(slots)
+            from_rows(edges, to_rows(edges, slots), back)
+            assert np.array_equal(back, slots.astype(np.float32))
+
+
+def boards_are_learned_as_on_the_cpu(folder):
+    """In the simulator: the first root of the river, and the other streets from the CPU's rivers."""
+    decks = (
+        [(NINE, 1), (TEN, 1)] if is_simulated() else [(NINE, 1), (TEN, 3), (Deck(3, 4), 4), (Deck(9, 1), 2)]
+    )
+    for deck, bets in decks:
+        here, there = both(deck, bets, trunk="hands" if deck == NINE else "buckets")
+        for seat in range(1 if is_simulated() else 2):
+            board, gpu = here.board(1), there._gpu[seat]
+            begun = {name: table.copy() for name, table in here.tables().items()}
+            work, cards = here._work[seat], here._boards.cards(board)
+            iterate(here._betting, cards, here._learners[seat], here._opponents[seat], (1.0, 1.0), work)
+            pairs = possible_pairs(deck.live, cards)
+            places = roots_on_cpu(here, gpu, RIVER)
+
+            def by_root(table, pairs=pairs, places=places):
+                """A CPU's table of the river [roots, hands] as the GPU has it."""
+                found = np.zeros((1, len(places), PAIRS), np.float32)
+                for root, place in enumerate(places):
+                    if place >= 0:
+                        found[0, root, pairs] = table[place, : len(pairs)]
+                return found
+
+            blocks = 1 + int(np.flatnonzero(by_root(work.value[2][seat]).any(axis=2)[0])[0])
+            simulate(gpu, board, work, seat, by_root, places, blocks)
+            there._behind = True
+            for name, table in here.tables().items():
+                if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
+                    found, wanted = there.tables()[name] - begun[name], table - begun[name]
+                    if is_simulated() and name in ("regrets", "average"):
+                        found, wanted = _without_other_rivers(gpu, blocks, found, wanted)
+                    close(found, wanted)
+
+
+def simulate(gpu, board, work, seat, by_root, places, some):
+    """An iteration; in the simulator the river's values of all roots but the first are the CPU's."""
+    if not is_simulated():
+        gpu.iterate(np.array([board]), 1.0, 1.0)
+        return
+    whole = gpu._run
+
+    def run(kernel, blocks, *arguments, **how):
+        name = getattr(kernel, "__name__", "") or kernel.py_func.__name__
+        if name in (respond_river.__name__, learn_river.__name__):
+            whole(kernel, some, *arguments, **how)
+            player = 1 - seat if name == respond_river.__name__ else seat
+            wanted = by_root(work.value[2][player])
+            real = np.flatnonzero(places[:some] >= 0)
+            close(arguments[-1].copy_to_host()[0, real], wanted[0, real])
+            arguments[-1].copy_to_device(wanted)
+        else:
+            whole(kernel, blocks, *arguments, **how)
+
+    gpu._run = run
+    try:
+        gpu.iterate(np.array([board]), 1.0, 1.0)
+    finally:
+        gpu._run = whole
+
+
+def _without_other_rivers(gpu, some, *tables):
+    """The slots of all streets but the river, and of its first roots."""
+    kept = []
+    for table in tables:
+        parts = [gpu._slots(table, street).ravel() for street in range(RIVER)]
+        rivers = to_rows(gpu._edges(RIVER, gpu._seat), gpu._slots(table, RIVER))[:some]
+        kept.append(np.concatenate([*parts, rivers.ravel()]))
+    return kept
+
+
+CFR_BR = {case.__name__: case for case in (rows_go_to_slots_and_back, boards_are_learned_as_on_the_cpu)}
