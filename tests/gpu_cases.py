@@ -34,8 +34,7 @@ from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
 from openfelt.solve.traverse.ucb import PAYOFFS
 
-CASES: dict[str, Callable[[Path], None]] = {**EXACT,
-    **CFR_BR}
+CASES: dict[str, Callable[[Path], None]] = {**EXACT, **CFR_BR}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"
 ROOTS = ["J", "Q", "K"]  # the first player's rows in Kuhn poker; every game begins in one of them
 

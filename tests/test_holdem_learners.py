@@ -23,7 +23,7 @@ from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.holdem import stakes
 from openfelt.measure.exploitability import values_against
-from openfelt.policy.holdem import WHOLE, quantised
+from openfelt.policy.holdem import COARSE, WHOLE, pack, quantised, unpack
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.table.terminal import watch
 
@@ -134,6 +134,9 @@ def test_threads_share_large_tables_and_learn_as_much():
     assert 0.99 * 20_000 < first <= 20_000  # a visit may be lost where two threads meet
 
 
+FILES = (("whole", "weights"), ("compact", "packed"))
+
+
 def random_weights(tree, seed):
     return np.random.default_rng(seed).exponential(size=tree.num_slots)
 
@@ -158,6 +161,31 @@ def test_a_policy_is_rounded_to_255ths():
         felt.HoldemPolicy(tree, np.ones(tree.num_slots, np.uint8))
     with pytest.raises(felt.FeltError, match="bytes"):
         felt.HoldemPolicy(tree, np.ones(5, np.uint8))
+
+
+def test_a_compact_policy_is_in_15ths_and_its_file_is_small(tmp_path):
+    tree = compile_any(SMALL)
+    policy = quantised(tree, random_weights(tree, 1))
+    compact = policy.compact()
+    assert not policy.is_compact
+    assert compact.is_compact
+    assert compact.probabilities == pytest.approx(policy.probabilities, abs=1 / COARSE)
+    assert np.array_equal(compact.compact().weights, compact.weights)
+    for name, each in (("whole", policy), ("compact", compact)):
+        felt.save_policy(each, tmp_path / name)
+        assert np.array_equal(felt.load_policy(tmp_path / name).weights, each.weights)
+    sizes = [next((tmp_path / name).glob(f"{array}-*.npy")).stat().st_size for name, array in FILES]
+    assert sizes[1] < 0.35 * sizes[0]
+
+
+def test_a_damaged_compact_policy_is_refused():
+    tree = compile_any(SMALL)
+    packed = pack(quantised(tree, random_weights(tree, 1)).compact())
+    assert np.array_equal(pack(unpack(tree, packed)), packed)
+    with pytest.raises(felt.FeltError, match="sum to 1"):
+        unpack(tree, np.full_like(packed, 255))
+    with pytest.raises(felt.FeltError, match=f"has {len(packed)} bytes"):
+        unpack(tree, packed[:-1])
 
 
 @pytest.mark.slow

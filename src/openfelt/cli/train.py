@@ -97,6 +97,11 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         action="store_true",
         help="save no checkpoint: the run cannot be resumed, and its folder stays small",
     )
+    parser.add_argument(
+        "--compact",
+        action="store_true",
+        help="save the policy in 15ths instead of 255ths: a third of the size (hold'em)",
+    )
     add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
 
 
@@ -132,7 +137,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     solver = _open_solver(arguments)
     path = arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name)
-    folder = RunFolder(path, with_checkpoint=not arguments.policy_only)
+    if arguments.compact and solver.tree.is_enumerated:
+        raise FeltError("--compact is for hold'em, whose policies are large.")
+    folder = RunFolder(path, with_checkpoint=not arguments.policy_only, compact=arguments.compact)
     budget = {key: getattr(arguments, key) for key in ("iterations", "seconds", "until")}
     interrupted = learn(
         solver, folder, shown=not arguments.json, checkpoint_every=arguments.checkpoint, **budget

@@ -23,6 +23,7 @@ from openfelt.core.files import MALFORMED, MANIFEST, not_written, read_manifest,
 from openfelt.core.version import VERSION
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import POLICY, load_policy, save_policy
+from openfelt.policy.holdem import require_holdem_policy
 from openfelt.policy.policy import Policy
 from openfelt.solve.registry import solver_type
 from openfelt.solve.solver import Measurement, Solver
@@ -39,6 +40,7 @@ class RunFolder:
 
     path: Path
     with_checkpoint: bool = True  # False: only the policy is saved, so the run cannot be resumed
+    compact: bool = False  # whether the policy, of hold'em, is saved in 15ths
 
     @property
     def exists(self) -> bool:
@@ -78,7 +80,8 @@ class RunFolder:
         if self.with_checkpoint:
             solver.save(self.path / CHECKPOINT)
         made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
-        save_policy(solver.policy, self.path / POLICY, made_by=made_by)
+        policy = require_holdem_policy(solver.policy).compact() if self.compact else solver.policy
+        save_policy(policy, self.path / POLICY, made_by=made_by)
         if solver.knows_values:
             save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)
         self._write(METRICS, _csv(solver.measurements))
