@@ -9,7 +9,7 @@ from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
 from openfelt.cards.public_cards import Deck
 from openfelt.core.cuda import is_simulated
 from openfelt.solve.vector.betting_lines import FIRST
-from openfelt.solve.vector.gpu.learner import edges_of_rows, from_rows, to_rows
+from openfelt.solve.vector.gpu.player import edges_of_rows, from_rows, to_rows
 from openfelt.solve.vector.gpu.river import learn_river, respond_river
 from openfelt.solve.vector.iteration import iterate, possible_pairs
 from openfelt.solve.vector.streets import street_tables
@@ -32,7 +32,7 @@ def both(deck, bets, **options):
 def roots_on_cpu(solver, gpu, street):
     """[roots of the GPU] the number of each root on the CPU, -1 where the game has none."""
     first = street_tables(solver.tree)[street].edge[:, 0]
-    edges = edges_of_rows(solver.tree, gpu._betting, street, FIRST)[:, 0]
+    edges = edges_of_rows(solver.tree, gpu.betting, street, FIRST)[:, 0]
     place = {int(edge): root for root, edge in enumerate(first)}
     return np.array([place[int(edge)] if edge >= 0 else -1 for edge in edges])
 
@@ -44,9 +44,9 @@ def close(found, wanted):
 
 def rows_go_to_slots_and_back(folder):
     _, there = both(NINE, 2)
-    for seat, gpu in enumerate(there._gpu):
+    for gpu in there._gpu.players:
         for street in (FLOP, TURN, RIVER):
-            edges, slots = gpu._edges(street, seat), gpu._slots(there.tables()["regrets"], street)
+            edges, slots = gpu.edges(street), gpu.slots(there.tables()["regrets"], street)
             assert sorted(edges[edges >= 0].tolist()) == list(range(slots.shape[1]))
             back = np.zeros_like(slots)
             from_rows(edges, to_rows(edges, slots), back)
@@ -61,7 +61,7 @@ def boards_are_learned_as_on_the_cpu(folder):
     for deck, bets in decks:
         here, there = both(deck, bets, trunk="hands" if deck == NINE else "buckets")
         for seat in range(1 if is_simulated() else 2):
-            board, gpu = here.board(1), there._gpu[seat]
+            board, gpu = here.board(1), there._gpu.players[seat]
             begun = {name: table.copy() for name, table in here.tables().items()}
             work, cards = here._work[seat], here._boards.cards(board)
             iterate(here._betting, cards, here._learners[seat], here._opponents[seat], (1.0, 1.0), work)
@@ -77,7 +77,7 @@ def boards_are_learned_as_on_the_cpu(folder):
                 return found
 
             blocks = 1 + int(np.flatnonzero(by_root(work.value[2][seat]).any(axis=2)[0])[0])
-            simulate(gpu, board, work, seat, by_root, places, blocks)
+            one_seat(there._gpu, seat, board, work, by_root, places, blocks)
             there._behind = True
             for name, table in here.tables().items():
                 if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
@@ -87,12 +87,10 @@ def boards_are_learned_as_on_the_cpu(folder):
                     close(found, wanted)
 
 
-def simulate(gpu, board, work, seat, by_root, places, some):
-    """An iteration; in the simulator the river's values of all roots but the first are the CPU's."""
-    if not is_simulated():
-        gpu.iterate(np.array([board]), 1.0, 1.0)
-        return
-    whole = gpu._run
+def one_seat(gpu, seat, board, work, by_root, places, some):
+    """An iteration of one seat; in the simulator the river's values of all roots but some are the CPU's."""
+    deal, players, opponents = gpu.deal, gpu.players, gpu.opponents
+    whole = deal.run
 
     def run(kernel, blocks, *arguments, **how):
         name = getattr(kernel, "__name__", "") or kernel.py_func.__name__
@@ -106,19 +104,21 @@ def simulate(gpu, board, work, seat, by_root, places, some):
         else:
             whole(kernel, blocks, *arguments, **how)
 
-    gpu._run = run
+    gpu.players, gpu.opponents = [players[seat]], [opponents[seat]]
+    if is_simulated():
+        deal.run = run
     try:
         gpu.iterate(np.array([board]), 1.0, 1.0)
     finally:
-        gpu._run = whole
+        deal.run, gpu.players, gpu.opponents = whole, players, opponents
 
 
 def _without_other_rivers(gpu, some, *tables):
     """The slots of all streets but the river, and of its first roots."""
     kept = []
     for table in tables:
-        parts = [gpu._slots(table, street).ravel() for street in range(RIVER)]
-        rivers = to_rows(gpu._edges(RIVER, gpu._seat), gpu._slots(table, RIVER))[:some]
+        parts = [gpu.slots(table, street).ravel() for street in range(RIVER)]
+        rivers = to_rows(gpu.edges(RIVER), gpu.slots(table, RIVER))[:some]
         kept.append(np.concatenate([*parts, rivers.ravel()]))
     return kept
 

@@ -61,5 +61,6 @@ from .solve.sampling.uct import UCT as UCT
 from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
 from .solve.vector.cfr_br import CFRBR as CFRBR
+from .solve.vector.public_chance_cfr import PublicChanceCFR as PublicChanceCFR
 
 __version__: str

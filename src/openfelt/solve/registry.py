@@ -13,13 +13,14 @@ from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.sequence_lp import SequenceLP
 from openfelt.solve.solver import Solver
 from openfelt.solve.vector.cfr_br import CFRBR
+from openfelt.solve.vector.public_chance_cfr import PublicChanceCFR
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
         *(CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP),
         *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR, SampledFictitiousPlay),
-        CFRBR,
+        *(CFRBR, PublicChanceCFR),
     )
 }
 

@@ -322,3 +322,93 @@ def iterate(
     )
     average_preflop(betting.preflop, seat, us.rows[0], weights[1])
     return float(street.value[0, :count].sum())
+
+
+@kernel
+def iterate_both(
+    betting: Betting, cards: Ints, one: Learner, two: Learner, weights: tuple[float, float], work: Work
+) -> None:
+    """One iteration in which two learners, in seats 0 and 1, meet on a flop and a turn."""
+    street = work.street
+    pairs = possible_pairs(betting.live, cards)
+    count = len(pairs)
+    hands = Hands(pairs, pairs)
+    board, seen_as = step(betting.boards.to_1, 0, 0, cards[0])
+    board, seen_as = step(betting.boards.to_2, board, seen_as, cards[1])
+    board, seen_as = step(betting.boards.to_3, board, seen_as, cards[2])
+    after, turn_seen_as = step(betting.boards.to_4, board, seen_as, cards[3])
+    preflop = one.buckets[0][0][pairs].astype(np.int64)
+    flop = one.buckets[1][board][PERMUTED_PAIR[seen_as][pairs]].astype(np.int64)
+    turn = one.buckets[2][after][PERMUTED_PAIR[turn_seen_as][pairs]].astype(np.int64)
+
+    street.reach[:, 0, :count] = 1.0
+    _both_by_policy(betting.preflop, 0, 0, (preflop, preflop), (one.rows[0], two.rows[0]), street)
+    for player in range(2):
+        _leave(betting.preflop, 0, player, count, street, work.reach[0])
+    for root in range(len(betting.flop.edge)):
+        street.reach[:, 0, :count] = work.reach[0][:, root, :count]
+        _both_by_policy(betting.flop, root, 0, (flop, flop), (one.rows[1], two.rows[1]), street)
+        for player in range(2):
+            _leave(betting.flop, root, player, count, street, work.reach[1])
+    for root in range(len(betting.turn.edge)):
+        street.reach[:, 0, :count] = work.reach[1][:, root, :count]
+        _both_by_policy(betting.turn, root, 0, (turn, turn), (one.rows[2], two.rows[2]), street)
+        for player in range(2):
+            _leave(betting.turn, root, player, count, street, work.reach[2])
+
+    _both_rivers(betting, cards, (after, turn_seen_as), pairs, one, two, weights, work)
+    for root in range(len(betting.turn.edge)):
+        street.reach[:, 0, :count] = work.reach[1][:, root, :count]
+        _both_by_policy(betting.turn, root, 0, (turn, turn), (one.rows[2], two.rows[2]), street)
+        tables, values = (one.rows[2], two.rows[2]), (work.value[2], work.value[1])
+        _both_learn(betting.turn, root, 0, hands, (turn, turn), tables, weights, values, street)
+    for root in range(len(betting.flop.edge)):
+        street.reach[:, 0, :count] = work.reach[0][:, root, :count]
+        _both_by_policy(betting.flop, root, 0, (flop, flop), (one.rows[1], two.rows[1]), street)
+        tables, values = (one.rows[1], two.rows[1]), (work.value[1], work.value[0])
+        _both_learn(betting.flop, root, 0, hands, (flop, flop), tables, weights, values, street)
+    street.reach[:, 0, :count] = 1.0
+    _both_by_policy(betting.preflop, 0, 0, (preflop, preflop), (one.rows[0], two.rows[0]), street)
+    tables, values = (one.rows[0], two.rows[0]), (work.value[0], np.zeros((2, 1, count)))
+    _both_learn(betting.preflop, 0, 0, hands, (preflop, preflop), tables, (weights[0], 0.0), values, street)
+    average_preflop(betting.preflop, 0, one.rows[0], weights[1])
+    average_preflop(betting.preflop, 1, two.rows[0], weights[1])
+
+
+@kernel
+def _both_rivers(
+    betting: Betting,
+    cards: Ints,
+    turn: Any,
+    pairs: Ints,
+    one: Learner,
+    two: Learner,
+    weights: tuple[float, float],
+    work: Work,
+) -> None:
+    """The values of all rivers for both learners, and what they learn there."""
+    street, river = work.street, betting.river
+    left = betting.live.sum() - 8
+    chances = weights[0] / left, weights[1] / left
+    board = np.empty(5, np.int32)
+    board[:4] = cards
+    work.value[2][:] = 0.0
+    found = np.zeros((2, len(river.edge), len(pairs)))
+    for card in range(CARDS):
+        if not betting.live[card] or (cards == card).any():
+            continue
+        board[4] = card
+        hands, places = sorted_hands(board, pairs)
+        count = len(places)
+        last, seen_as = step(betting.boards.to_5, turn[0], turn[1], card)
+        row = one.buckets[3][last][PERMUTED_PAIR[seen_as][hands.pair]].astype(np.int64)
+        for root in range(len(river.edge)):
+            for hand in range(count):
+                street.reach[0, 0, hand] = work.reach[2][0, root, places[hand]]
+                street.reach[1, 0, hand] = work.reach[2][1, root, places[hand]]
+            tables = (one.rows[3], two.rows[3])
+            _both_by_policy(river, root, 0, (row, row), tables, street)
+            _both_learn(river, root, 0, hands, (row, row), tables, chances, (work.value[2], found), street)
+            for player in range(2):
+                for hand in range(count):
+                    work.value[2][player, root, places[hand]] += found[player, root, hand] / left

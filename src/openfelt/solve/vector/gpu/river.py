@@ -55,6 +55,7 @@ from openfelt.solve.vector.gpu.terms import (
 ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None in the simulator
 OPENS = True  # whether the player whose values are computed acts first
 BETS = MOST_BETS  # of a street
+RESPONDS = True  # whether the opponent makes choices, or has shares of the lines
 
 KIND_HANDS = (0, 3, 12, 15)  # a hand of each kind
 CALLS = U(0x55555555)  # two bits a hand
@@ -125,10 +126,16 @@ def learn_river(
     policy: Any,
     terms_of_root: Any,
     choices: Any,
+    shares: Any,
+    came_by: Any,
     regrets: Any,
     values: Any,
 ) -> None:
-    """Our values against the opponent's `reach` of the river and its choices there; adds to our regrets."""
+    """Our values against the opponent's `reach` of the river, and what it does there; adds to our regrets.
+
+    An opponent that does not best-respond has `shares` of the lines by bucket; its reach of the buckets is
+    added to its `came_by`.
+    """
     turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
     came = cuda.shared.array(ALL_HANDS, np.float32)
     worth = cuda.shared.array(ALL_HANDS, np.float32)
@@ -147,7 +154,7 @@ def learn_river(
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
             fact = facts[U(river)]
             where = U(river), fact, root, U(roots), ranks
-            room = plan, words, came, policy, terms, table, hold, regrets, choices, weight
+            room = plan, words, came, policy, terms, table, hold, regrets, (choices, shares, came_by), weight
             board = fact >> U(2) & U(3)
             if board == U(PLAIN):
                 _learn_one(PLAIN, where, room)
@@ -215,22 +222,10 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
         aside[hand] = LEAST if OPENS else zero
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
-    if thread < U(SQUARES):
-        times = _images(plan, river, ranks)
-        for kind in range(1 if board == PLAIN else KINDS):
-            total = zero
-            for hand in range(HANDS):
-                if kind_of(hand, board) == kind:
-                    total += reach[hand]
-            if total > zero:
-                cuda.atomic.add(came_by, (root, buckets[kind]), total * times)
+    _add_reach(board, plan, river, root, ranks, reach, buckets, came_by)
     for done in range(LINES):
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
-        for kind in range(1 if board == PLAIN else KINDS):
-            part = shares[root, buckets[kind], line]
-            for hand in range(HANDS):
-                if kind_of(hand, board) == kind:
-                    own[hand] = reach[hand] * part
+        _share_out(board, root, line, shares, buckets, reach, own)
         if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
             cuda.syncthreads()
@@ -243,6 +238,30 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
     for hand in range(HANDS):
         if not lives >> U(hand) & U(1):
             hold[hand] = zero
+
+
+def _add_reach(
+    board: int, plan: Any, river: Any, root: Any, ranks: Any, reach: Any, buckets: Any, came_by: Any
+) -> None:
+    """Add a player's reach of the river to that of its buckets."""
+    if U(cuda.threadIdx.x) < U(SQUARES):
+        times = _images(plan, river, ranks)
+        for kind in range(1 if board == PLAIN else KINDS):
+            total = np.float32(0.0)
+            for hand in range(HANDS):
+                if kind_of(hand, board) == kind:
+                    total += reach[hand]
+            if total > np.float32(0.0):
+                cuda.atomic.add(came_by, (root, buckets[kind]), total * times)
+
+
+def _share_out(board: int, root: Any, line: Any, shares: Any, buckets: Any, reach: Any, own: Any) -> None:
+    """A player's reach of the end of a line, by the shares of its buckets."""
+    for kind in range(1 if board == PLAIN else KINDS):
+        part = shares[root, buckets[kind], line]
+        for hand in range(HANDS):
+            if kind_of(hand, board) == kind:
+                own[hand] = reach[hand] * part
 
 
 def _choose(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any, choices: Any, at: Any) -> None:
@@ -297,7 +316,7 @@ def _best(call: Any, met: Any, later: Any, paid: Any, after: Any) -> Any:
 def _learn_one(board: int, where: Any, room: Any) -> None:
     """Our values on one river into `hold`, line by line from the last; adds to our regrets."""
     (river, fact, root, roots, ranks) = where
-    (plan, words, came, policy, terms, table, hold, regrets, choices, weight) = room
+    (plan, words, came, policy, terms, table, hold, regrets, (choices, shares, came_by), weight) = room
     thread, zero, first = U(cuda.threadIdx.x), np.float32(0.0), river * U(WORDS * ROOM) + U(cuda.threadIdx.x)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
@@ -313,13 +332,19 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
     masks = cuda.local.array(LINES, np.uint32)
-    _masks_of(choices, (river * roots + root) * U(DECISIONS * ROOM) + thread, masks)
+    if RESPONDS:
+        _masks_of(choices, (river * roots + root) * U(DECISIONS * ROOM) + thread, masks)
+    else:
+        _add_reach(board, plan, river, root, ranks, reach, buckets, came_by)
     times = weight * _images(plan, river, ranks) if thread < U(SQUARES) else zero
     for done in range(LINES):
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
-        mask = masks[line]
-        for hand in range(HANDS):
-            own[hand] = reach[hand] if mask >> U(2 * hand) & U(1) else zero
+        if RESPONDS:
+            mask = masks[line]
+            for hand in range(HANDS):
+                own[hand] = reach[hand] if mask >> U(2 * hand) & U(1) else zero
+        else:
+            _share_out(board, root, line, shares, buckets, reach, own)
         if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
             cuda.syncthreads()

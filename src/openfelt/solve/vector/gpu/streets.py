@@ -28,8 +28,10 @@ PLAYER = 0  # whose values are computed
 MOST_NODES, MOST_ENDS = 40, 12  # before the flop; of them, those where a player folds
 
 
-def deal(live: Any, plan: Any, flop: Any, turn: Any, trunk: Any, bucket: Any) -> None:
-    """[3, boards, 1326] our buckets on flop and turn and the opponent's row on the flop; -1 if impossible."""
+def deal(
+    live: Any, plan: Any, flop: Any, turn: Any, trunk: Any, our_flop: Any, our_turn: Any, their_flop: Any
+) -> None:
+    """[boards, 1326] our buckets on flop and turn, and the opponent's row on the flop; -1 if impossible."""
     board, boards = cuda.blockIdx.x, cuda.gridDim.x
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
         low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
@@ -37,18 +39,13 @@ def deal(live: Any, plan: Any, flop: Any, turn: Any, trunk: Any, bucket: Any) ->
         for place in range(4):
             card = plan[CARDS, 3 * board + place] if place < 3 else plan[TURN, board]
             lives = lives and card != low and card != high
-        for which in range(3):
-            found: Any = np.int64(-1)
-            if lives:
-                at = boards + board if which == 1 else board
-                number, seen = plan[NUMBER, at], PERMUTED_PAIR[plan[THROUGH, at], pair]
-                if which == 0:
-                    found = np.int64(flop[number, seen])
-                elif which == 1:
-                    found = np.int64(turn[number, seen])
-                else:
-                    found = np.int64(trunk[number, seen])
-            bucket[which, board, pair] = found
+        our_flop[board, pair] = our_turn[board, pair] = their_flop[board, pair] = -1
+        if lives:
+            seen = PERMUTED_PAIR[plan[THROUGH, board], pair]
+            our_flop[board, pair] = flop[plan[NUMBER, board], seen]
+            their_flop[board, pair] = trunk[plan[NUMBER, board], seen]
+            seen = PERMUTED_PAIR[plan[THROUGH, boards + board], pair]
+            our_turn[board, pair] = turn[plan[NUMBER, boards + board], seen]
 
 
 def go_down(bucket: Any, shares: Any, reach: Any, below: Any) -> None:

@@ -1,0 +1,163 @@
+"""The base of solvers that deal a flop and a turn, and compute with all hands and all rivers at once."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.cards.boards import boards
+from openfelt.cards.deck import FLOP, RIVER, STREETS, TURN
+from openfelt.cards.public_cards import Deck
+from openfelt.core.devices import CUDA
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
+from openfelt.core.random import Numbers, starts
+from openfelt.games.compile.betting_tree import BettingTree
+from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.tree import Tree
+from openfelt.games.game import AnyGame
+from openfelt.solve.solver import Solver, within
+from openfelt.solve.vector.hand_vectors import new_street_work
+from openfelt.solve.vector.iteration import Betting, Learner, Rows, Work, match_all
+from openfelt.solve.vector.public_boards import PublicBoards
+from openfelt.solve.vector.streets import street_tables
+
+IN_FLIGHT = 4  # boards at a time on a GPU
+GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
+
+
+class VectorSolver(Solver):
+    """Learns two-player hold'em; an iteration is a flop and a turn."""
+
+    full_width: ClassVar[bool] = False
+    runs_on_gpu: ClassVar[bool] = True
+    settings: Any
+    tree: BettingTree
+
+    def __init__(self, game: AnyGame, *, deck: Deck | None = None, **options: Any) -> None:
+        self.deck = deck or Deck()
+        super().__init__(game, **options)
+
+    def _compile(self, game: AnyGame) -> Tree:
+        tree = compile_any(game)
+        if not isinstance(tree, BettingTree) or tree.players != 2:
+            raise FeltError(f"{self.name} learns two-player hold'em, not {tree.game}.")
+        return tree
+
+    def _start(self) -> None:
+        within("delay", self.settings.delay, 0, np.inf)
+        if self.restriction is not None:
+            raise FeltError(f"{self.name} has no restrictions.")
+        self._first_draw = Numbers(int(starts(self.seed, 1)[0]), 0).uniform()
+        self._boards = PublicBoards(self.deck)
+        self._regrets, self._average = np.zeros(self.tree.num_slots), np.zeros(self.tree.num_slots)
+        # By our seat, the regrets of an opponent that is no learner [rows, edges], before the flop and on it.
+        self._trunks: list[list[Floats]] = []
+        self._behind = False  # whether the tables here lack what was learned on the GPU
+        self._prepare()
+        if self.device == CUDA:
+            self._gpu = self._new_gpu(self.in_flight or IN_FLIGHT)
+        else:
+            self._start_on_cpu()
+
+    def _prepare(self) -> None:
+        """Create further tables."""
+
+    def _new_gpu(self, in_flight: int) -> Any:
+        """The tables on a GPU."""
+        raise NotImplementedError
+
+    def _start_on_cpu(self) -> None:
+        preflop, flop, turn, river = street_tables(self.tree)
+        self._betting = Betting(preflop, flop, turn, river, self.deck.live, boards())
+        layout, policy = self.tree.layout, np.zeros(self.tree.num_slots)
+        buckets = tuple(map(np.asarray, self.tree.abstraction.tables()))
+        self._learners: list[Learner] = []
+        for seat in range(2):
+            rows = []
+            for street in range(len(STREETS)):
+                base, count = int(layout.slot_base[street, seat]), int(layout.buckets[street, seat])
+                shape = count, int(layout.edges[street, seat])
+                part = slice(base, base + shape[0] * shape[1])
+                tables = self._regrets, self._average, policy
+                rows.append(Rows(*(table[part].reshape(shape) for table in tables)))
+            self._learners.append(Learner(seat, (rows[0], rows[1], rows[2], rows[3]), buckets))
+        self._work = [self._new_work(seat) for seat in range(2)]
+        self._resumed()
+
+    def _new_work(self, seat: int) -> Work:
+        streets, hands = street_tables(self.tree), int(self.deck.pairs.sum())
+        roots = [len(street.edge) for street in streets]
+        decisions = [int((street.player == 1 - seat).sum()) for street in streets]
+        rivers = self._boards.rivers
+
+        def by_street() -> tuple[Floats, Floats, Floats]:
+            flop, turn, river = (np.zeros((2, roots[street], hands)) for street in (FLOP, TURN, RIVER))
+            return flop, turn, river
+
+        return Work(
+            new_street_work(max(len(street.player) for street in streets), hands),
+            by_street(),
+            by_street(),
+            np.zeros((roots[TURN], decisions[TURN], hands), np.int8),
+            np.zeros((rivers, roots[RIVER], decisions[RIVER], hands), np.int8),
+        )
+
+    def _resumed(self) -> None:
+        if self.device == CUDA:
+            self._gpu.load(self._regrets, self._average, self._trunks)
+            self._behind = False
+        else:
+            for learner in self._learners:
+                match_all(self._betting, learner)
+
+    def board(self, iteration: int) -> int:
+        """The number of an iteration's board; it depends on the seed and the iteration only.
+
+        Boards are not drawn independently: in any long stretch of iterations each comes about as often as its
+        probability says.
+        """
+        return self._boards.find((self._first_draw + iteration * GOLDEN_RATIO) % 1.0)
+
+    def _weights(self, iteration: int) -> tuple[float, float]:
+        """The weight of an iteration in the regrets, and in the average."""
+        return float(iteration), max(0.0, iteration - float(self.settings.delay))
+
+    def _advance(self, iterations: int) -> None:
+        if self.device == CUDA:
+            self._advance_on_gpu(iterations)
+        else:
+            self._advance_on_cpu(iterations)
+
+    def _advance_on_cpu(self, iterations: int) -> None:
+        raise NotImplementedError
+
+    def _advance_on_gpu(self, iterations: int) -> None:
+        last, step = self.iterations + iterations, self.in_flight or IN_FLIGHT
+        for first in range(self.iterations + 1, last + 1, step):
+            numbers = range(first, min(first + step, last + 1))
+            chosen = np.array([self.board(number) for number in numbers])
+            self._gpu.iterate(chosen, *self._weights(numbers[-1]))
+        self._gpu.wait()
+        self._behind = self._behind or iterations > 0
+
+    def _fetch(self) -> None:
+        if self._behind:
+            self._gpu.fetch(self._regrets, self._average, self._trunks)
+            self._behind = False
+
+    @property
+    def weights(self) -> Floats:
+        self._fetch()
+        return self._average
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        self._fetch()
+        trunks = {
+            f"opponent.{seat}.{STREETS[street]}": table
+            for seat, by_street in enumerate(self._trunks)
+            for street, table in enumerate(by_street)
+        }
+        return {"regrets": self._regrets, "average": self._average, **trunks}
