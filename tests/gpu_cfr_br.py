@@ -9,17 +9,21 @@ from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
 from openfelt.cards.public_cards import Deck
 from openfelt.core.cuda import is_simulated
 from openfelt.solve.vector.betting_lines import FIRST
+from openfelt.solve.vector.cfr_br import CFRBR
 from openfelt.solve.vector.gpu.player import edges_of_rows, from_rows, to_rows
 from openfelt.solve.vector.gpu.river import learn_river, respond_river
-from openfelt.solve.vector.iteration import iterate, possible_pairs
+from openfelt.solve.vector.iteration import iterate, iterate_both, possible_pairs
+from openfelt.solve.vector.public_chance_cfr import PublicChanceCFR
 from openfelt.solve.vector.streets import street_tables
 
 TEN = Deck(5, 2)  # flushes and straights
+FIRST_ROOT = 1  # blocks of the river, if one is enough
 
 
-def both(deck, bets, **options):
+def both(deck, bets, kind=CFRBR, **options):
     """A solver on the CPU and one on the GPU, with the same random regrets."""
-    here, there = learner(deck, bets, **options), learner(deck, bets, device="cuda", in_flight=1, **options)
+    here = learner(deck, bets, kind, **options)
+    there = learner(deck, bets, kind, device="cuda", in_flight=1, **options)
     draw = np.random.default_rng(5)
     for name, table in here.tables().items():
         if name != "average":
@@ -35,6 +39,15 @@ def roots_on_cpu(solver, gpu, street):
     edges = edges_of_rows(solver.tree, gpu.betting, street, FIRST)[:, 0]
     place = {int(edge): root for root, edge in enumerate(first)}
     return np.array([place[int(edge)] if edge >= 0 else -1 for edge in edges])
+
+
+def by_root(table, pairs, places):
+    """A table of the river on the CPU [roots, hands], as the GPU has it."""
+    found = np.zeros((1, len(places), PAIRS), np.float32)
+    for root, place in enumerate(places):
+        if place >= 0:
+            found[0, root, pairs] = table[place, : len(pairs)]
+    return found
 
 
 def close(found, wanted):
@@ -67,17 +80,9 @@ def boards_are_learned_as_on_the_cpu(folder):
             iterate(here._betting, cards, here._learners[seat], here._opponents[seat], (1.0, 1.0), work)
             pairs = possible_pairs(deck.live, cards)
             places = roots_on_cpu(here, gpu, RIVER)
-
-            def by_root(table, pairs=pairs, places=places):
-                """A CPU's table of the river [roots, hands] as the GPU has it."""
-                found = np.zeros((1, len(places), PAIRS), np.float32)
-                for root, place in enumerate(places):
-                    if place >= 0:
-                        found[0, root, pairs] = table[place, : len(pairs)]
-                return found
-
-            blocks = 1 + int(np.flatnonzero(by_root(work.value[2][seat]).any(axis=2)[0])[0])
-            one_seat(there._gpu, seat, board, work, by_root, places, blocks)
+            river = [by_root(table, pairs, places) for table in work.value[2]]
+            blocks = 1 + int(np.flatnonzero(river[seat].any(axis=2)[0])[0])
+            one_seat(there._gpu, seat, board, river, places, blocks)
             there._behind = True
             for name, table in here.tables().items():
                 if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
@@ -87,7 +92,7 @@ def boards_are_learned_as_on_the_cpu(folder):
                     close(found, wanted)
 
 
-def one_seat(gpu, seat, board, work, by_root, places, some):
+def one_seat(gpu, seat, board, river, places, some):
     """An iteration of one seat; in the simulator the river's values of all roots but some are the CPU's."""
     deal, players, opponents = gpu.deal, gpu.players, gpu.opponents
     whole = deal.run
@@ -97,7 +102,7 @@ def one_seat(gpu, seat, board, work, by_root, places, some):
         if name in (respond_river.__name__, learn_river.__name__):
             whole(kernel, some, *arguments, **how)
             player = 1 - seat if name == respond_river.__name__ else seat
-            wanted = by_root(work.value[2][player])
+            wanted = river[player]
             real = np.flatnonzero(places[:some] >= 0)
             close(arguments[-1].copy_to_host()[0, real], wanted[0, real])
             arguments[-1].copy_to_device(wanted)
@@ -123,4 +128,44 @@ def _without_other_rivers(gpu, some, *tables):
     return kept
 
 
-CFR_BR = {case.__name__: case for case in (rows_go_to_slots_and_back, boards_are_learned_as_on_the_cpu)}
+def public_chance_sampling_learns_as_on_the_cpu(folder):
+    """In the simulator as above."""
+    for deck, bets in [(TEN, 1)] if is_simulated() else [(NINE, 2), (TEN, 4), (Deck(3, 4), 3)]:
+        here, there = both(deck, bets, PublicChanceCFR)
+        begun = {name: table.copy() for name, table in here.tables().items()}
+        board, work = here.board(1), here._work[0]
+        cards, (one, two) = here._boards.cards(board), here._learners
+        iterate_both(here._betting, cards, one, two, (1.0, 1.0), work)
+        pairs, players = possible_pairs(deck.live, cards), there._gpu.players
+        places = roots_on_cpu(here, players[0], RIVER)
+        deal, whole = there._gpu.deal, there._gpu.deal.run
+
+        def run(kernel, blocks, *arguments, known=(work, pairs, places, whole, players), **how):
+            work, pairs, places, whole, players = known
+            name = getattr(kernel, "__name__", "") or kernel.py_func.__name__
+            if name != learn_river.__name__:
+                return whole(kernel, blocks, *arguments, **how)
+            whole(kernel, FIRST_ROOT, *arguments, **how)
+            seat = next(player.seat for player in players if player.values[2] is arguments[-1])
+            wanted = by_root(work.value[2][seat], pairs, places)
+            close(arguments[-1].copy_to_host()[0, :FIRST_ROOT], wanted[0, :FIRST_ROOT])
+            arguments[-1].copy_to_device(wanted)
+
+        if is_simulated():
+            deal.run = run
+        there._gpu.iterate(np.array([board]), 1.0, 1.0)
+        deal.run, there._behind = whole, True
+        for name in ("regrets", "average"):
+            found, wanted = (each.tables()[name] - begun[name] for each in (there, here))
+            for player in players:
+                close(*_without_other_rivers(player, FIRST_ROOT if is_simulated() else None, found, wanted))
+
+
+CFR_BR = {
+    case.__name__: case
+    for case in (
+        rows_go_to_slots_and_back,
+        boards_are_learned_as_on_the_cpu,
+        public_chance_sampling_learns_as_on_the_cpu,
+    )
+}

@@ -1,4 +1,7 @@
-"""A plain twin of CFR-BR in one seat: recursion over the betting tree, matrices over all pairs of hands."""
+"""A plain twin of CFR-BR in one seat, and of public chance sampling.
+
+It recurs over the betting tree, with matrices over all pairs of hands.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ class Regrets(dict):
 
 class SlowCFRBR:
     def __init__(self, tree, live_cards, seat, trunk_rows, beginning):
+        """Without rows for its trunk, the opponent learns in buckets on all streets."""
         self.tree, self.live, self.seat, self.trunk_rows = tree, live_cards, seat, trunk_rows
+        self.responds = trunk_rows is not None
         self.regrets = Regrets(beginning)
         self.average = defaultdict(lambda: 0.0)  # by node and row
 
@@ -65,7 +70,7 @@ class SlowCFRBR:
         if key not in self.rows:
             board = (*self.cards, river)[: BOARD_CARDS[street]]
             number, seen_as = find_board(board)
-            if player == self.seat:
+            if player == self.seat or not self.responds:
                 table = self.tree.abstraction.tables()[street][number]
             else:
                 table = self.trunk_rows[0] if street == PREFLOP else self.trunk_rows[1][number]
@@ -146,13 +151,13 @@ class SlowCFRBR:
             parts = [self._values(node, r, ours * self.on[r], theirs * self.on[r]) for r in self.rivers]
             return [sum(part[player] for part in parts) / self._left() for player in range(2)]
         player, children = int(self.tree.node[node, PLAYER]), self._children(node)
-        if street >= TURN and player == other:
+        if self.responds and street >= TURN and player == other:
             if (node, river) not in self.choices:
                 self._best(node, river, ours)
             shares = np.array([self.choices[node, river] == action for action in range(len(children))], float)
         else:
             shares = self._shares(player, node, river)
-        if street == TURN and (node, None) not in self.choices:
+        if self.responds and street == TURN and (node, None) not in self.choices:
             self._best(node, None, ours)
         below = [
             self._values(child, river, *((ours * s, theirs) if player == seat else (ours, theirs * s)))
@@ -161,7 +166,7 @@ class SlowCFRBR:
         values = [sum(part[each] for part in below) for each in range(2)]
         values[player] = sum(part[player] * s for part, s in zip(below, shares, strict=True))
         chance = 1 / self._left() if street == RIVER else 1.0
-        if player == seat or street <= FLOP:
+        if player == seat or street <= FLOP or not self.responds:
             rows = self._row(player, street, river)
             gain = np.array([part[player] - values[player] for part in below]) * chance
             for row in set(rows.tolist()) - {-1}:

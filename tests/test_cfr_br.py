@@ -21,9 +21,11 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, parse_c
 from openfelt.cards.evaluator import hand_value
 from openfelt.cards.public_cards import Deck
 from openfelt.games.compile.betting_tree import PLACE, betting_tree
+from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE
 from openfelt.measure.holdem.flop_solver import Task
 from openfelt.measure.holdem.player import Player
+from openfelt.policy.files import policy_from_weights
 from openfelt.solve.vector.betting_lines import betting_lines
 from openfelt.solve.vector.cfr_br import CFRBR
 
@@ -84,11 +86,11 @@ def bucket_tables(deck):
     return BucketTables(*tables)
 
 
-def learner(deck=NINE, bets=1, **options):
+def learner(deck=NINE, bets=1, kind=CFRBR, **options):
     tables = bucket_tables(deck)
     rules = SimpleNamespace(name="small", players=2, bets=bets)
     abstraction = SimpleNamespace(counts=(3, 3, 3, 6), tables=lambda: tables, fingerprint="small")
-    return CFRBR(betting_tree(rules, abstraction), deck=deck, **options)
+    return kind(betting_tree(rules, abstraction), deck=deck, **options)
 
 
 def player_of(solver):
@@ -106,10 +108,32 @@ def player_of(solver):
 def regrets_of(solver, seat, tables, player, node, row):
     """Those of one seat's learner, or of the opponent against it."""
     tree, street = solver.tree, solver.tree.street(node)
-    if player == seat:
+    if player == seat or isinstance(solver, felt.PublicChanceCFR):
         return tables["regrets"][tree.slots(node, row)]
     first = int(tree.node[node, PLACE] - tree.layout.first_edge[street, player])
     return tables[f"opponent.{seat}.{STREETS[street]}"][row, first : first + len(tree.actions(node))]
+
+
+@dataclass(frozen=True)
+class BothBucketed(Bucketed):
+    """Both seats see buckets only."""
+
+    def sees(self, state: SmallState, action: str, player: int) -> str:
+        return Bucketed(self.ranks, self.suits, self.bets, player).sees(state, action, player)
+
+
+def in_buckets(solver):
+    """The policy of a solver in the enumerated abstract game."""
+    tree, weights = compile_game(BothBucketed()), solver.weights
+    found = np.zeros(tree.num_slots)
+    for row in range(tree.num_rows):  # named as "hole 1 call check river 3 bet"
+        before, _, after = tree.row_name(row).partition(" river ")
+        _, hole, *line = before.split()
+        bucket, *rest = after.split() or [hole]
+        found[tree.slots(row)] = weights[
+            solver.tree.slots(solver.tree.find_node([*line, *rest]), int(bucket))
+        ]
+    return policy_from_weights(tree, found)
 
 
 def assert_same(solver, seat, twin):
@@ -134,7 +158,8 @@ def twin_of(solver, seat):
     solver._resumed()
     begun = {name: table.copy() for name, table in tables.items()}
     beginning = partial(regrets_of, solver, seat, begun)
-    return SlowCFRBR(solver.tree, live_cards(solver.deck), seat, solver._trunk_rows, beginning)
+    trunk_rows = getattr(solver, "_trunk_rows", None)
+    return SlowCFRBR(solver.tree, live_cards(solver.deck), seat, trunk_rows, beginning)
 
 
 @pytest.mark.parametrize("seat", range(2))
@@ -146,6 +171,28 @@ def test_iterations_are_those_of_the_plain_twin(deck, bets, trunk, seat):
         twin.iterate(solver._boards.cards(solver.board(number)).tolist(), float(number), max(0, number - 1))
     solver.run(3)
     assert_same(solver, seat, twin)
+
+
+@pytest.mark.parametrize("seat", range(2))
+@pytest.mark.parametrize(("deck", "bets"), [(NINE, 1), slow(Deck(5, 2), 2)])
+def test_public_chance_sampling_is_that_of_the_plain_twin(deck, bets, seat):
+    solver = learner(deck, bets, felt.PublicChanceCFR, delay=1, seed=3)
+    twin = twin_of(solver, seat)
+    for number in range(1, 4):
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), float(number), max(0, number - 1))
+    solver.run(3)
+    assert_same(solver, seat, twin)
+
+
+@pytest.mark.slow
+def test_public_chance_sampling_approaches_an_equilibrium_of_the_abstract_game():
+    """In which both seats see buckets: what each could gain there falls with the iterations."""
+    solver, found = learner(kind=felt.PublicChanceCFR, seed=1), []
+    for iterations in (1_000, 15_000):
+        solver.run(iterations)
+        found.append(felt.exploitability(in_buckets(solver)).nash_conv)
+    assert found[1] < found[0] / 2
+    assert found[1] < 0.05
 
 
 def test_a_run_is_resumed_to_the_bit_with_any_number_of_threads(tmp_path):
