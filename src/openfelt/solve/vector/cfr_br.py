@@ -51,10 +51,8 @@ class CFRBR(VectorSolver):
     trunk : {"buckets", "hands"}
         What the opponent distinguishes before the turn, where it learns by CFR: our buckets, or all hands up
         to suits.
-    deck : Deck, optional
-        A smaller deck, for tests.
     **options
-        `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On the CPU the two seats learn in two
+        `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On the CPU the two seats learn in two
         threads; on a GPU `in_flight` boards (4) are dealt at a time.
 
     Examples

@@ -30,10 +30,8 @@ class PublicChanceCFR(VectorSolver):
         Two-player hold'em, with the buckets to learn in.
     delay : int
         Iterations before the average policy begins.
-    deck : Deck, optional
-        A smaller deck, for tests.
     **options
-        `seed`, `device` and `in_flight`, as in `Solver`. On a GPU `in_flight` boards (4) are dealt at a time.
+        `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU `in_flight` boards (4) are dealt at a time.
 
     Examples
     --------
