@@ -52,8 +52,8 @@ class CFRBR(VectorSolver):
         What the opponent distinguishes before the turn, where it learns by CFR: our buckets, or all hands up
         to suits.
     **options
-        `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On the CPU the two seats learn in two
-        threads; on a GPU `in_flight` boards (4) are dealt at a time.
+        `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On
+        the CPU the two seats learn in two threads; on a GPU `in_flight` boards (4) are dealt at a time.
 
     Examples
     --------

@@ -31,7 +31,8 @@ class PublicChanceCFR(VectorSolver):
     delay : int
         Iterations before the average policy begins.
     **options
-        `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU `in_flight` boards (4) are dealt at a time.
+        `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU
+        `in_flight` boards (4) are dealt at a time.
 
     Examples
     --------
