@@ -20,7 +20,8 @@ from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy import holdem, tabular
-from openfelt.policy.holdem import PACKED, HoldemPolicy
+from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.packing import PACKED
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 
@@ -68,7 +69,9 @@ def _(tree: GameTree, arrays: dict[str, NDArray[Any]]) -> Policy:
 
 @_policy_from_arrays.register
 def _(tree: BettingTree, arrays: dict[str, NDArray[Any]]) -> Policy:
-    return holdem.unpack(tree, arrays[PACKED]) if PACKED in arrays else HoldemPolicy(tree, arrays["weights"])
+    return (
+        holdem.unpacked(tree, arrays[PACKED]) if PACKED in arrays else HoldemPolicy(tree, arrays["weights"])
+    )
 
 
 def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:

@@ -4,8 +4,7 @@ Weights are whole numbers of 255ths that sum to 255 at every infoset, rounded by
 below 1/255 per action; two equal probabilities are 128 and 127). The policy carries the recipe of its
 abstraction, so it can be played without bucket tables.
 
-A *compact* policy is in 15ths, that is in multiples of 17/255. Its file has four bits for each action of an
-infoset but the last, which has the rest.
+A *compact* policy is in 15ths, that is in multiples of 17/255, and its file is packed (`packing.py`).
 """
 
 from __future__ import annotations
@@ -29,13 +28,11 @@ from openfelt.core.jit import Floats, Longs, kernel, part
 from openfelt.core.sampling import categorical
 from openfelt.games.compile.betting_tree import PLAYER, BettingTree, betting_tree
 from openfelt.games.holdem import Holdem
+from openfelt.policy.packing import COARSE, PACKED, STEP, ActionCounts, pack, unpack
 from openfelt.policy.policy import Policy
 
 WHOLE = 255
-COARSE = 15  # parts of a compact policy
-STEP = WHOLE // COARSE
-ActionCounts = NDArray[np.int8]
-PACKED = "packed"  # the array of a compact policy
+RARE = 1e-3  # of the mean weight of its street's infosets: below it an infoset of a compact policy is pure
 CARDS = re.compile("([2-9TJQKA][cdhs])+")
 
 
@@ -62,7 +59,7 @@ class HoldemPolicy(Policy):
     def __post_init__(self) -> None:
         if self.weights.shape != (self.tree.num_slots,) or self.weights.dtype != np.uint8:
             raise FeltError(f"A policy of {self.game} has {self.tree.num_slots} bytes.")
-        if not _sums_are_whole(*_rows(self.tree), self.weights):
+        if not _sums_are_whole(*rows_of(self.tree), self.weights):
             raise FeltError("The probabilities of a policy must sum to 1 at every infoset.")
 
     def __repr__(self) -> str:
@@ -124,7 +121,7 @@ class HoldemPolicy(Policy):
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         recipe = {f"recipe.{street}": table for street, table in self.tree.abstraction.recipe.items()}
         if self.is_compact:
-            return {PACKED: pack(self), **recipe}
+            return {PACKED: pack(*rows_of(self.tree), self.weights), **recipe}
         return {"weights": self.weights, **recipe}
 
     @property
@@ -132,11 +129,22 @@ class HoldemPolicy(Policy):
         """Whether all probabilities are in 15ths."""
         return not (self.weights % STEP).any()
 
-    def compact(self) -> HoldemPolicy:
-        """The policy rounded to 15ths, by largest remainder: its file is a third of the size or less."""
-        table = np.empty(self.tree.num_slots, np.uint8)
-        _quantise(*_rows(self.tree), self.weights.astype(np.float64), COARSE, table)
+    def compact(self, weights: NDArray[Any] | None = None, rare: float = RARE) -> HoldemPolicy:
+        """The policy rounded to 15ths, by largest remainder: its file is a quarter of the size or less.
+
+        With the solver's weights [slots], which say how often each action was played, infosets that are
+        reached rarely take their most probable action.
+        """
+        rows, table = rows_of(self.tree), np.empty(self.tree.num_slots, np.uint8)
+        sums = self.weights.astype(np.float64) if weights is None else weights
+        below = np.zeros(len(rows[0])) if weights is None else rare * _mean_weights(*rows, sums)
+        _quantise(*rows, sums, COARSE, below, table)
         return HoldemPolicy(self.tree, table * np.uint8(STEP))
+
+
+def unpacked(tree: BettingTree, packed: Bytes) -> HoldemPolicy:
+    """The compact policy of a file."""
+    return HoldemPolicy(tree, unpack(*rows_of(tree), packed, tree.num_slots))
 
 
 def require_holdem_policy(policy: Policy) -> HoldemPolicy:
@@ -158,7 +166,8 @@ def parse_infoset(infoset: str) -> tuple[tuple[int, ...], tuple[int, ...], list[
 def quantised(tree: BettingTree, weights: NDArray[Any]) -> HoldemPolicy:
     """The policy in proportion to weights per slot; uniform at infosets without weight."""
     table = np.empty(tree.num_slots, np.uint8)
-    if not _quantise(*_rows(tree), weights, WHOLE, table):
+    rows = rows_of(tree)
+    if not _quantise(*rows, weights, WHOLE, np.zeros(len(rows[0])), table):
         raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
     return HoldemPolicy(tree, table)
 
@@ -166,7 +175,7 @@ def quantised(tree: BettingTree, weights: NDArray[Any]) -> HoldemPolicy:
 def highest_values(tree: BettingTree, sums: NDArray[Any], visits: NDArray[Any]) -> HoldemPolicy:
     """The policy of the highest mean value among visited actions; uniform at infosets without visits."""
     table = np.empty(tree.num_slots, np.uint8)
-    _take_highest(*_rows(tree), sums, visits, table)
+    _take_highest(*rows_of(tree), sums, visits, table)
     return HoldemPolicy(tree, table)
 
 
@@ -202,7 +211,7 @@ def in_every_bucket(tree: BettingTree, single: Bytes) -> Bytes:
     return table
 
 
-def _rows(tree: BettingTree) -> tuple[Longs, Longs, ActionCounts]:
+def rows_of(tree: BettingTree) -> tuple[Longs, Longs, ActionCounts]:
     """Infosets in the order of slots: nodes and buckets of each block, and the actions of each node."""
     return tree.layout.nodes.ravel(), tree.layout.buckets.ravel(), tree.node_actions
 
@@ -223,76 +232,34 @@ def _sums_are_whole(nodes: Longs, buckets: Longs, node_actions: ActionCounts, we
     return True
 
 
-def pack(policy: HoldemPolicy) -> Bytes:
-    """A compact policy as its file has it."""
-    nodes, buckets, actions = _rows(policy.tree)
-    packed = np.zeros((_count_packed(nodes, buckets, actions) + 1) // 2, np.uint8)
-    _pack(nodes, buckets, actions, policy.weights, packed)
-    return packed
-
-
-def unpack(tree: BettingTree, packed: Bytes) -> HoldemPolicy:
-    """The compact policy of a file."""
-    rows, table = _rows(tree), np.empty(tree.num_slots, np.uint8)
-    size = (_count_packed(*rows) + 1) // 2
-    if packed.shape != (size,) or packed.dtype != np.uint8:
-        raise FeltError(f"A compact policy of {tree.game} has {size} bytes.")
-    if not _unpack(*rows, packed, table):
-        raise FeltError("The probabilities of a policy must sum to 1 at every infoset.")
-    return HoldemPolicy(tree, table)
-
-
 @kernel
-def _count_packed(nodes: Longs, buckets: Longs, node_actions: ActionCounts) -> int:
-    """The numbers that are stored: one for each action but the last of an infoset."""
-    total, first_node = 0, 0
+def _mean_weights(nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Floats) -> Floats:
+    """The mean weight of the infosets of each block."""
+    means = np.zeros(len(nodes))
+    slot, first_node = 0, 0
     for block in range(len(nodes)):
+        begin = slot
         for node in range(first_node, first_node + nodes[block]):
-            total += buckets[block] * (node_actions[node] - 1)
+            slot += buckets[block] * node_actions[node]
+        means[block] = weights[begin:slot].sum() / max(1, nodes[block] * buckets[block])
         first_node += nodes[block]
-    return int(total)
-
-
-@kernel
-def _pack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Bytes, packed: Bytes) -> None:
-    slot, first_node, place = 0, 0, 0
-    for block in range(len(nodes)):
-        for _ in range(buckets[block]):
-            for node in range(first_node, first_node + nodes[block]):
-                for action in range(node_actions[node] - 1):
-                    packed[place >> 1] |= weights[slot + action] // STEP << 4 * (place & 1)
-                    place += 1
-                slot += node_actions[node]
-        first_node += nodes[block]
-
-
-@kernel
-def _unpack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, packed: Bytes, table: Bytes) -> bool:
-    """False if the numbers of an infoset are more than the whole."""
-    slot, first_node, place = 0, 0, 0
-    for block in range(len(nodes)):
-        for _ in range(buckets[block]):
-            for node in range(first_node, first_node + nodes[block]):
-                left = COARSE
-                for _ in range(node_actions[node] - 1):
-                    part = packed[place >> 1] >> 4 * (place & 1) & 15
-                    table[slot] = part * STEP
-                    left -= part
-                    place += 1
-                    slot += 1
-                if left < 0:
-                    return False
-                table[slot] = left * STEP
-                slot += 1
-        first_node += nodes[block]
-    return True
+    return means
 
 
 @kernel
 def _quantise(
-    nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Floats, whole: int, table: Bytes
+    nodes: Longs,
+    buckets: Longs,
+    node_actions: ActionCounts,
+    weights: Floats,
+    whole: int,
+    rare: Floats,
+    table: Bytes,
 ) -> bool:
-    """Round to parts of the whole; False if a weight is not finite."""
+    """Round to parts of the whole, or to one action where the weight is below `rare` [blocks].
+
+    False if a weight is not finite.
+    """
     slot, first_node = 0, 0
     rest = np.empty(8)
     for block in range(len(nodes)):
@@ -303,6 +270,11 @@ def _quantise(
                     total += weights[slot + action]
                 if not np.isfinite(total):
                     return False
+                if total < rare[block]:
+                    table[slot : slot + actions] = 0
+                    table[slot + np.argmax(weights[slot : slot + actions])] = whole
+                    slot += actions
+                    continue
                 left = whole
                 for action in range(actions):
                     share = whole * (weights[slot + action] / total if total > 0.0 else 1.0 / actions)

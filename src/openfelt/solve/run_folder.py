@@ -80,7 +80,9 @@ class RunFolder:
         if self.with_checkpoint:
             solver.save(self.path / CHECKPOINT)
         made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
-        policy = require_holdem_policy(solver.policy).compact() if self.compact else solver.policy
+        policy = (
+            require_holdem_policy(solver.policy).compact(solver.weights) if self.compact else solver.policy
+        )
         save_policy(policy, self.path / POLICY, made_by=made_by)
         if solver.knows_values:
             save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)
