@@ -34,7 +34,7 @@ from openfelt.cards.abstraction.kmeans import (
 from openfelt.cards.abstraction.ochs import cluster_of_pairs, river_buckets
 from openfelt.cards.abstraction.recipes import OPPONENTS, Recipe, make_recipe, measure_of, needs_tables
 from openfelt.cards.abstraction.spec import HOLE_KINDS, OCHS, Spec, parse_spec
-from openfelt.cards.boards import board_set, find_board, hole_class
+from openfelt.cards.boards import BoardSet, board_set, find_board, hole_class
 from openfelt.cards.deck import (
     BOARD_CARDS,
     FLOP,
@@ -194,7 +194,9 @@ class Abstraction:
         return BucketTables(*made)
 
     def _by_opponents(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
-        self._fill_by_range(board_set(BOARD_CARDS[street]).cards()[some], table[some])
+        found = board_set(BOARD_CARDS[street])
+        cards = BoardSet(found.key[some], found.multiplicity[some]).cards()
+        self._fill_by_range(cards, table[some])
 
     def _fill_by_range(self, cards: Longs, table: NDArray[Any]) -> None:
         """The buckets [boards, 1326] of boards [boards, 5]."""
