@@ -53,10 +53,9 @@ def kind_of(board, pair):
 @pytest.mark.parametrize("text", BOARDS)
 def test_equities_are_those_of_another_evaluator(text, clusters):
     board, of_pair = parse_cards(text), ochs.cluster_of_pairs(clusters)
-    found = np.full((PAIRS, ochs.OPPONENTS), np.nan)
-    possible = ochs.cluster_equities(np.array(board), of_pair, found)
+    numbers, found = ochs.kind_equities(np.array(board), of_pair)
     pairs = [pair for pair in range(PAIRS) if not {*PAIR_CARDS[pair].tolist()} & {*board}]
-    assert np.flatnonzero(possible).tolist() == pairs
+    assert np.flatnonzero(numbers >= 0).tolist() == pairs
     rank = np.array([evaluate_cards(*_words(board), *_words(PAIR_CARDS[pair].tolist())) for pair in pairs])
     cards, own = PAIR_CARDS[pairs], of_pair[pairs]
     equities = np.full((len(pairs), ochs.OPPONENTS), 0.5)
@@ -70,7 +69,7 @@ def test_equities_are_those_of_another_evaluator(text, clusters):
     for kind in {*kinds}:
         alike = [place for place, each in enumerate(kinds) if each == kind]
         wanted = np.broadcast_to(equities[alike].mean(axis=0), (len(alike), ochs.OPPONENTS))
-        assert found[[pairs[place] for place in alike]] == pytest.approx(wanted, abs=1e-12)
+        assert found[numbers[[pairs[place] for place in alike]]] == pytest.approx(wanted, abs=1e-12)
 
 
 def _words(cards):
@@ -83,12 +82,11 @@ def test_a_hand_belongs_to_the_nearest_centre(few, clusters):
     assert (np.diff(centres.sum(axis=1)) >= 0).all()
     for text in BOARDS:
         board = np.array(parse_cards(text))
-        found, table = np.empty((PAIRS, ochs.OPPONENTS)), np.empty((1, PAIRS), np.uint16)
-        of_pair = ochs.cluster_of_pairs(clusters)
-        possible = ochs.cluster_equities(board, of_pair, found)
+        of_pair, table = ochs.cluster_of_pairs(clusters), np.empty((1, PAIRS), np.uint16)
+        kind, found = ochs.kind_equities(board, of_pair)
         ochs.river_buckets(board[None], of_pair, sort_centres(centres), table)
-        nearest = ((found[possible][:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        assert np.array_equal(table[0, possible], nearest)
+        nearest = ((found[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        assert np.array_equal(table[0], np.where(kind >= 0, nearest[kind], 0))
         for hole in list(combinations(set(range(52)) - {*board.tolist()}, 2))[::97]:
             assert few.bucket(hole, board.tolist()) == table[0, PAIR[hole]]
 

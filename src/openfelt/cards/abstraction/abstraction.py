@@ -26,12 +26,13 @@ from openfelt.cards.abstraction import kmeans, ochs, recipes, spec
 from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
+    nearest,
     nearest_centre,
     nearest_centres,
     sort_centres,
     strength_counts,
 )
-from openfelt.cards.abstraction.ochs import cluster_of_pairs, river_buckets
+from openfelt.cards.abstraction.ochs import cluster_of_pairs, kind_equities, river_buckets
 from openfelt.cards.abstraction.recipes import OPPONENTS, Recipe, make_recipe, measure_of, needs_tables
 from openfelt.cards.abstraction.spec import HOLE_KINDS, OCHS, Spec, parse_spec
 from openfelt.cards.boards import BoardSet, board_set, find_board, hole_class
@@ -121,9 +122,8 @@ class Abstraction:
             return int(self.recipe["preflop"][find_board(own)[0]])
         numbers = self.recipe[STREETS[street]]
         if self._by_range(street):
-            buckets = np.empty((1, PAIRS), np.uint16)
-            self._fill_by_range(np.array([table], np.int64), buckets)
-            return int(buckets[0, PAIR[own]])
+            kinds, equities = kind_equities(np.array(table), cluster_of_pairs(self.recipe[OPPONENTS]))
+            return int(nearest(equities[kinds[PAIR[own]]], sort_centres(numbers)))
         strengths = river_strengths(own, table)
         if numbers.ndim == 2:
             return int(nearest_centre(strength_counts(strengths), sort_centres(numbers), np.empty(BINS)))
@@ -196,14 +196,8 @@ class Abstraction:
     def _by_opponents(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         found = board_set(BOARD_CARDS[street])
         cards = BoardSet(found.key[some], found.multiplicity[some]).cards()
-        self._fill_by_range(cards, table[some])
-
-    def _fill_by_range(self, cards: Longs, table: NDArray[Any]) -> None:
-        """The buckets [boards, 1326] of boards [boards, 5]."""
-        clusters = cluster_of_pairs(self.recipe[OPPONENTS])
-        buckets = np.empty(table.shape, np.uint16)
-        river_buckets(cards, clusters, sort_centres(self.recipe["river"]), buckets)
-        table[...] = buckets
+        centres = sort_centres(self.recipe["river"])
+        river_buckets(cards, cluster_of_pairs(self.recipe[OPPONENTS]), centres, table[some])
 
     def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         cuts = self.recipe[STREETS[street]]

@@ -13,6 +13,7 @@ in the same bucket.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ OPPONENTS = 8  # clusters of the opponent's hole cards
 SAMPLED_BOARDS, SAMPLED_HANDS = 25_000, 8  # hands per board to which the centres are fitted
 KINDS = 4  # of hands of two ranks: which of their cards have the flush suit
 SQUARES = len(RANKS) ** 2
+ITSELF = np.eye(OPPONENTS)  # by cluster of a hand
 
 
 @cache
@@ -52,10 +54,10 @@ def river_centres(clusters: NDArray[np.uint8], count: int) -> Floats:
     chance = boards.multiplicity / boards.multiplicity.sum()
     chosen = np.sort(generator.choice(len(chance), SAMPLED_BOARDS, p=chance))
     points = np.empty((SAMPLED_BOARDS, SAMPLED_HANDS, OPPONENTS))
-    found, clusters_of_pairs = np.empty((PAIRS, OPPONENTS)), cluster_of_pairs(clusters)
+    clusters_of_pairs = cluster_of_pairs(clusters)
     for place, cards in enumerate(boards.cards()[chosen]):
-        possible = cluster_equities(cards, clusters_of_pairs, found)
-        points[place] = found[generator.choice(np.flatnonzero(possible), SAMPLED_HANDS)]
+        kinds, equities = kind_equities(cards, clusters_of_pairs)
+        points[place] = equities[generator.choice(kinds[kinds >= 0], SAMPLED_HANDS)]
     fitted = fit(points.reshape(-1, OPPONENTS), np.ones(SAMPLED_BOARDS * SAMPLED_HANDS), count)
     return fitted[np.lexsort((*fitted.T, fitted.sum(axis=1)))]
 
@@ -66,77 +68,67 @@ def cluster_of_pairs(clusters: NDArray[np.uint8]) -> Ints:
 
 
 @kernel
-def cluster_equities(cards: Longs, clusters: Ints, found: Floats) -> NDArray[np.bool_]:
-    """Fill `found` [1326, OPPONENTS] on a board of five cards; returns which hands are possible.
+def kind_equities(cards: Longs, clusters: Ints) -> tuple[Longs, Floats]:
+    """The kind of each hand [1326] on a board of five cards, and the equities [kinds, OPPONENTS].
 
-    One pass over the hands in the order of their values counts those below each hand, by cluster and card.
+    The kind is -1 where a hand is impossible. One pass over the hands in the order of their values counts
+    those below each hand, by cluster and card.
     """
-    word = np.uint64(0)
-    suits = np.zeros(4, np.int64)
-    for card in cards:
-        word |= CARD_BIT[card]
-        suits[card % 4] += 1
-    keys = np.empty(PAIRS, np.int64)
-    possible = np.zeros(PAIRS, np.bool_)
-    count = 0
-    every, every_card = np.zeros(OPPONENTS, np.int64), np.zeros((CARDS, OPPONENTS), np.int64)
-    for pair in range(PAIRS):
-        low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
-        hole = CARD_BIT[low] | CARD_BIT[high]
-        if not hole & word:
-            keys[count] = np.int64(evaluate(word | hole)) << 11 | pair
-            count += 1
-            possible[pair] = True
-            every[clusters[pair]] += 1
-            every_card[low, clusters[pair]] += 1
-            every_card[high, clusters[pair]] += 1
-    keys = np.sort(keys[:count])
-    below, below_card = np.zeros(OPPONENTS, np.int64), np.zeros((CARDS, OPPONENTS), np.int64)
+    kinds, values = _number_kinds(cards)
+    hands, sizes = _in_order(kinds, values)
+    equities = np.zeros((len(values), OPPONENTS))
+    every, score = np.zeros((CARDS + 1, OPPONENTS)), np.zeros((CARDS + 1, OPPONENTS))
+    for pair in hands:
+        _count(every, pair, clusters)
     start = 0
-    while start < count:
-        end = start
-        while end < count and keys[end] >> 11 == keys[start] >> 11:
+    while start < len(hands):
+        end, value = start, values[kinds[hands[start]]]
+        while end < len(hands) and values[kinds[hands[end]]] == value:
+            _count(score, hands[end], clusters)  # tied hands count one, weaker ones two
             end += 1
-        for step in range(2):  # the lower hands, then with those of equal value
-            for place in range(start, end):
-                pair = keys[place] & 2047
-                low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
-                for which in range(OPPONENTS):
-                    here = below[which] - below_card[low, which] - below_card[high, which]
-                    if step == 0:
-                        found[pair, which] = here
-                    else:
-                        own = 1 if clusters[pair] == which else 0
-                        met = every[which] - every_card[low, which] - every_card[high, which] + own
-                        # The hand itself is in all three sums of each difference, so it was taken off once.
-                        score = found[pair, which] + here + own  # twice the hands beaten, plus those tied
-                        found[pair, which] = score / (2 * met) if met else 0.5
-            if step == 0:
-                for place in range(start, end):
-                    pair = keys[place] & 2047
-                    below[clusters[pair]] += 1
-                    below_card[PAIR_CARDS[pair, 0], clusters[pair]] += 1
-                    below_card[PAIR_CARDS[pair, 1], clusters[pair]] += 1
+        for pair in hands[start:end]:
+            low, high = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
+            for which in range(OPPONENTS):
+                own = ITSELF[clusters[pair], which]  # in the total and at both cards: once too often
+                met = every[CARDS, which] - every[low, which] - every[high, which] + own
+                beaten = score[CARDS, which] - score[low, which] - score[high, which] + own
+                none = int(met == 0.0)  # as if there were one such hand, tied (without a slow branch)
+                equities[kinds[pair], which] += (beaten + none) / (2.0 * (met + none))
+        for pair in hands[start:end]:
+            _count(score, pair, clusters)
         start = end
-    _share_means(suits, possible, found)
-    return possible
+    for kind in range(len(values)):
+        for which in range(OPPONENTS):
+            equities[kind, which] /= sizes[kind]
+    return kinds, equities
 
 
 @kernel
-def _share_means(suits: Longs, possible: NDArray[np.bool_], found: Floats) -> None:
-    """Replace the equities of a hand by the mean of all hands of its kind."""
-    sums, counts = np.zeros((SQUARES * KINDS, OPPONENTS)), np.zeros(SQUARES * KINDS)
+def _count(counts: Floats, pair: int, clusters: Ints) -> None:
+    """Count a hand in its cluster: at each of its cards, and in the last row, of all hands."""
+    counts[PAIR_CARDS[pair, 0], clusters[pair]] += 1.0
+    counts[PAIR_CARDS[pair, 1], clusters[pair]] += 1.0
+    counts[CARDS, clusters[pair]] += 1.0
+
+
+@kernel
+def _number_kinds(cards: Longs) -> tuple[Longs, Longs]:
+    """The kind of each hand [1326], numbered as they come, -1 if impossible; and the value of each kind."""
+    word, suits = np.uint64(0), np.zeros(4, np.int64)
+    for card in cards:
+        word |= CARD_BIT[card]
+        suits[card % 4] += 1
+    number, count = np.full(SQUARES * KINDS, -1), 0
+    kinds, values = np.full(PAIRS, -1), np.empty(SQUARES * KINDS, np.int64)
     for pair in range(PAIRS):
-        if possible[pair]:
+        hole = CARD_BIT[PAIR_CARDS[pair, 0]] | CARD_BIT[PAIR_CARDS[pair, 1]]
+        if not hole & word:
             kind = _kind(suits, pair)
-            counts[kind] += 1.0
-            for which in range(OPPONENTS):
-                sums[kind, which] += found[pair, which]
-    for pair in range(PAIRS):
-        if possible[pair]:
-            kind = _kind(suits, pair)
-            for which in range(OPPONENTS):
-                found[pair, which] = sums[kind, which] / counts[kind]
+            if number[kind] < 0:
+                number[kind], values[count] = count, evaluate(word | hole)
+                count += 1
+            kinds[pair] = number[kind]
+    return kinds, values[:count]
 
 
 @kernel
@@ -150,20 +142,30 @@ def _kind(suits: Longs, pair: int) -> int:
 
 
 @kernel
-def river_buckets(cards: Longs, clusters: Ints, centres: SortedCentres, table: NDArray[np.uint16]) -> None:
+def _in_order(kinds: Longs, values: Longs) -> tuple[Longs, Longs]:
+    """The possible hands in the order of their values, kind by kind, and the size of each kind."""
+    sizes, place = np.zeros(len(values), np.int64), np.empty(len(values), np.int64)
+    for kind in kinds:
+        if kind >= 0:
+            sizes[kind] += 1
+    total = 0
+    for kind in np.argsort(values):
+        place[kind] = total
+        total += sizes[kind]
+    hands = np.empty(total, np.int64)
+    for pair in range(PAIRS):
+        kind = kinds[pair]
+        if kind >= 0:
+            hands[place[kind]] = pair
+            place[kind] += 1
+    return hands, sizes
+
+
+@kernel
+def river_buckets(cards: Longs, clusters: Ints, centres: SortedCentres, table: NDArray[Any]) -> None:
     """[boards, 1326] the nearest centre of each hand on boards [boards, 5]; 0 where a hand is impossible."""
-    found, known = np.empty((PAIRS, OPPONENTS)), np.empty(SQUARES * KINDS, np.int64)
-    suits = np.empty(4, np.int64)
     for board in range(len(cards)):
-        possible = cluster_equities(cards[board], clusters, found)
-        suits[:] = 0
-        for card in cards[board]:
-            suits[card % 4] += 1
-        known[:] = -1
+        kinds, equities = kind_equities(cards[board], clusters)
+        buckets = [nearest(each, centres) for each in equities]
         for pair in range(PAIRS):
-            table[board, pair] = 0
-            if possible[pair]:
-                kind = _kind(suits, pair)
-                if known[kind] < 0:
-                    known[kind] = nearest(found[pair], centres)
-                table[board, pair] = known[kind]
+            table[board, pair] = buckets[kinds[pair]] if kinds[pair] >= 0 else 0
