@@ -13,14 +13,13 @@ from speed import fast_only, slow
 import openfelt as felt
 from openfelt.cards.abstraction import kmeans
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
+from openfelt.cards.abstraction.centre_tree import build_tree, nearest
 from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
     cumulated,
     cuts_between_means,
-    nearest_centre,
     nearest_centres,
-    sort_centres,
     strength_counts,
 )
 from openfelt.cards.abstraction.recipes import grid_cuts, make_recipe, percentile_cuts, weighted_values
@@ -335,12 +334,11 @@ def test_kmeans_puts_a_hand_to_the_nearest_centre(street, clusters, strengths):
     generator = np.random.default_rng(street)
     cards = board_set(BOARD_CARDS[street]).cards()
     centres = clusters.recipe[STREETS[street]]
-    counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
-    shares, met = np.empty(BINS), set()
+    counts, met = np.empty((PAIRS, BINS), np.int64), set()
     for board in generator.integers(len(cards), size=8).tolist():
         count_board(street, strengths.river.hs, board, counts)
         possible = strengths[street].hs[board] != NO_HAND
-        nearest_centres(counts, possible, sort_centres(centres), shares, buckets)
+        buckets = nearest_centres(counts, possible, build_tree(centres))
         for pair in generator.choice(np.flatnonzero(possible), 20).tolist():
             squares = ((cumulated(counts[pair]) - centres) ** 2).sum(axis=1)
             bucket = clusters.bucket(PAIR_CARDS[pair].tolist(), cards[board].tolist())
@@ -370,12 +368,29 @@ def test_the_nearest_centre_is_the_first_of_all_in_any_order():
             half = count // 2
             centres = np.concatenate([centres, centres[:half], (centres[:half] + centres[-half:][:half]) / 2])
             centres = centres[generator.permutation(len(centres))]
-            ordered = sort_centres(centres)
-            for hand in [*hands, *generator.multinomial(most, generator.dirichlet(np.ones(BINS), 60))]:
-                nearest, equal = first_nearest(hand, centres)
-                assert nearest_centre(hand, ordered, np.empty(BINS)) == nearest
-                alike += equal > 1
+            hands = np.concatenate(
+                [hands, generator.multinomial(most, generator.dirichlet(np.ones(BINS), 60))]
+            )
+            expected, equal = zip(*(first_nearest(hand, centres) for hand in hands), strict=True)
+            every = np.ones(len(hands), np.bool_)
+            assert nearest_centres(hands, every, build_tree(centres)).tolist() == [*expected]
+            alike += sum(number > 1 for number in equal)
     assert alike > 100
+
+
+@pytest.mark.parametrize("coordinates", [8, BINS])
+@pytest.mark.parametrize("count", [1, 16, 17, 1000])
+def test_the_nearest_of_many_centres_is_that_of_a_plain_search(count, coordinates):
+    """With nearly all variance along few directions, as of hands; also of points far from all centres."""
+    generator = np.random.default_rng(count)
+    mixing = generator.normal(size=(coordinates, coordinates)) * 0.7 ** np.arange(coordinates)[:, None]
+    centres = generator.normal(size=(count, coordinates)) @ mixing
+    points = generator.normal(size=(300, coordinates)) @ mixing
+    points = np.concatenate([points, 10 * points, centres, (centres + centres[0]) / 2])
+    squares = ((points[:, None] - centres) ** 2).sum(axis=2)
+    found = nearest(points, build_tree(centres))
+    assert squares[np.arange(len(points)), found] == pytest.approx(squares.min(axis=1), rel=1e-12, abs=1e-12)
+    assert np.array_equal(found[600 : 600 + count], np.arange(count))
 
 
 def test_tables_of_kmeans(clusters, strengths):

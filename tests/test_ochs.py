@@ -11,7 +11,7 @@ from phevaluator import evaluate_cards
 import openfelt as felt
 from openfelt.cards.abstraction import ochs
 from openfelt.cards.abstraction.abstraction import Abstraction
-from openfelt.cards.abstraction.kmeans import sort_centres
+from openfelt.cards.abstraction.centre_tree import build_tree
 from openfelt.cards.abstraction.recipes import OPPONENTS, make_recipe
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.boards import hole_class
@@ -84,7 +84,7 @@ def test_a_hand_belongs_to_the_nearest_centre(few, clusters):
         board = np.array(parse_cards(text))
         of_pair, table = ochs.cluster_of_pairs(clusters), np.empty((1, PAIRS), np.uint16)
         kind, found = ochs.kind_equities(board, of_pair)
-        ochs.river_buckets(board[None], of_pair, sort_centres(centres), table)
+        ochs.river_buckets(board[None], of_pair, build_tree(centres), table)
         nearest = ((found[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         assert np.array_equal(table[0], np.where(kind >= 0, nearest[kind], 0))
         for hole in list(combinations(set(range(52)) - {*board.tolist()}, 2))[::97]:

@@ -22,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards import boards, deck, evaluator, strength, strength_tables as tables
-from openfelt.cards.abstraction import kmeans, ochs, recipes, spec
+from openfelt.cards.abstraction import centre_tree, kmeans, ochs, recipes, spec
+from openfelt.cards.abstraction.centre_tree import CentreTree, build_tree, nearest
 from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
-    nearest,
-    nearest_centre,
+    cumulated,
     nearest_centres,
-    sort_centres,
     strength_counts,
 )
 from openfelt.cards.abstraction.ochs import cluster_of_pairs, kind_equities, river_buckets
@@ -56,7 +55,10 @@ from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.core.user_folders import cache_folder
 
 CHUNK = 64  # boards at a time
-SOURCES = (deck, evaluator, boards, strength, tables, spec, recipes, kmeans, ochs, sys.modules[__name__])
+SOURCES = (
+    *(deck, evaluator, boards, strength, tables),
+    *(spec, recipes, centre_tree, kmeans, ochs, sys.modules[__name__]),
+)
 
 
 class BucketTables(NamedTuple):
@@ -75,6 +77,7 @@ class Abstraction:
     spec: Spec
     recipe: Recipe = field(repr=False)
     _loaded: list[BucketTables] = field(default_factory=list, init=False, repr=False)
+    _trees: dict[int, CentreTree] = field(default_factory=dict, init=False, repr=False)  # by street
 
     def __post_init__(self) -> None:
         preflop = self.recipe["preflop"]
@@ -123,13 +126,21 @@ class Abstraction:
         numbers = self.recipe[STREETS[street]]
         if self._by_range(street):
             kinds, equities = kind_equities(np.array(table), cluster_of_pairs(self.recipe[OPPONENTS]))
-            return int(nearest(equities[kinds[PAIR[own]]], sort_centres(numbers)))
+            return self._nearest(street, equities[kinds[PAIR[own]]])
         strengths = river_strengths(own, table)
         if numbers.ndim == 2:
-            return int(nearest_centre(strength_counts(strengths), sort_centres(numbers), np.empty(BINS)))
+            return self._nearest(street, cumulated(strength_counts(strengths)))
         power = 1 if measure_of(self.spec) == "ehs" else 2
         value = int((strengths**power).sum()) * (RUNOUTS[street] // len(strengths))
         return int(np.searchsorted(numbers, value, side="right"))
+
+    def _nearest(self, street: int, point: Floats) -> int:
+        return int(nearest(point[None], self._tree(street))[0])
+
+    def _tree(self, street: int) -> CentreTree:
+        if street not in self._trees:
+            self._trees[street] = build_tree(self.recipe[STREETS[street]])
+        return self._trees[street]
 
     @property
     def folder(self) -> Path:
@@ -196,8 +207,7 @@ class Abstraction:
     def _by_opponents(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         found = board_set(BOARD_CARDS[street])
         cards = BoardSet(found.key[some], found.multiplicity[some]).cards()
-        centres = sort_centres(self.recipe["river"])
-        river_buckets(cards, cluster_of_pairs(self.recipe[OPPONENTS]), centres, table[some])
+        river_buckets(cards, cluster_of_pairs(self.recipe[OPPONENTS]), self._tree(street), table[some])
 
     def _by_cuts(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         cuts = self.recipe[STREETS[street]]
@@ -212,14 +222,11 @@ class Abstraction:
             table[some][strengths[street].hs[some] == NO_HAND] = 0
 
     def _by_centres(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
-        centres = sort_centres(self.recipe[STREETS[street]])
-        counts, buckets = np.empty((PAIRS, BINS), np.int64), np.empty(PAIRS, np.uint16)
-        shares = np.empty(BINS)
+        counts = np.empty((PAIRS, BINS), np.int64)
         for board in range(len(table))[some]:
             count_board(street, strengths.river.hs, board, counts)
             possible = strengths[street].hs[board] != NO_HAND
-            nearest_centres(counts, possible, centres, shares, buckets)
-            table[board] = buckets
+            table[board] = nearest_centres(counts, possible, self._tree(street))
 
 
 def load_abstraction(name: str | Spec) -> Abstraction:

@@ -7,11 +7,10 @@ Johanson et al. 2013 recommend, and k-means can average the curves. Centres are 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.cards.abstraction.centre_tree import CentreTree, nearest
 from openfelt.cards.boards import (
     COMPOSED,
     IDENTITY,
@@ -30,17 +29,9 @@ from openfelt.core.jit import Floats, Ints, Longs, kernel
 BINS = 20
 SAMPLE = 100_000  # hands to which the centres are fitted
 SEED = 0
-ROUNDING = 1e-9  # far more than the rounding error of sums and squared distances
 STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # bin of a strength
-STRIDE = 5  # bins between two checks whether a centre is already too far
-
-
-class SortedCentres(NamedTuple):
-    """Centres sorted by their sums, smallest first."""
-
-    curves: Floats  # [centres, BINS]
-    sums: Floats
-    number: Longs  # original number of each centre
+SLOTS = 4096  # of the hash table of the histograms on a board: a power of two, well above 1326
+HASH_FACTOR, HASH_SHIFT = 0x9E3779B97F4A7C1, 40  # products differ most in their high bits
 
 
 def centres(street: int, tables: StrengthTables, count: int) -> Floats:
@@ -83,9 +74,11 @@ def strength_counts(strengths: Longs) -> Longs:
     return np.bincount(STEP_OF[strengths], minlength=BINS)
 
 
+@kernel
 def cumulated(counts: Longs) -> Floats:
     """The share of boards up to each bin."""
-    return np.asarray(np.cumsum(counts) / counts.sum())
+    shares: Floats = np.cumsum(counts) / counts.sum()
+    return shares
 
 
 def count_board(street: int, river_hs: NDArray[np.uint16], board: int, counts: Longs) -> None:
@@ -125,66 +118,37 @@ def _count_two(to_4: Ints, to_5: Ints, river_hs: NDArray[np.uint16], board: int,
             _count_one(to_5, river_hs, entry >> PERMUTATION_BITS, entry & 31, card + 1, counts)
 
 
-def sort_centres(centres: Floats) -> SortedCentres:
-    """The centres [centres, BINS] in the order in which `nearest_centre` searches them."""
-    sums = centres.sum(axis=1)
-    number = np.argsort(sums, kind="stable")
-    return SortedCentres(np.ascontiguousarray(centres[number]), sums[number], number)
-
-
 @kernel
-def nearest_centre(counts: Longs, centres: SortedCentres, shares: Floats) -> int:
-    """The number of the centre nearest to the cumulated counts. `shares` [BINS] is scratch space."""
-    total, so_far = counts.sum(), 0
-    for place in range(BINS):
-        so_far += counts[place]
-        shares[place] = so_far / total
-    return nearest(shares, centres)
+def nearest_centres(counts: Longs, possible: NDArray[np.bool_], tree: CentreTree) -> Longs:
+    """The nearest centre of each pair's counts [1326, BINS]; 0 where a hand is impossible.
 
-
-@kernel
-def nearest(point: Floats, centres: SortedCentres) -> int:
-    """The number of the centre nearest to a point; the first of equal ones.
-
-    Two points of n numbers whose sums differ by d have a squared distance of at least d * d / n. So centres
-    are searched in the order of d, up and down from the point's own sum, until no remaining one can be as
-    near as the nearest so far.
+    Many hands on a board have equal counts. Only the first of them is searched for.
     """
-    own_sum, size = 0.0, len(point)
-    for place in range(size):
-        own_sum += point[place]
-    up = np.searchsorted(centres.sums, own_sum)
-    down = up - 1
-    found, least = 0, np.inf
-    while up < len(centres.sums) or down >= 0:
-        above = centres.sums[up] - own_sum if up < len(centres.sums) else np.inf
-        below = own_sum - centres.sums[down] if down >= 0 else np.inf
-        if min(above, below) ** 2 / size > least + ROUNDING:
-            break
-        if down < 0 or above < below:
-            at, up = up, up + 1
-        else:
-            at, down = down, down - 1
-        distance = 0.0
-        for first in range(0, size, STRIDE):
-            for place in range(first, min(first + STRIDE, size)):
-                apart = point[place] - centres.curves[at, place]
-                distance += apart * apart
-            if distance > least:
-                break
-        if distance < least or (distance == least and centres.number[at] < found):
-            found, least = centres.number[at], distance
-    return found
+    first, same = np.full(SLOTS, -1), np.empty(len(counts), np.int64)
+    points, found = np.empty((len(counts), BINS)), 0
+    for pair in range(len(counts)):
+        if possible[pair]:
+            slot = _find_slot(counts, pair, first)
+            if first[slot] < 0:
+                first[slot], same[pair] = pair, found
+                points[found] = cumulated(counts[pair])
+                found += 1
+            else:
+                same[pair] = same[first[slot]]
+    numbers, buckets = nearest(points[:found], tree), np.zeros(len(counts), np.int64)
+    for pair in range(len(counts)):
+        if possible[pair]:
+            buckets[pair] = numbers[same[pair]]
+    return buckets
 
 
 @kernel
-def nearest_centres(
-    counts: Longs,
-    possible: NDArray[np.bool_],
-    centres: SortedCentres,
-    shares: Floats,
-    buckets: NDArray[np.uint16],
-) -> None:
-    """The nearest centre of each pair's counts [1326, BINS]."""
-    for pair in range(len(counts)):
-        buckets[pair] = nearest_centre(counts[pair], centres, shares) if possible[pair] else 0
+def _find_slot(counts: Longs, pair: int, first: Longs) -> int:
+    """The slot of a pair's counts: empty (-1), or with the first pair of equal counts."""
+    mixed = np.int64(0)
+    for place in range(BINS):
+        mixed = mixed * HASH_FACTOR + counts[pair, place]
+    slot = mixed >> HASH_SHIFT & SLOTS - 1
+    while first[slot] >= 0 and not np.array_equal(counts[first[slot]], counts[pair]):
+        slot = slot + 1 & SLOTS - 1
+    return int(slot)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.abstraction.kmeans import SEED, SortedCentres, fit, nearest
+from openfelt.cards.abstraction.centre_tree import CentreTree, nearest
+from openfelt.cards.abstraction.kmeans import SEED, fit
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIR_CARDS, PAIRS, RANKS, RIVER
 from openfelt.cards.equity import matchups
@@ -162,10 +163,10 @@ def _in_order(kinds: Longs, values: Longs) -> tuple[Longs, Longs]:
 
 
 @kernel
-def river_buckets(cards: Longs, clusters: Ints, centres: SortedCentres, table: NDArray[Any]) -> None:
+def river_buckets(cards: Longs, clusters: Ints, tree: CentreTree, table: NDArray[Any]) -> None:
     """[boards, 1326] the nearest centre of each hand on boards [boards, 5]; 0 where a hand is impossible."""
     for board in range(len(cards)):
         kinds, equities = kind_equities(cards[board], clusters)
-        buckets = [nearest(each, centres) for each in equities]
+        buckets = nearest(equities, tree)
         for pair in range(PAIRS):
             table[board, pair] = buckets[kinds[pair]] if kinds[pair] >= 0 else 0
