@@ -83,7 +83,7 @@ pjl11-policies: $(VENV)/.installed
 	    --out runs/pjl11/mccfr100
 
 # The included policies of sparbot-like and fellomen-like: ten minutes on a CPU.
-stand-ins: $(VENV)/.installed-models
+stand-ins: $(VENV)/.installed
 	$(FELT) train "holdem(buckets='kmeans:169/7/7/7',bets=3)" --solver external-mccfr --iterations 30e6 --seed 1 \
 	    --policy-only --out runs/sparbot-like
 	$(FELT) train "holdem(buckets='percentile:169/50/50/50')" --solver sampled-fictitious-play \

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from functools import cache
 
 import numpy as np
@@ -14,6 +13,7 @@ import openfelt as felt
 from openfelt.cards.abstraction import kmeans
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
 from openfelt.cards.abstraction.centre_tree import build_tree, nearest
+from openfelt.cards.abstraction.clusters import fit
 from openfelt.cards.abstraction.kmeans import (
     BINS,
     count_board,
@@ -413,10 +413,31 @@ def test_cuts_between_means_part_what_lies_apart():
     assert 102**2 < second <= 900**2
 
 
-def test_kmeans_without_scikit_learn(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with pytest.raises(felt.FeltError, match=r"k-means needs scikit-learn: pip install 'openfelt\[models\]'"):
-        cuts_between_means(np.array([1, 4, 9]), np.ones(3, np.int64), 2)
+@pytest.mark.parametrize(("size", "coordinates", "count"), [(2_000, 1, 20), (3_000, 8, 50), (3_000, 20, 300)])
+def test_clusters_are_as_narrow_as_those_of_scikit_learn(size, coordinates, count):
+    cluster = pytest.importorskip("sklearn.cluster")
+    draw = np.random.default_rng(3)
+    points = np.cumsum(draw.exponential(size=(size, coordinates)) * draw.random((size, 1)), axis=1)
+    weights = draw.integers(1, 5, size).astype(np.float64)
+
+    def spread(centres):
+        return weights @ ((points[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+
+    centres = fit(points, weights, count)
+    theirs = cluster.KMeans(count, n_init=1, random_state=0).fit(points, sample_weight=weights)
+    assert centres.shape == (count, coordinates)
+    assert spread(centres) < 1.05 * spread(theirs.cluster_centers_)
+    # They are the means of their points.
+    own = ((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    for number in range(count):
+        mean = np.average(points[own == number], axis=0, weights=weights[own == number])
+        assert centres[number] == pytest.approx(mean)
+
+
+def test_there_are_no_more_clusters_than_distinct_points():
+    points = np.repeat(np.array([[0.0, 1.0], [2.0, 3.0], [5.0, 5.0]]), 4, axis=0)
+    centres = fit(points, np.ones(12), 5)
+    assert sorted(map(tuple, centres)) == [(0.0, 1.0), (2.0, 3.0), (5.0, 5.0)]
 
 
 def test_percentile_cuts_are_the_nearest_that_there_are():

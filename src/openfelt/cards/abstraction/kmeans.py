@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.centre_tree import CentreTree, nearest
+from openfelt.cards.abstraction.clusters import SEED, fit
 from openfelt.cards.boards import (
     COMPOSED,
     IDENTITY,
@@ -23,12 +24,10 @@ from openfelt.cards.boards import (
 from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIRS
 from openfelt.cards.strength import RIVER_SCALE
 from openfelt.cards.strength_tables import NO_HAND, StrengthTables
-from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 
 BINS = 20
-SAMPLE = 100_000  # hands to which the centres are fitted
-SEED = 0
+SAMPLE, SAMPLE_OF_BUCKET = 100_000, 30  # hands to which the centres are fitted: at least, and for each
 STEP_OF = (np.arange(RIVER_SCALE + 1) * BINS // (RIVER_SCALE + 1)).astype(np.uint8)  # bin of a strength
 SLOTS = 4096  # of the hash table of the histograms on a board: a power of two, well above 1326
 HASH_FACTOR, HASH_SHIFT = 0x9E3779B97F4A7C1, 40  # products differ most in their high bits
@@ -38,8 +37,9 @@ def centres(street: int, tables: StrengthTables, count: int) -> Floats:
     """The centres [count, BINS] for the flop or the turn, fitted to a sample of all hands."""
     generator = np.random.default_rng(SEED)
     multiplicity = board_set(BOARD_CARDS[street]).multiplicity
-    found = np.empty((SAMPLE, BINS))
-    chosen = generator.choice(len(multiplicity), SAMPLE, p=multiplicity / multiplicity.sum())
+    size = max(SAMPLE, SAMPLE_OF_BUCKET * count)
+    found = np.empty((size, BINS))
+    chosen = generator.choice(len(multiplicity), size, p=multiplicity / multiplicity.sum())
     order = np.sort(chosen)
     counts = np.empty((1, PAIRS, BINS), np.int64)
     last = -1
@@ -49,7 +49,7 @@ def centres(street: int, tables: StrengthTables, count: int) -> Floats:
             last = board
         possible = np.flatnonzero(tables[street].hs[board] != NO_HAND)
         found[place] = cumulated(counts[0, generator.choice(possible)])
-    fitted = fit(found, np.ones(SAMPLE), count)
+    fitted = fit(found, np.ones(size), count)
     return fitted[np.lexsort((*fitted.T, -fitted.sum(axis=1)))]
 
 
@@ -58,15 +58,6 @@ def cuts_between_means(values: Longs, weights: Longs, count: int) -> Longs:
     roots = np.sqrt(values)
     means = np.sort(fit(roots[:, None], weights.astype(np.float64), min(count, len(values)))[:, 0])
     return np.ceil(((means[1:] + means[:-1]) / 2) ** 2).astype(np.int64)
-
-
-def fit(points: Floats, weights: Floats, count: int) -> Floats:
-    try:
-        from sklearn.cluster import KMeans
-    except ImportError:
-        raise FeltError("k-means needs scikit-learn: pip install 'openfelt[models]'.") from None
-    fitted = KMeans(count, n_init=1, max_iter=100, random_state=SEED).fit(points, sample_weight=weights)
-    return np.asarray(fitted.cluster_centers_, np.float64)
 
 
 def strength_counts(strengths: Longs) -> Longs:

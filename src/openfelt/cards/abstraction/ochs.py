@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.centre_tree import CentreTree, nearest
-from openfelt.cards.abstraction.kmeans import SEED, fit
+from openfelt.cards.abstraction.clusters import SEED, fit
 from openfelt.cards.boards import board_set, hole_class
 from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIR_CARDS, PAIRS, RANKS, RIVER
 from openfelt.cards.equity import matchups
@@ -27,7 +27,8 @@ from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 
 OPPONENTS = 8  # clusters of the opponent's hole cards
-SAMPLED_BOARDS, SAMPLED_HANDS = 25_000, 8  # hands per board to which the centres are fitted
+SAMPLED_BOARDS, SAMPLED_HANDS = 25_000, 8  # to which the centres are fitted: at least, and of each board
+SAMPLE_OF_BUCKET = 30  # hands
 KINDS = 4  # of hands of two ranks: which of their cards have the flush suit
 SQUARES = len(RANKS) ** 2
 ITSELF = np.eye(OPPONENTS)  # by cluster of a hand
@@ -53,13 +54,14 @@ def river_centres(clusters: NDArray[np.uint8], count: int) -> Floats:
     """The centres [count, OPPONENTS], fitted to a sample of all hands, ordered by mean equity."""
     generator, boards = np.random.default_rng(SEED), board_set(BOARD_CARDS[RIVER])
     chance = boards.multiplicity / boards.multiplicity.sum()
-    chosen = np.sort(generator.choice(len(chance), SAMPLED_BOARDS, p=chance))
-    points = np.empty((SAMPLED_BOARDS, SAMPLED_HANDS, OPPONENTS))
+    size = max(SAMPLED_BOARDS, SAMPLE_OF_BUCKET * count // SAMPLED_HANDS)
+    chosen = np.sort(generator.choice(len(chance), size, p=chance))
+    points = np.empty((size, SAMPLED_HANDS, OPPONENTS))
     clusters_of_pairs = cluster_of_pairs(clusters)
     for place, cards in enumerate(boards.cards()[chosen]):
         kinds, equities = kind_equities(cards, clusters_of_pairs)
         points[place] = equities[generator.choice(kinds[kinds >= 0], SAMPLED_HANDS)]
-    fitted = fit(points.reshape(-1, OPPONENTS), np.ones(SAMPLED_BOARDS * SAMPLED_HANDS), count)
+    fitted = fit(points.reshape(-1, OPPONENTS), np.ones(size * SAMPLED_HANDS), count)
     return fitted[np.lexsort((*fitted.T, fitted.sum(axis=1)))]
 
 

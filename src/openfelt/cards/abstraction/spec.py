@@ -13,7 +13,7 @@ KINDS = {
     EHS2: "an even grid over E[HS^2], expected hand strength squared (Heinrich & Silver 2014)",
     EHS: "an even grid over EHS, effective hand strength (Ponsen, de Jong & Lanctot 2011)",
     PERCENTILE: "by E[HS^2], equally many hands in each bucket",
-    KMEANS: "hands with similar distributions of strength on the river (k-means; needs scikit-learn)",
+    KMEANS: "hands with similar distributions of strength on the river (k-means)",
     OCHS: "as kmeans; on the river hands with similar equities against eight ranges (Johanson et al. 2013)",
 }
 HOLE_KINDS = 169  # classes of hole cards
