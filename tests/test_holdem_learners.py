@@ -6,6 +6,7 @@ import io
 import json
 import math
 import tracemalloc
+import zlib
 from collections import Counter
 
 import numpy as np
@@ -23,7 +24,8 @@ from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.holdem import stakes
 from openfelt.measure.exploitability import values_against
-from openfelt.policy.holdem import COARSE, WHOLE, pack, quantised, unpack
+from openfelt.policy.holdem import WHOLE, quantised, rows_of, unpacked
+from openfelt.policy.packing import COARSE, PACKED
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.table.terminal import watch
 
@@ -180,12 +182,41 @@ def test_a_compact_policy_is_in_15ths_and_its_file_is_small(tmp_path):
 
 def test_a_damaged_compact_policy_is_refused():
     tree = compile_any(SMALL)
-    packed = pack(quantised(tree, random_weights(tree, 1)).compact())
-    assert np.array_equal(pack(unpack(tree, packed)), packed)
-    with pytest.raises(felt.FeltError, match="sum to 1"):
-        unpack(tree, np.full_like(packed, 255))
-    with pytest.raises(felt.FeltError, match=f"has {len(packed)} bytes"):
-        unpack(tree, packed[:-1])
+    compact = quantised(tree, random_weights(tree, 1)).compact()
+    packed = compact.arrays()[PACKED]
+    assert np.array_equal(unpacked(tree, packed).weights, compact.weights)
+    numbers = np.frombuffer(zlib.decompress(packed.tobytes()), np.uint8)
+    for damaged, says in (
+        (_deflated(np.full_like(numbers, 255)), "sum to 1"),
+        (_deflated(numbers[:-1]), f"has {len(numbers):,} bytes"),
+        (_deflated(np.zeros(10**8, np.uint8)), f"has {len(numbers):,} bytes"),  # expands to far too much
+        (packed[:-1], f"has {len(numbers):,} bytes"),
+        (np.append(packed, packed[:1]), f"has {len(numbers):,} bytes"),
+        (packed[1:], "cannot be decompressed"),
+        (packed[None], "list of bytes"),
+    ):
+        with pytest.raises(felt.FeltError, match=says):
+            unpacked(tree, damaged)
+
+
+def _deflated(numbers):
+    return np.frombuffer(zlib.compress(numbers.tobytes()), np.uint8)
+
+
+def test_infosets_that_are_rarely_reached_become_pure():
+    tree = compile_any(SMALL)
+    weights = random_weights(tree, 1)
+    nodes, buckets, actions = rows_of(tree)
+    first = slice(0, int(actions[0]))  # the first infoset of the first block
+    block = slice(0, int(buckets[0] * actions[: nodes[0]].sum()))
+    mean = weights[block].sum() / (nodes[0] * buckets[0])
+    for share, is_pure in ((0.09, True), (0.2, False)):
+        scaled = weights.copy()
+        scaled[first] *= share * mean / scaled[first].sum()
+        compact = quantised(tree, scaled).compact(scaled)
+        assert compact.is_compact
+        assert (compact.weights[first].max() == WHOLE) == is_pure
+        assert compact.weights[first].argmax() == weights[first].argmax()
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from openfelt.policy.packing import COARSE, PACKED, STEP, ActionCounts, pack, un
 from openfelt.policy.policy import Policy
 
 WHOLE = 255
-RARE = 1e-3  # of the mean weight of its street's infosets: below it an infoset of a compact policy is pure
+RARE = 0.1  # of the mean weight of a street's infosets: below it a compact policy is pure
 CARDS = re.compile("([2-9TJQKA][cdhs])+")
 
 
