@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strengths picture format clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -90,6 +90,13 @@ stand-ins: $(VENV)/.installed
 	    --iterations 20e6 --seed 1 --policy-only --out runs/fellomen-like
 	cp runs/sparbot-like/policy/* src/openfelt/policy/pretrained/sparbot-like/
 	cp runs/fellomen-like/policy/* src/openfelt/policy/pretrained/fellomen-like/
+
+# A bot that is harder to exploit than the included one, and its exact exploitability: within 25 minutes on an H200.
+STRONG := "holdem(buckets='ochs:169/9000/9000/9000')"
+strong-bot: $(VENV)/.installed
+	$(TRAIN) $(STRONG) --solver cfr-br --delay 2000 --seconds 1000 --seed 1 --threads $$(nproc) --compact --out runs/strong-bot
+	$(FELT) exploit runs/strong-bot --device $(DEVICE)
+	$(FELT) value runs/strong-bot runs/strong-bot --exact --device $(DEVICE)
 
 # The strengths of bots that the lobby shows: computed in small games, copied from two studies in hold'em.
 strengths: $(VENV)/.installed
