@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from test_cfr_br import NINE, learner
 
 from openfelt.cards.deck import FLOP, PAIRS, RIVER, TURN
@@ -77,13 +78,15 @@ def boards_are_learned_as_on_the_cpu(folder):
             board, gpu = here.board(1), there._gpu.players[seat]
             begun = {name: table.copy() for name, table in here.tables().items()}
             work, cards = here._work[seat], here._boards.cards(board)
-            iterate(here._betting, cards, here._learners[seat], here._opponents[seat], (1.0, 1.0), work)
+            one, other = here._learners[seat], here._opponents[seat]
+            won = iterate(here._betting, cards, one, other, (1.0, 1.0), work)
             pairs = possible_pairs(deck.live, cards)
             places = roots_on_cpu(here, gpu, RIVER)
             river = [by_root(table, pairs, places) for table in work.value[2]]
             blocks = 1 + int(np.flatnonzero(river[seat].any(axis=2)[0])[0])
             one_seat(there._gpu, seat, board, river, places, blocks)
             there._behind = True
+            assert there._gpu.opponents_won()[seat] == pytest.approx(won, rel=1e-5)
             for name, table in here.tables().items():
                 if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
                     found, wanted = there.tables()[name] - begun[name], table - begun[name]

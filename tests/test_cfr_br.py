@@ -244,6 +244,29 @@ def test_it_approaches_the_least_exploitable_policy_of_an_abstraction_with_perfe
     assert all(late < early / 2 for early, late in zip(*gaps, strict=True))  # 16 times the iterations
 
 
+@pytest.mark.slow
+def test_the_opponent_of_a_fixed_policy_wins_what_a_best_response_wins():
+    """Our regrets are so large that they do not change; before the turn the opponent learns to respond."""
+    solver = learner(trunk="hands", seed=1, threads=2)
+    regrets = solver.tables()["regrets"]
+    regrets[...] = np.random.default_rng(4).uniform(1e12, 3e12, len(regrets))
+    solver._resumed()
+    solver.run(20_000)
+    player = player_of(solver)
+    best = [solve(Task(player, 1 - seat), NINE) for seat in range(2)]
+    assert solver.opponent_value == pytest.approx(best, rel=0.02)
+
+
+def test_the_opponents_winnings_are_of_the_last_iterations_and_need_some():
+    with pytest.raises(felt.FeltError, match="cfr-br has run no iterations yet"):
+        _ = learner().opponent_value
+    solver = learner(seed=1).run(36)
+    before = solver._opponent_chips()
+    solver.run(4)
+    won = solver._opponent_chips() - before
+    assert solver.opponent_value == pytest.approx(won / 4 / (10 * 3))  # hands on a board, and against each
+
+
 @pytest.mark.parametrize(
     ("game", "options", "says"),
     [

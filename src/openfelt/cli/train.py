@@ -202,7 +202,9 @@ def _measured(solver: Solver, arguments: argparse.Namespace) -> _Measured:
 def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measured:
     """Winnings against rule players, or the fixed opponent; `felt exploit` computes exploitability."""
     from openfelt.arena.holdem_value import holdem_value
+    from openfelt.games.holdem import BIG_BLIND
     from openfelt.policy.rules import rule_policy
+    from openfelt.solve.vector.cfr_br import CFRBR
 
     tree, policy = solver.tree, solver.policy
     opponent: Policy | None = getattr(solver, "opponent", None)
@@ -212,7 +214,14 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
         won[name] = holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
     lines = [f"{tree.game}\n  {tree.num_rows:,} infosets"]
     lines += [f"  against {name}: {value}" for name, value in won.items()]
-    facts = {"game": tree.game, "rows": tree.num_rows}
+    facts: dict[str, Any] = {"game": tree.game, "rows": tree.num_rows}
+    if isinstance(solver, CFRBR):
+        by_seat = [1000 * won / BIG_BLIND for won in solver.opponent_value]
+        facts["opponent_value"] = by_seat
+        lines.append(
+            f"  the opponent, who sees every hand, lately won {sum(by_seat) / 2:.1f} mbb/h from the current "
+            f"policy (by our seat {by_seat[0]:.1f}, {by_seat[1]:.1f})"
+        )
     return _Measured(facts | {"against": {name: value.as_dict() for name, value in won.items()}}, lines)
 
 

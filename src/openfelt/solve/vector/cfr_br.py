@@ -14,18 +14,23 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 
 from openfelt.cards.boards import hole_class
 from openfelt.cards.deck import FLOP, PREFLOP
+from openfelt.core.devices import CUDA
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
 from openfelt.solve.solver import Settings, setting
 from openfelt.solve.vector.iteration import Rows, Trunk, iterate, match_all
 from openfelt.solve.vector.public_boards import flop_hands
 from openfelt.solve.vector.vector_solver import VectorSolver
 
 BUCKETS, HANDS = "buckets", "hands"
+RECENT = 0.1  # of the iterations, over which the opponent's winnings are averaged
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class CFRBR(VectorSolver):
         else:
             self._trunk_rows = buckets[PREFLOP][0].astype(np.int32), np.asarray(buckets[FLOP], np.int32)
             self._trunk_counts = int(tree.abstraction.counts[PREFLOP]), int(tree.abstraction.counts[FLOP])
+        self._won: list[tuple[int, Floats]] = []  # iterations, and the opponent's chips so far by our seat
+        self._chips = np.zeros(2)
         edges = tree.layout.edges
         self._trunks = [
             [
@@ -100,6 +107,12 @@ class CFRBR(VectorSolver):
             self._opponents.append(Trunk(before, on_flop, preflop_row, flop_row))
         super()._start_on_cpu()
 
+    def _advance(self, iterations: int) -> None:
+        if not self._won:
+            self._won.append((self.iterations, self._opponent_chips()))
+        super()._advance(iterations)
+        self._won.append((self.iterations + iterations, self._opponent_chips()))
+
     def _advance_on_cpu(self, iterations: int) -> None:
         with ThreadPoolExecutor(min(self.threads, 2)) as pool:
             list(pool.map(lambda seat: self._learn(seat, iterations), range(2)))
@@ -108,5 +121,30 @@ class CFRBR(VectorSolver):
         learner, opponent, work = self._learners[seat], self._opponents[seat], self._work[seat]
         for number in range(self.iterations + 1, self.iterations + iterations + 1):
             cards = self._boards.cards(self.board(number))
-            iterate(self._betting, cards, learner, opponent, self._weights(number), work)
+            won = iterate(self._betting, cards, learner, opponent, self._weights(number), work)
+            self._chips[seat] += won
             match_all(self._betting, learner)
+
+    def _resumed(self) -> None:
+        super()._resumed()
+        self._won = []
+
+    def _opponent_chips(self) -> Floats:
+        """By our seat, summed over all boards so far and all pairs of hands."""
+        return self._gpu.opponents_won() if self.device == CUDA else self._chips.copy()
+
+    @property
+    def opponent_value(self) -> tuple[float, float]:
+        """What the opponent has won in the last tenth of the iterations: chips a hand, by our seat.
+
+        This estimates what a best response wins from our current policy. It is less as long as the opponent
+        still learns how to play before the turn, or learns that in buckets.
+        """
+        if not self._won:
+            raise FeltError(f"{self.name} has run no iterations yet.")
+        (begun, _), (last, total) = self._won[0], self._won[-1]
+        until = last - RECENT * (last - begun)
+        first, before = next(each for each in reversed(self._won) if each[0] <= until)
+        left = self.deck.size - 4  # cards that are not on the board
+        one, two = (total - before) / (last - first) / (comb(left, 2) * comb(left - 2, 2))
+        return float(one), float(two)

@@ -97,6 +97,11 @@ class CFRBROnGpu(PublicChanceOnGpu):
             opponent.learn(weight)
             opponent.preflop.renew(self.deal, 0.0)
 
+    def opponents_won(self) -> Floats:
+        """[2] their chips, summed over all iterations and pairs of hands."""
+        with gpu_faults():
+            return np.concatenate([opponent.preflop.won.copy_to_host() for opponent in self.opponents])
+
     def fetch(self, regrets: Floats, average: Floats, trunks: list[list[Floats]]) -> None:
         super().fetch(regrets, average, trunks)
         with gpu_faults():
