@@ -92,13 +92,13 @@ def made_up(**exploitability):
     ("results", "holds"),
     [
         (made_up(cfr_br_medium=value(80), external_medium=value(300)), [True]),
-        (made_up(cfr_br_medium=value(80, 30), external_medium=value(100, 30)), [False]),
+        (made_up(cfr_br_medium=value(80, 30), external_medium=value(100, 30)), [None]),
         (
             made_up(cfr_br_small=value(120), cfr_br_medium=value(80), cfr_br_large=value(60)),
             [True, True, True],
         ),
         (made_up(cfr_br_medium=value(80), cfr_br_large=value(90)), [False, False]),
-        (made_up(cfr_br_large=value(60, 10)), [False]),
+        (made_up(cfr_br_large=value(60, 10)), [None]),
     ],
 )
 def test_claims(results, holds):

@@ -264,13 +264,16 @@ def _report_findings(
 ) -> dict[str, Any]:
     """Print the findings, or return them for JSON."""
     findings = study.judge(results)
+    verdicts = {True: "holds", False: "DOES NOT HOLD", None: "undecided"}
     if not arguments.json:
         print(study.title)
         for each in findings:
-            verdict = "holds" if each.holds else "DOES NOT HOLD"
-            print(f"  {verdict}: {each.claim}\n      measured: {each.measured}")
+            print(f"  {verdicts[each.holds]}: {each.claim}\n      measured: {each.measured}")
         print(f"  {page} (with .csv and .png)")
-    facts = [{"paper": each.claim, "here": each.measured, "holds": each.holds} for each in findings]
+    facts = [
+        {"claim": each.claim, "ours": each.ours, "here": each.measured, "holds": each.holds}
+        for each in findings
+    ]
     return {"study": study.name, "page": str(page), "findings": facts}
 
 

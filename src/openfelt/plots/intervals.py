@@ -18,6 +18,9 @@ class Interval(NamedTuple):
     mean: float
     half: float = 0.0
 
+    def __format__(self, how: str) -> str:
+        return f"{self.mean:{how}} ± {self.half:{how.lstrip('+')}}"
+
 
 class IntervalPanel(NamedTuple):
     """One panel of a match table; both maps are by row."""

@@ -12,9 +12,10 @@ import numpy as np
 
 from openfelt.core.jit import Floats
 from openfelt.plots.curves import CurvePanel, plot_runs
+from openfelt.plots.intervals import Interval
 from openfelt.solve.solver import Solver
 from openfelt.studies.files import csv_text
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, difference, mean_of_runs
 from openfelt.studies.study import Study
 
 Metric = Callable[[Any], float]  # of a solver, or of what a line of its SolverConfig extracts from it
@@ -74,6 +75,21 @@ class LearningCurves:
     def end(self, label: str, metric: str) -> float:
         """The mean over the runs at the end."""
         return float(self.values[label, metric][:, -1].mean())
+
+    def ends(self, label: str, metric: str) -> Interval:
+        """The mean over the runs at the end, with its interval."""
+        return mean_of_runs(self.values[label, metric][:, -1])
+
+    def apart(self, metric: str, first: str, second: str, share: float = 1.0) -> Interval:
+        """How far one line is above another after that share of the episodes: independent runs."""
+        place = int(np.searchsorted(self.episodes, share * self.episodes[-1]))
+        return difference(*(self.values[label, metric][:, place] for label in (first, second)))
+
+    def change(self, label: str, metric: str, since: float, until: float = 1.0) -> Interval:
+        """The change of a line between two shares of the episodes, run by run."""
+        first, last = (int(np.searchsorted(self.episodes, x * self.episodes[-1])) for x in (since, until))
+        table = self.values[label, metric]
+        return mean_of_runs(table[:, last] - table[:, first])
 
     def minimum(self, label: str, metric: str, since: int = 0) -> tuple[float, int]:
         """The lowest point of the mean curve from `since` episodes on, and its episodes."""

@@ -13,6 +13,7 @@ from openfelt.core.errors import FeltError
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
+from openfelt.studies.findings import is_above
 
 UNIT_SCALE = {"mbb/h": 1.0, "sb/h": 1e-3}  # by which mbb/h are multiplied
 
@@ -53,9 +54,10 @@ class Winnings:
         return Interval(self.mean, self.half_95)
 
 
-def significantly_more(first: Winnings, second: Winnings) -> bool:
-    """Whether the first exceeds the second by more than the 95% interval of independent differences."""
-    return first.mean - second.mean > math.hypot(first.half_95, second.half_95)
+def wins_more(first: Winnings, second: Winnings) -> bool | None:
+    """Whether the first exceeds the second, by the 95% interval of the difference of independent matches."""
+    half = math.hypot(first.half_95, second.half_95)
+    return is_above(Interval(first.mean - second.mean, half))
 
 
 TableResults = Mapping[tuple[str, str], Winnings]  # by row and column

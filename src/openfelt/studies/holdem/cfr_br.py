@@ -14,8 +14,9 @@ from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.measure.holdem.exploitability import SEATS
 from openfelt.plots.exploitability import Result, TrainingCurve, plot_training_and_results
 from openfelt.plots.figure import COLOURS
+from openfelt.plots.intervals import Interval
 from openfelt.studies.files import csv_text
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_below
 from openfelt.studies.holdem.cfr_br_runs import (
     CFR_BR,
     DELAY,
@@ -222,13 +223,13 @@ def _findings(results: Results) -> list[Finding]:
             found.append(Finding(claim, f"{larger} against {smaller} mbb/h", _is_less(larger, smaller)))
     if large := sizes[2]:
         claim = f"the large result is below {PUBLISHED} mbb/h, as that of Johanson et al. 2013"
-        found.append(Finding(claim, f"{large} mbb/h", large.mbb + large.interval < PUBLISHED))
+        found.append(Finding(claim, f"{large} mbb/h", is_below(large.as_interval, PUBLISHED)))
     return found
 
 
-def _is_less(first: ExploitValue, second: ExploitValue) -> bool:
-    """By more than the 95% interval of the difference; intervals of the same flops are too wide for it."""
-    return second.mbb - first.mbb > math.hypot(first.interval, second.interval)
+def _is_less(first: ExploitValue, second: ExploitValue) -> bool | None:
+    """By the 95% interval of the difference, which is too wide for values from the same flops."""
+    return is_below(Interval(first.mbb - second.mbb, math.hypot(first.interval, second.interval)))
 
 
 CFR_BR_STUDY = CFRBRStudy(

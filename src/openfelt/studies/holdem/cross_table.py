@@ -8,10 +8,11 @@ from pathlib import Path
 
 from openfelt.arena.tournament import TournamentResult, tournament
 from openfelt.plots.cross_table import plot_cross_table
+from openfelt.plots.intervals import Interval
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.rules import RULES
 from openfelt.studies.experiment import Experiment
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_above
 
 FORMULAS = ("ace1", "chen", "poki-like")
 EQUILIBRIA = ("sparbot-like", "fellomen-like")
@@ -56,7 +57,9 @@ def _judge(result: TournamentResult) -> list[Finding]:
     for bot in (*RULES, *FORMULAS, *EQUILIBRIA):
         won = result.won(DEFAULT, bot)
         measured = f"{won.mean:+.1f} ± {won.interval:.1f} {result.unit}"
-        findings.append(Finding(f"`{DEFAULT}` beats {bot}", measured, won.mean > won.interval))
+        findings.append(
+            Finding(f"`{DEFAULT}` beats {bot}", measured, is_above(Interval(won.mean, won.interval)))
+        )
     return findings
 
 

@@ -6,11 +6,12 @@ import math
 from typing import NamedTuple
 
 from openfelt.arena.holdem_value import HoldemValue, holdem_value
+from openfelt.plots.intervals import Interval
 from openfelt.policy.policy import Policy
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.solver import Solver
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_above
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.study import HOUR, spaced
 
@@ -62,7 +63,13 @@ class WinningsAgainst:
             # Runs that an earlier command has finished are stored without intervals.
             width = f"± {error:.0f}" if values else "(without an interval)"
             measured = f"{won:+.0f} {width} mbb/h after {last:,} episodes"
-            findings.append(Finding(f"the {kind} policy beats {self.opponent}", measured, won > error))
+            findings.append(
+                Finding(
+                    f"the {kind} policy beats {self.opponent}",
+                    measured,
+                    is_above(Interval(won, error if values else math.inf)),
+                )
+            )
         return findings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from openfelt.policy.rules import RULES
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_below
 from openfelt.studies.holdem.cross_table import FORMULAS
 from openfelt.studies.match_table import Cell, MatchTable, TableResults
 
@@ -35,12 +35,13 @@ class ReferenceTable(MatchTable):
 
 def _judge(results: TableResults) -> list[Finding]:
     findings = []
+    verdict: bool | None
     for (row, _), won in results.items():
         if row == REFERENCE:
-            claim, holds = f"a third {REFERENCE} breaks even", abs(won.mean) <= won.half_95
+            claim, verdict = f"a third {REFERENCE} breaks even", bool(abs(won.mean) <= won.half_95)
         else:
-            claim, holds = f"{row} loses to two {REFERENCE}", won.mean < -won.half_95
-        findings.append(Finding(claim, f"{won} mbb/h", holds))
+            claim, verdict = f"{row} loses to two {REFERENCE}", is_below(won.interval)
+        findings.append(Finding(claim, f"{won} mbb/h", verdict))
     return findings
 
 

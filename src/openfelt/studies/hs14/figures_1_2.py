@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_above, is_below
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, mean_squared_error
 from openfelt.studies.study import every
@@ -15,6 +15,7 @@ PAPER = (
 )
 UCT_LABEL, SMOOTH_LABEL = "IS-UCT (c=2)", "Smooth IS-UCT (c=1.75)"
 WIDE_UCT, WIDE_SMOOTH = "IS-UCT (c=5)", "Smooth IS-UCT (c=4.375)"
+CLOSE = 0.005  # SQ-ERR
 STEP, LAST, QUICK_LAST = 10_000, 1_000_000, 100_000
 PANELS = (
     Panel("sq_err", mean_squared_error, "SQ-ERR (mean squared error)", logarithmic=True),
@@ -31,7 +32,9 @@ def _smooth(game: str, label: str, c: float) -> SolverConfig:
 
 
 def _compare(curves: LearningCurves, metric: str, first: str, second: str) -> str:
-    return f"{curves.end(first, metric):.2g} against {curves.end(second, metric):.2g}"
+    apart = curves.apart(metric, first, second)
+    means = f"{curves.end(first, metric):.2g} against {curves.end(second, metric):.2g}"
+    return f"{means} (difference {apart.mean:+.2g} ± {apart.half:.2g})"
 
 
 def _judge_figure_1(curves: LearningCurves) -> list[Finding]:
@@ -39,7 +42,7 @@ def _judge_figure_1(curves: LearningCurves) -> list[Finding]:
         Finding(
             f"Smooth IS-UCT ends with the smaller {word}",
             _compare(curves, metric, SMOOTH_LABEL, UCT_LABEL),
-            curves.end(SMOOTH_LABEL, metric) < curves.end(UCT_LABEL, metric),
+            is_below(curves.apart(metric, SMOOTH_LABEL, UCT_LABEL)),
         )
         for word, metric in (("squared error", "sq_err"), ("dominated error", "dom_err"))
     ]
@@ -53,14 +56,15 @@ def _judge_figure_2(curves: LearningCurves) -> list[Finding]:
     ):
         findings += [
             Finding(
-                f"Smooth IS-UCT comes close to an equilibrium ({note})",
-                f"squared error {_compare(curves, 'sq_err', smooth, plain)} for IS-UCT",
-                curves.end(smooth, "sq_err") < 0.005,
+                f"Smooth IS-UCT comes close to an equilibrium: a squared error below {CLOSE} ({note})",
+                f"squared error {curves.ends(smooth, 'sq_err'):.2g}; of IS-UCT "
+                f"{curves.ends(plain, 'sq_err'):.2g}",
+                is_below(curves.ends(smooth, "sq_err"), CLOSE),
             ),
             Finding(
                 f"Smooth IS-UCT has the larger dominated error ({note})",
                 _compare(curves, "dom_err", smooth, plain),
-                curves.end(smooth, "dom_err") > curves.end(plain, "dom_err"),
+                is_above(curves.apart("dom_err", smooth, plain)),
             ),
         ]
     return findings

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from openfelt.studies.findings import Finding
-from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
+from openfelt.studies.findings import Finding, both, is_above
+from openfelt.studies.match_table import Cell, MatchTable, TableResults, wins_more
 
 POLICIES = "runs/hs14"
 TRAINING_COMMAND = "make hs14-policies"
@@ -62,13 +62,16 @@ def _judge_table_2(results: TableResults) -> list[Finding]:
         won, lost = _winners(results, rows, column), _losers(results, rows, column)
         measured = f"{len(won)} beat {column} and {len(lost)} lose to it, beyond the 95% interval"
         if column == SPARBOT:
-            findings.append(Finding(f"all six beat {program}", measured, len(won) == len(rows)))
+            verdict = both(*(is_above(results[row, column].interval) for row in rows))
+            findings.append(Finding(f"all six beat {program}", measured, verdict))
         else:
             claim = f"some beat {program} (three of six) and some lose to it (three)"
-            findings.append(Finding(claim, measured, bool(won) and bool(lost)))
+            findings.append(Finding(claim, measured, (bool(won) and bool(lost)) or None))
     unstable = [row for row in _winners(results, rows, SPARBOT) if row in _losers(results, rows, FELLOMEN)]
     measured = f"{len(unstable)} of six: {', '.join(unstable) or 'none'}"
-    findings.append(Finding("some policies beat Sparbot and lose to FellOmen2", measured, bool(unstable)))
+    findings.append(
+        Finding("some policies beat Sparbot and lose to FellOmen2", measured, bool(unstable) or None)
+    )
     return findings
 
 
@@ -138,11 +141,11 @@ def _judge_table_3(results: TableResults) -> list[Finding]:
             (_RAISE_AND_PROBE, "always-raise and probe together"),
         ):
             won = results[row, column]
-            findings.append(Finding(f"{column} beats {text}", f"{won} mbb/h", won.mean > won.half_95))
+            findings.append(Finding(f"{column} beats {text}", f"{won} mbb/h", is_above(won.interval)))
     for row, better, worse in ((f"2x {POKI}", UCT, SMOOTH), (_RAISE_AND_PROBE, SMOOTH, UCT)):
         first, second = results[row, better], results[row, worse]
         claim = f"{better} wins more than {worse} against {row}"
-        holds = significantly_more(first, second)
+        holds = wins_more(first, second)
         findings.append(Finding(claim, f"{first} against {second} mbb/h", holds))
     return findings
 

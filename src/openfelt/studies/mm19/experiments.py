@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from openfelt.measure.exploitability import best_response
+from openfelt.plots.intervals import Interval
 from openfelt.policy.tabular import uniform_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, both, is_above, is_below, is_within, mean_of_runs
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import (
     cumulative_reward,
@@ -29,6 +30,8 @@ GREEDY = Panel("greedy_best_response", greedy_best_response, "best response to t
 AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
 UCT_LABEL, SMOOTH_LABEL = "UCT (c=18)", "Smooth UCT (c=18)"
 THESIS_LABEL, HEINRICH_LABEL = "Smooth UCT (gamma=.01, d=.1)", "Smooth UCT (gamma=.1, d=.002)"
+LEDUC_VALUE = -0.0856  # for the first player, by linear program
+AROUND_ZERO = 0.05  # chips a game: what "around 0" allows
 SETTLED = 1_000  # episodes; minima before are noise
 SMALLER = (
     "The curve has the shape of the thesis's, at smaller values. The thesis itself notes that its values are "
@@ -56,8 +59,20 @@ def _minimum_and_end(curves: LearningCurves, label: str, metric: str) -> str:
     return f"minimum {_chips(low)} after {at:,} episodes, {_chips(curves.end(label, metric))} at the end"
 
 
-def _rises_again(curves: LearningCurves, label: str, metric: str) -> bool:
-    return curves.end(label, metric) > 1.05 * curves.minimum(label, metric, SETTLED)[0]
+def _rise(curves: LearningCurves, label: str, metric: str) -> Interval:
+    """How far each run rises from the minimum of the mean curve to the end."""
+    at = curves.minimum(label, metric, SETTLED)[1]
+    return curves.change(label, metric, at / curves.episodes[-1])
+
+
+def _rise_text(curves: LearningCurves, label: str, metric: str) -> str:
+    return f"{_minimum_and_end(curves, label, metric)}; rise {_rise(curves, label, metric):.2f}"
+
+
+def _at_minimum(curves: LearningCurves, label: str, metric: str) -> Interval:
+    """The runs' values where the mean curve is lowest."""
+    place = list(curves.episodes).index(curves.minimum(label, metric, SETTLED)[1])
+    return mean_of_runs(curves.values[label, metric][:, place])
 
 
 def _judge_experiment_1(curves: LearningCurves) -> list[Finding]:
@@ -67,14 +82,17 @@ def _judge_experiment_1(curves: LearningCurves) -> list[Finding]:
     return [
         Finding(
             "the reward against a random player rises steeply, then levels off (Figures 4.1, 4.2)",
-            f"{_chips(won)} a game at the end; a best response wins {_chips(best)}",
-            0.8 * best < won <= best and curves.at(0.02, UCT_LABEL, "mean_reward") < 0.6 * won,
+            f"{curves.at(0.02, UCT_LABEL, 'mean_reward'):.2f} chips a game after a fiftieth of the episodes, "
+            f"{curves.ends(UCT_LABEL, 'mean_reward'):.2f} at the end; a best response wins {_chips(best)}",
+            both(
+                is_above(curves.ends(UCT_LABEL, "mean_reward"), 0.8 * best),
+                is_above(curves.change(UCT_LABEL, "mean_reward", 0.02), 0.4 * won),
+            ),
         ),
         Finding(
             "the greedy policy stays exploitable: a dip, then a rise towards 4.9 (Figure 4.3)",
-            _minimum_and_end(curves, UCT_LABEL, "greedy_best_response"),
-            _rises_again(curves, UCT_LABEL, "greedy_best_response")
-            and curves.minimum(UCT_LABEL, "greedy_best_response")[0] > 2.0,
+            _rise_text(curves, UCT_LABEL, "greedy_best_response"),
+            is_above(_rise(curves, UCT_LABEL, "greedy_best_response")),
         ),
     ]
 
@@ -83,18 +101,22 @@ def _judge_experiment_2(curves: LearningCurves) -> list[Finding]:
     return [
         Finding(
             "the average reward of the first player fluctuates around 0 (Figure 4.4)",
-            f"{curves.end(UCT_LABEL, 'reward'):+.3f} chips a game at the end",
-            abs(curves.end(UCT_LABEL, "reward")) < 0.2,
+            f"{curves.ends(UCT_LABEL, 'reward'):+.3f} chips a game at the end; in equilibrium "
+            f"{LEDUC_VALUE:+.4f}",
+            is_within(curves.ends(UCT_LABEL, "reward"), -AROUND_ZERO, AROUND_ZERO),
         ),
         Finding(
             "greedy exploitability has a minimum (3.5), then rises again (towards 4.6; Figure 4.5)",
-            _minimum_and_end(curves, UCT_LABEL, "greedy_best_response"),
-            _rises_again(curves, UCT_LABEL, "greedy_best_response"),
+            _rise_text(curves, UCT_LABEL, "greedy_best_response"),
+            is_above(_rise(curves, UCT_LABEL, "greedy_best_response")),
         ),
         Finding(
             "Heinrich's average policy fell to 0.8, before it rose ([mm19-heinrich](mm19-heinrich.md))",
-            _minimum_and_end(curves, UCT_LABEL, "nash_conv"),
-            curves.minimum(UCT_LABEL, "nash_conv")[0] < 1.0,
+            _rise_text(curves, UCT_LABEL, "nash_conv"),
+            both(
+                is_below(_at_minimum(curves, UCT_LABEL, "nash_conv"), 1.0),
+                is_above(_rise(curves, UCT_LABEL, "nash_conv")),
+            ),
         ),
     ]
 
@@ -103,44 +125,54 @@ def _judge_experiment_3(curves: LearningCurves) -> list[Finding]:
     def greedy(label: str) -> float:
         return curves.end(label, "greedy_best_response")
 
+    def apart(label: str) -> Interval:
+        return curves.apart("greedy_best_response", THESIS_LABEL, label)
+
     first = float(curves.values[THESIS_LABEL, "greedy_best_response"][:, 0].mean())
     return [
         Finding(
             "greedy exploitability falls (from 3.8 to 2.2) and stays there (Figure 4.6)",
             f"from {_chips(first)} to {_chips(greedy(THESIS_LABEL))}; "
-            + _minimum_and_end(curves, THESIS_LABEL, "greedy_best_response"),
-            greedy(THESIS_LABEL) < 0.7 * first
-            and greedy(THESIS_LABEL) < 1.25 * curves.minimum(THESIS_LABEL, "greedy_best_response")[0],
+            + _rise_text(curves, THESIS_LABEL, "greedy_best_response"),
+            both(
+                is_below(curves.change(THESIS_LABEL, "greedy_best_response", 0.0)),
+                is_below(_rise(curves, THESIS_LABEL, "greedy_best_response"), 0.25 * greedy(THESIS_LABEL)),
+            ),
         ),
         Finding(
             "it ends below the greedy exploitability of UCT",
-            f"{_chips(greedy(THESIS_LABEL))} against {_chips(greedy(UCT_LABEL))}",
-            greedy(THESIS_LABEL) < greedy(UCT_LABEL),
+            f"{_chips(greedy(THESIS_LABEL))} against {_chips(greedy(UCT_LABEL))}; difference "
+            f"{apart(UCT_LABEL):+.2f}",
+            is_below(apart(UCT_LABEL)),
         ),
         Finding(
             "d = 0.1 gives a less exploitable greedy policy than Heinrich's d = 0.002",
-            f"greedy {_chips(greedy(THESIS_LABEL))} against {_chips(greedy(HEINRICH_LABEL))}; average "
+            f"greedy {_chips(greedy(THESIS_LABEL))} against {_chips(greedy(HEINRICH_LABEL))} (difference "
+            f"{apart(HEINRICH_LABEL):+.2f}); average "
             f"{_chips(curves.end(THESIS_LABEL, 'nash_conv'))} against "
             f"{_chips(curves.end(HEINRICH_LABEL, 'nash_conv'))}",
-            greedy(THESIS_LABEL) < greedy(HEINRICH_LABEL),
+            is_below(apart(HEINRICH_LABEL)),
         ),
         Finding(
             "Heinrich's average policy was at about 0.5 after a million episodes",
-            _chips(curves.end(HEINRICH_LABEL, "nash_conv")),
-            curves.end(HEINRICH_LABEL, "nash_conv") < 0.6,
+            f"{curves.ends(HEINRICH_LABEL, 'nash_conv'):.3f} chips",
+            is_within(curves.ends(HEINRICH_LABEL, "nash_conv"), 0.4, 0.6),
         ),
     ]
 
 
 def _judge_heinrich(curves: LearningCurves) -> list[Finding]:
-    low, at = curves.minimum(UCT_LABEL, "nash_conv")
-    end, smooth = curves.end(UCT_LABEL, "nash_conv"), curves.end(SMOOTH_LABEL, "nash_conv")
+    smooth, rise = curves.ends(SMOOTH_LABEL, "nash_conv"), _rise(curves, UCT_LABEL, "nash_conv")
     return [
-        Finding("Smooth UCT comes close to equilibrium, about 0.02", f"{smooth:.3f} chips", smooth < 0.03),
+        Finding(
+            "Smooth UCT comes close to equilibrium, about 0.02",
+            f"{smooth:.4f} chips",
+            is_within(smooth, 0.015, 0.025),
+        ),
         Finding(
             "UCT falls to about 0.8, then rises again",
-            f"minimum {_chips(low)} after {at:,} episodes, {_chips(end)} at the end",
-            0.4 < low < 1.2 and end > 1.2 * low,
+            _rise_text(curves, UCT_LABEL, "nash_conv"),
+            both(is_within(_at_minimum(curves, UCT_LABEL, "nash_conv"), 0.6, 1.0), is_above(rise)),
         ),
     ]
 

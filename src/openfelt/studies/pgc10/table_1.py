@@ -19,8 +19,8 @@ from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
-from openfelt.studies.findings import Finding
-from openfelt.studies.match_table import Winnings, significantly_more
+from openfelt.studies.findings import Finding, is_above, is_below
+from openfelt.studies.match_table import Winnings, wins_more
 
 ACE1, POKI = "ace1", "poki-like"
 OPPONENTS = (ACE1, POKI)
@@ -251,17 +251,17 @@ def _judge(results: SearchResults) -> list[Finding]:
     for label in (PLAIN, MODEL):
         won = results[ACE1, label].won
         claim = f"MCTS beats ACE1: {label} ({PUBLISHED[ACE1, label].won:+.2f} {UNIT})"
-        found.append(Finding(claim, f"{won} {UNIT}", won.mean > won.half_95))
+        found.append(Finding(claim, f"{won} {UNIT}", is_above(won.interval)))
     won = results[POKI, PLAIN].won
     claim = f"without a model it loses to Poki ({PUBLISHED[POKI, PLAIN].won:+.2f} {UNIT})"
-    found.append(Finding(claim, f"{won} {UNIT}", won.mean < -won.half_95))
+    found.append(Finding(claim, f"{won} {UNIT}", is_below(won.interval)))
     won = results[POKI, MODEL].won
     claim = f"with the model it wins a little from Poki ({PUBLISHED[POKI, MODEL].won:+.2f} {UNIT})"
-    found.append(Finding(claim, f"{won} {UNIT}", won.mean > won.half_95))
+    found.append(Finding(claim, f"{won} {UNIT}", is_above(won.interval)))
     for opponent, name in ((ACE1, "ACE1"), (POKI, "Poki")):
         model, plain = results[opponent, MODEL], results[opponent, PLAIN]
         claim = f"the model adds {_published_difference(opponent):.2f} {UNIT} against {name}"
-        holds = significantly_more(model.won, plain.won)
+        holds = wins_more(model.won, plain.won)
         found.append(Finding(claim, f"{difference(model, plain)} {UNIT}", holds))
     model, plain = results[ACE1, MODEL], results[ACE1, PLAIN]
     holds = (

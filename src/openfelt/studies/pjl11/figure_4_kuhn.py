@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, both, is_above, is_below
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, squared_error
 from openfelt.studies.study import every
@@ -19,18 +19,18 @@ def _judge(curves: LearningCurves) -> list[Finding]:
         Finding(
             "MCCFR learns an equilibrium: squared and dominated error approach zero",
             f"{curves.end(MCCFR, 'sqre'):.2g} and {curves.end(MCCFR, 'dom_e'):.2g}",
-            curves.end(MCCFR, "sqre") < 0.01 and curves.end(MCCFR, "dom_e") < 0.05,
+            both(is_below(curves.ends(MCCFR, "sqre"), 0.01), is_below(curves.ends(MCCFR, "dom_e"), 0.05)),
         ),
         Finding(
             "MCTS ends in a balanced situation slightly off the equilibrium",
             f"squared error {curves.end(MCTS, 'sqre'):.2g}, "
             f"{curves.end(MCTS, 'sqre') / curves.end(MCCFR, 'sqre'):.0f} times that of MCCFR",
-            curves.end(MCTS, "sqre") > 3 * curves.end(MCCFR, "sqre"),
+            is_above(curves.ends(MCTS, "sqre"), 3 * curves.end(MCCFR, "sqre")),
         ),
         Finding(
             "MCTS plays dominated actions, less often as training continues",
             f"dominated error {early:.2g} after a tenth of the episodes, {late:.2g} at the end",
-            bool(0 < late < early),
+            both(is_above(curves.ends(MCTS, "dom_e")), is_below(curves.change(MCTS, "dom_e", 0.1))),
         ),
     ]
 

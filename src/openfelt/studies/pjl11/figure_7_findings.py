@@ -100,24 +100,28 @@ def findings(results: ConvergenceResults) -> list[Finding]:
         ),
         *_judge_growth(textbook),
         Finding(
-            "MCRNR with baselines is faster than that RNR (ours)",
+            "MCRNR with baselines is faster than that RNR",
             to + _describe(baselines),
             _all_faster(baselines),
+            ours=True,
         ),
         Finding(
-            "external sampling is faster than that RNR (ours)",
+            "external sampling is faster than that RNR",
             to + _describe(external),
             _all_faster(external),
+            ours=True,
         ),
         Finding(
-            "MCRNR is faster than our CFR on the sequence form (ours)",
+            "MCRNR is faster than our CFR on the sequence form",
             to + _describe(sequence_form),
             _all_faster(sequence_form),
+            ours=True,
         ),
         Finding(
-            "external sampling is faster than our CFR on the sequence form (ours)",
+            "external sampling is faster than our CFR on the sequence form",
             to + _describe(external_sequence_form),
             _all_faster(external_sequence_form),
+            ours=True,
         ),
     ]
 
@@ -138,7 +142,7 @@ def _judge_growth(speedups: Mapping[str, list[float]]) -> list[Finding]:
     )
     grows = all(speedups[large][0] > speedups[small][0] for small, large in pairs)
     measured = f"to 1/{FRACTIONS[0]}: {'; '.join(texts)}"
-    return [Finding("the speedup grows with the size of the game (ours)", measured, grows)]
+    return [Finding("the speedup grows with the size of the game", measured, grows, ours=True)]
 
 
 def _all_faster(speedups: Mapping[str, list[float]]) -> bool:

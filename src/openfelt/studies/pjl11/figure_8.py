@@ -18,8 +18,8 @@ from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
-from openfelt.studies.findings import Finding
-from openfelt.studies.match_table import Winnings, significantly_more
+from openfelt.studies.findings import Finding, both, is_above
+from openfelt.studies.match_table import Winnings, wins_more
 from openfelt.studies.pjl11.observed_opponent import (
     GAMES,
     QUICK_DEALS,
@@ -152,11 +152,11 @@ def _judge(results: OnlineResults) -> list[Finding]:
             Finding(
                 f"{label} learns to win from {POKI} within {results.games[-1]:,} games",
                 f"{first} at first, {last} {UNIT} after {results.games[-1]:,} games",
-                significantly_more(last, first) and last.mean > last.half_95,
+                both(wins_more(last, first), is_above(last.interval)),
             )
         )
         claim, measured = f"{label} then wins far more than {LEVEL}", f"{last} against {level} {UNIT}"
-        found.append(Finding(claim, measured, significantly_more(last, level)))
+        found.append(Finding(claim, measured, wins_more(last, level)))
     return found
 
 

@@ -10,9 +10,9 @@ from openfelt.policy.files import load_policy
 from openfelt.policy.policy import Policy
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.uct import UCT
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, is_above, is_within
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
-from openfelt.studies.match_table import Cell, MatchTable, TableResults, significantly_more
+from openfelt.studies.match_table import Cell, MatchTable, TableResults, wins_more
 from openfelt.studies.study import spaced
 
 PAPER = (
@@ -45,17 +45,18 @@ def _cells() -> tuple[Cell, ...]:
 def _judge_table(results: TableResults) -> list[Finding]:
     def judge_win(row: str, column: str) -> Finding:
         won = results[row, column]
-        return Finding(f"{column} beats {row}", f"{won} sb/h", won.mean > won.half_95)
+        return Finding(f"{column} beats {row}", f"{won} sb/h", is_above(won.interval))
 
     found = [judge_win(POKI, MCTS), judge_win(POKI, MCCFR), judge_win(POKI, FINE)]
     for column in (MCTS, MCCFR):
-        won = results[SPARBOT, column]
-        found.append(Finding(f"{column} loses slightly to {SPARBOT}", f"{won} sb/h", won.mean < -won.half_95))
+        won, paper = results[SPARBOT, column], _PUBLISHED[SPARBOT][column]
+        claim = f"{column} loses slightly to {SPARBOT}: no more than twice the paper's {-paper:g} sb/h"
+        found.append(Finding(claim, f"{won} sb/h", is_within(won.interval, 2 * paper, 0.0)))
     found.append(judge_win(SPARBOT, FINE))
     for row in (POKI, SPARBOT):
         fine, coarse = results[row, FINE], results[row, MCCFR]
         claim = f"a hundred buckets do better against {row} than ten"
-        found.append(Finding(claim, f"{fine} against {coarse} sb/h", significantly_more(fine, coarse)))
+        found.append(Finding(claim, f"{fine} against {coarse} sb/h", wins_more(fine, coarse)))
     return found
 
 
@@ -93,6 +94,7 @@ DEALS = 200_000  # of a measurement, each played in both seats; the paper has 1e
 LAST = 100_000_000
 AVERAGE, GREEDY = "average", "greedy"
 WON = "won"
+SETTLED = 0.02  # sb/h: a curve that changes less has converged
 
 
 @cache
@@ -111,20 +113,25 @@ def _judge_figure(curves: LearningCurves) -> list[Finding]:
     found = [
         Finding(
             "MCTS converges quickly",
-            f"{early:+.3f} sb/h after a tenth of the iterations, {last:+.3f} at the end",
-            abs(last - early) < 0.02,
+            f"{early:+.3f} sb/h after a tenth of the iterations, {last:+.3f} at the end: a change of "
+            f"{curves.change(mcts, WON, 0.1):+.3f}",
+            is_within(curves.change(mcts, WON, 0.1), -SETTLED, SETTLED),
         )
     ]
     early, last = curves.at(0.1, mccfr, WON), curves.end(mccfr, WON)
     found.append(
-        Finding("MCCFR keeps improving", f"{early:+.3f}, then {last:+.3f} sb/h", last - early > 0.005)
+        Finding(
+            "MCCFR keeps improving",
+            f"{early:+.3f}, then {last:+.3f} sb/h: a change of {curves.change(mccfr, WON, 0.1):+.3f}",
+            is_above(curves.change(mccfr, WON, 0.1)),
+        )
     )
     first_mcts, first_mccfr = curves.at(0.0, mcts, WON), curves.at(0.0, mccfr, WON)
     found.append(
         Finding(
             "MCTS is ahead at first",
             f"{first_mcts:+.3f} against {first_mccfr:+.3f} sb/h after {curves.episodes[0]:,} iterations",
-            first_mcts > first_mccfr,
+            is_above(curves.apart(WON, mcts, mccfr, 0.0)),
         )
     )
     end_mcts, end_mccfr = curves.end(mcts, WON), curves.end(mccfr, WON)
@@ -132,7 +139,7 @@ def _judge_figure(curves: LearningCurves) -> list[Finding]:
         Finding(
             "MCCFR is ahead at the end",
             f"{end_mccfr:+.3f} against {end_mcts:+.3f} sb/h",
-            end_mccfr > end_mcts,
+            is_above(curves.apart(WON, mccfr, mcts)),
         )
     )
     return found

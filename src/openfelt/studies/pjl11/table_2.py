@@ -13,14 +13,14 @@ from openfelt.solve.restriction import ONCE
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import slug
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, both
 from openfelt.studies.match_table import (
     Cell,
     MatchTable,
     TableResults,
     Winnings,
     require_policy,
-    significantly_more,
+    wins_more,
 )
 from openfelt.studies.pjl11.observed_opponent import (
     GAMES,
@@ -189,19 +189,19 @@ def _judge(results: TableResults) -> list[Finding]:
             bases = [plain, *[equilibrium_label(buckets, EXTERNAL)] * bool(variant)]
             ours, theirs = results[label, POKI], [results[base, POKI] for base in bases]
             claim = f"{label} wins more from {POKI} than {plain}"
-            holds = all(significantly_more(ours, base) for base in theirs)
+            holds = both(*(wins_more(ours, base) for base in theirs))
             found.append(Finding(claim, _compare(ours, theirs), holds))
         for variant in JUDGED:
             label = response_label(buckets, variant)
             ours, base = results[label, SPARBOT], results[plain, SPARBOT]
             claim = f"{label} is not significantly worse against {SPARBOT} than {plain}"
-            found.append(Finding(claim, _compare(ours, [base]), not significantly_more(base, ours)))
+            found.append(Finding(claim, _compare(ours, [base]), wins_more(base, ours) is not True))
     coarse, fine = results[response_label(COARSE), POKI], results[equilibrium_label(FINE), POKI]
     claim = (
         f"{response_label(COARSE)} wins more from {POKI} than {equilibrium_label(FINE)}, which has finer "
         "buckets"
     )
-    found.append(Finding(claim, _compare(coarse, [fine]), significantly_more(coarse, fine)))
+    found.append(Finding(claim, _compare(coarse, [fine]), wins_more(coarse, fine)))
     return found
 
 
