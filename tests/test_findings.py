@@ -17,6 +17,7 @@ from openfelt.studies.findings import (
     is_below,
     is_within,
     mean_of_runs,
+    some,
 )
 
 
@@ -60,6 +61,9 @@ def test_a_claim_of_several_parts():
     assert both(True, True) is True
     assert both(True, None) is None
     assert both(None, False, True) is False
+    assert some([False, None, True]) is True
+    assert some([False, None]) is None
+    assert some([False, False]) is False
 
 
 def test_pages_count_the_claims_of_the_paper_and_ours_apart():

@@ -134,13 +134,17 @@ def test_findings_of_the_table():
         for label in PLAYERS:
             number = printed[label.partition(",")[0]]
             as_paper[label, opponent] = cell(number, 0.02)
-    assert all(holding(TABLE_2, as_paper))
+    # 0.061 against 0.046 is not enough for these intervals.
+    close = [found.claim for found in TABLE_2.findings(as_paper) if found.holds is None]
+    assert all(text.startswith("MCRNR100") and "not worse" in text for text in close)
+    assert False not in holding(TABLE_2, as_paper)
+    assert sum(not found.ours for found in TABLE_2.findings(as_paper)) == 5
     level = {(label, opponent): cell(0.0, 0.02) for label in PLAYERS for opponent in OPPONENTS}
     worse = {key: cell(-0.1, 0.02) if key[0].startswith("MCRNR") else won for key, won in level.items()}
     texts = [found.claim for found in TABLE_2.findings(level)]
-    assert [not found for found in holding(TABLE_2, level)] == ["more" in text for text in texts]
-    assert not any(holding(TABLE_2, worse))
-    assert sum("not significantly worse" in text for text in texts) >= 2 * len(ABSTRACTIONS)
+    assert {*holding(TABLE_2, level)} == {None}
+    assert {*holding(TABLE_2, worse)} == {False}
+    assert sum("not worse" in text for text in texts) >= 2 * len(ABSTRACTIONS)
 
 
 @pytest.mark.slow

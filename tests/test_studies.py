@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,11 @@ from openfelt.studies.match_table import MatchTable
 from openfelt.studies.metrics import cumulative_reward, first_seat_reward, mean_reward
 from openfelt.studies.pjl11 import table_1 as pjl11_holdem
 from openfelt.studies.registry import STUDIES
-from openfelt.studies.study import GPU, every, spaced
+from openfelt.studies.study import GPU, Study, every, spaced
 from openfelt.studies.training_runs import TrainingRuns
 
 CURVES = [name for name, study in STUDIES.items() if isinstance(study, LearningStudy)]
+DOCS = Path(__file__).parent.parent / "docs" / "studies"
 TABLES = [name for name, study in STUDIES.items() if isinstance(study, MatchTable)]
 
 
@@ -252,3 +254,29 @@ def test_a_table_says_which_policy_is_missing(tmp_path, monkeypatch, capsys):
     assert "make hs14-policies" in error
     assert main(["study", "report", "hs14-table-2"]) == 2
     assert "has no training runs" in capsys.readouterr().err
+
+
+def can_be_read_back(study) -> bool:
+    return type(study).read_csv is not Study.read_csv and getattr(study, "runs", 2) > 1
+
+
+PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study))
+
+
+@pytest.mark.parametrize("name", [PAGES[0], *(slow(name) for name in PAGES[1:])])
+def test_committed_pages_are_those_of_their_csv_files(name, tmp_path):
+    """So that a claim is never judged by other rules than those of the sources."""
+    for suffix in (".csv", ".md"):
+        shutil.copy(DOCS / f"{name}{suffix}", tmp_path)
+    assert main(["study", "report", name, "--out", str(tmp_path)]) == 0
+    for suffix in (".csv", ".md"):
+        assert (tmp_path / f"{name}{suffix}").read_text() == (DOCS / f"{name}{suffix}").read_text()
+
+
+def test_a_csv_of_another_study_gets_a_sentence(tmp_path, capsys):
+    shutil.copy(DOCS / "hs14-figure-1.csv", tmp_path / "hs14-table-2.csv")
+    assert main(["study", "report", "hs14-table-2", "--out", str(tmp_path)]) == 2
+    assert "hs14-table-2.csv is not a CSV that hs14-table-2 has written" in capsys.readouterr().err
+    shutil.copy(DOCS / "bots-cross-table.csv", tmp_path)
+    assert main(["study", "report", "bots-cross-table", "--out", str(tmp_path)]) == 2
+    assert "does not contain all that its page needs" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "what",
         choices=("list", "run", "report"),
-        help="list the studies, run one, or write its page from the runs finished so far",
+        help="list the studies, run one, or write its page again: from the runs finished so far, or its CSV",
     )
     parser.add_argument("name", nargs="?", help="name of the study, or all")
     parser.add_argument("--quick", action="store_true", help="small budgets: a first look within seconds")
@@ -88,6 +89,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.keep:
         require_matplotlib()
     prepare_folder(arguments.out)
+    if arguments.what == "report" and len(studies) == 1 and _is_only_csv(studies[0], arguments):
+        results = [_report_csv(studies[0], arguments)]
+        if arguments.json:
+            print_json(results[0])
+        return
     for study in studies:
         if isinstance(study, LearningStudy):
             _check_learning(study, arguments)
@@ -249,6 +255,34 @@ def _run_experiment(study: Experiment, arguments: argparse.Namespace) -> dict[st
     page = study.write(results, arguments.out, full=not arguments.quick, provenance=provenance)
     if complete:
         shutil.rmtree(parts)
+    return _report_findings(study, results, page, arguments)
+
+
+def _csv_and_page(study: AnyStudy, arguments: argparse.Namespace) -> tuple[Path, Path]:
+    stem = arguments.out / study.stem(full=not arguments.quick)
+    return stem.with_suffix(".csv"), stem.with_suffix(".md")
+
+
+def _is_only_csv(study: AnyStudy, arguments: argparse.Namespace) -> bool:
+    """Whether the results are there as a CSV, and not as stored runs."""
+    return _csv_and_page(study, arguments)[0].exists() and not _parts(study, arguments).exists()
+
+
+def _report_csv(study: AnyStudy, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Write the page again from its CSV: claims may be judged differently since."""
+    from openfelt.core.errors import FileError
+    from openfelt.core.files import MALFORMED
+
+    table, page = _csv_and_page(study, arguments)
+    try:
+        results = study.read_csv(table.read_text(encoding="utf-8"))
+        study.judge(results)
+    except (OSError, *MALFORMED):
+        raise FileError(f"{table} is not a CSV that {study.name} has written.") from None
+    before = page.read_text(encoding="utf-8") if page.exists() else ""
+    made = re.search("^Made by .*(?= All numbers:)", before, re.M)
+    provenance = made[0] if made else "Written from the CSV."
+    page = study.write(results, arguments.out, full=not arguments.quick, provenance=provenance)
     return _report_findings(study, results, page, arguments)
 
 

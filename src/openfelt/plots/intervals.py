@@ -37,7 +37,7 @@ def plot_match_table(
     x_label: str,
     path: Path,
     *,
-    published: str = "paper (68%)",
+    published: str = "paper (95%)",
 ) -> None:
     """Draw a panel for each column of a match table: our results beside the paper's."""
     figure = new_figure(3.2 + 3.6 * len(panels), 2.0 + 0.42 * len(rows))

@@ -6,7 +6,7 @@ claim is undecided: `holds` is None.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,3 +99,11 @@ def both(*verdicts: bool | None) -> bool | None:
     if any(verdict is False for verdict in verdicts):
         return False
     return None if any(verdict is None for verdict in verdicts) else True
+
+
+def some(verdicts: Iterable[bool | None]) -> bool | None:
+    """Whether a claim holds of at least one."""
+    found = list(verdicts)
+    if any(found):
+        return True
+    return None if any(verdict is None for verdict in found) else False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,6 +134,24 @@ class LearningStudy(Study):
                 for point, episodes in enumerate(results.episodes):
                     lines.append([label, run, episodes, *(f"{table[run, point]:.6g}" for table in tables)])
         return csv_text(["learner", "run", "episodes", *metrics], rows=lines)
+
+    def read_csv(self, text: str) -> LearningCurves:
+        if self.runs == 1:  # then the intervals are not those of the runs
+            super().read_csv(text)
+        metrics = [panel.metric for panel in self.panels]
+        rows = list(csv.DictReader(text.splitlines()))
+        episodes = sorted({int(row["episodes"]) for row in rows})
+        runs = 1 + max(int(row["run"]) for row in rows)
+        values = {
+            (label, metric): np.full((runs, len(episodes)), np.nan)
+            for label in dict.fromkeys(row["learner"] for row in rows)
+            for metric in metrics
+        }
+        for row in rows:
+            place = int(row["run"]), episodes.index(int(row["episodes"]))
+            for metric in metrics:
+                values[row["learner"], metric][place] = float(row[metric])
+        return LearningCurves(tuple(episodes), values)
 
     def plot(self, results: LearningCurves, path: Path) -> None:
         panels = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
 from openfelt.studies.findings import is_above
 
+SCORE_68, SCORE_95 = 0.99446, 1.95996  # of the normal distribution
+WIDENED = SCORE_95 / SCORE_68
+DISTANCE = "then the distance of ours from it, in standard errors of both"
 UNIT_SCALE = {"mbb/h": 1.0, "sb/h": 1e-3}  # by which mbb/h are multiplied
 
 
@@ -50,8 +54,14 @@ class Winnings:
 
     @property
     def interval(self) -> Interval:
-        """For figures."""
+        """With its 95% interval."""
         return Interval(self.mean, self.half_95)
+
+    def beside(self, published: tuple[float, float]) -> str:
+        """The winnings of a paper with their 95% interval, and how far ours are from them."""
+        mean, half_68 = published
+        error = math.hypot(self.half_95, WIDENED * half_68) / SCORE_95
+        return f"{mean:+g} ± {WIDENED * half_68:.3g}; {(self.mean - mean) / error:+.1f}"
 
 
 def wins_more(first: Winnings, second: Winnings) -> bool | None:
@@ -120,11 +130,20 @@ class MatchTable(Experiment):
         head = ["row", "column", "unit", "won", "half_68", "half_95", "hands", "paper", "paper_half_68"]
         return csv_text(head, rows=lines)
 
+    def read_csv(self, text: str) -> TableResults:
+        results = {}
+        for row in csv.DictReader(text.splitlines()):
+            mean, half_68, half_95 = (float(row[key]) for key in ("won", "half_68", "half_95"))
+            results[row["row"], row["column"]] = Winnings(mean, half_68, half_95, int(row["hands"]))
+        return results
+
     def table(self, results: TableResults) -> list[str]:
+        has_paper = any(cell.published for cell in self.cells)
         lines = [
             "## All matches",
             "",
-            f"Winnings in {self.unit} with 95% intervals; in brackets the paper's with its 68% intervals.",
+            f"Winnings in {self.unit} with 95% intervals."
+            + f" In brackets: the paper's, whose 68% intervals are widened to 95%; {DISTANCE}." * has_paper,
             "",
             "| | " + " | ".join(self.columns) + " |",
             "|---|" + "---|" * len(self.columns),
@@ -134,7 +153,7 @@ class MatchTable(Experiment):
             cells = []
             for column in self.columns:
                 won, paper = results.get((row, column)), published.get((row, column))
-                theirs = f" ({paper[0]:+g} ± {paper[1]:g})" if paper else ""
+                theirs = f" ({won.beside(paper)})" if won and paper else ""
                 cells.append(f"{won}{theirs}" if won else "")
             lines.append(f"| {row} | " + " | ".join(cells) + " |")
         return lines
@@ -145,6 +164,10 @@ class MatchTable(Experiment):
         for column in self.columns:
             cells = [cell for cell in self.cells if cell.column == column]
             ours = {cell.row: results[cell.row, column].interval for cell in cells}
-            published = {cell.row: Interval(*cell.published) for cell in cells if cell.published}
+            published = {
+                cell.row: Interval(cell.published[0], WIDENED * cell.published[1])
+                for cell in cells
+                if cell.published
+            }
             panels.append(IntervalPanel(column, ours, published))
         plot_match_table(self.title, self.rows, panels, f"winnings ({self.unit})", path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from openfelt.core.errors import FeltError
 from openfelt.core.files import not_written, write_text
 from openfelt.studies.findings import Finding, findings_table
 
@@ -37,6 +38,10 @@ class Study(ABC):
     @abstractmethod
     def csv(self, results: Any) -> str:
         """All numbers."""
+
+    def read_csv(self, text: str) -> Any:
+        """The results of a CSV that was written by `csv`."""
+        raise FeltError(f"The CSV of {self.name} does not contain all that its page needs.")
 
     @abstractmethod
     def plot(self, results: Any, path: Path) -> None:

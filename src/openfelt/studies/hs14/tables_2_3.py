@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openfelt.studies.findings import Finding, both, is_above
+from openfelt.studies.findings import Finding, both, is_above, is_below, some
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, wins_more
 
 POLICIES = "runs/hs14"
@@ -57,22 +57,29 @@ def _losers(results: TableResults, rows: list[str], column: str) -> list[str]:
 
 def _judge_table_2(results: TableResults) -> list[Finding]:
     rows = list(_TABLE_2)
-    findings = []
-    for column, program in ((SPARBOT, "Sparbot"), (FELLOMEN, "FellOmen2")):
+
+    def counted(column: str) -> str:
         won, lost = _winners(results, rows, column), _losers(results, rows, column)
-        measured = f"{len(won)} beat {column} and {len(lost)} lose to it, beyond the 95% interval"
-        if column == SPARBOT:
-            verdict = both(*(is_above(results[row, column].interval) for row in rows))
-            findings.append(Finding(f"all six beat {program}", measured, verdict))
-        else:
-            claim = f"some beat {program} (three of six) and some lose to it (three)"
-            findings.append(Finding(claim, measured, (bool(won) and bool(lost)) or None))
-    unstable = [row for row in _winners(results, rows, SPARBOT) if row in _losers(results, rows, FELLOMEN)]
-    measured = f"{len(unstable)} of six: {', '.join(unstable) or 'none'}"
-    findings.append(
-        Finding("some policies beat Sparbot and lose to FellOmen2", measured, bool(unstable) or None)
-    )
-    return findings
+        return f"{len(won)} beat {column} and {len(lost)} lose to it, beyond the 95% interval"
+
+    beat = {row: is_above(results[row, SPARBOT].interval) for row in rows}
+    lose = {row: is_below(results[row, FELLOMEN].interval) for row in rows}
+    beat_strong = some(is_above(results[row, FELLOMEN].interval) for row in rows)
+    unstable = {row: both(beat[row], lose[row]) for row in rows}
+    names = ", ".join(row for row, verdict in unstable.items() if verdict) or "none"
+    return [
+        Finding("all six beat Sparbot", counted(SPARBOT), both(*beat.values())),
+        Finding(
+            "some beat FellOmen2 (three of six) and some lose to it (three)",
+            counted(FELLOMEN),
+            both(beat_strong, some(lose.values())),
+        ),
+        Finding(
+            "some policies beat Sparbot and lose to FellOmen2",
+            f"beyond the 95% intervals: {names}",
+            some(unstable.values()),
+        ),
+    ]
 
 
 TABLE_2 = MatchTable(

@@ -164,6 +164,9 @@ class ResponseTable(Experiment):
     def csv(self, results: TableResults) -> str:
         return self._match_table.csv(results)
 
+    def read_csv(self, text: str) -> TableResults:
+        return self._match_table.read_csv(text)
+
     def table(self, results: TableResults) -> list[str]:
         return self._match_table.table(results)
 
@@ -190,12 +193,12 @@ def _judge(results: TableResults) -> list[Finding]:
             ours, theirs = results[label, POKI], [results[base, POKI] for base in bases]
             claim = f"{label} wins more from {POKI} than {plain}"
             holds = both(*(wins_more(ours, base) for base in theirs))
-            found.append(Finding(claim, _compare(ours, theirs), holds))
+            found.append(Finding(claim, _compare(ours, theirs), holds, bool(variant)))
         for variant in JUDGED:
             label = response_label(buckets, variant)
             ours, base = results[label, SPARBOT], results[plain, SPARBOT]
-            claim = f"{label} is not significantly worse against {SPARBOT} than {plain}"
-            found.append(Finding(claim, _compare(ours, [base]), wins_more(base, ours) is not True))
+            claim = f"{label} is not worse against {SPARBOT} than {plain}"
+            found.append(Finding(claim, _compare(ours, [base]), wins_more(ours, base), bool(variant)))
     coarse, fine = results[response_label(COARSE), POKI], results[equilibrium_label(FINE), POKI]
     claim = (
         f"{response_label(COARSE)} wins more from {POKI} than {equilibrium_label(FINE)}, which has finer "
