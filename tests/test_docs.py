@@ -106,6 +106,15 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
+def test_the_index_of_studies_counts_the_claims_of_the_pages():
+    spec = importlib.util.spec_from_file_location("studies_index", DOCS / "studies_index.py")
+    index = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(index)
+    written = index.INDEX.read_text(encoding="utf-8")
+    assert len(index.ROW.findall(written)) > 20
+    assert index.updated(written) == written, "run python docs/studies_index.py"
+
+
 def test_the_diagram_of_the_architecture_is_the_import_graph():
     spec = importlib.util.spec_from_file_location("import_graph", DOCS / "import_graph.py")
     graph = importlib.util.module_from_spec(spec)
