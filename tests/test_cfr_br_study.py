@@ -34,7 +34,7 @@ def _small(monkeypatch, tmp_path, strengths):
 
 
 def study(**changes):
-    runs = Training(EXTERNAL, THREE, (200, 400)), Training(CFR_BR, TWO, (4, 8, 12), certified=True)
+    runs = Training(EXTERNAL, THREE, (200, 400)), Training(CFR_BR, TWO, (4, 8, 12), exact=True)
     return replace(CFR_BR_STUDY, trainings=runs, hands=2_000, flops=2, device="cpu", **changes)
 
 

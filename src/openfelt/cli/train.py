@@ -74,14 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="for uct, smooth-uct, outcome-mccfr and external-mccfr: the CPU, an NVIDIA GPU (needs "
+        help="for sampling solvers, cfr-br and public-chance-cfr: the CPU, an NVIDIA GPU (needs "
         f"openfelt[cuda]), or a GPU if there is one (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",
         type=count,
         metavar="N",
-        help="the most iterations in flight on a GPU (default: as many as do not harm the result)",
+        help="the most iterations in flight on a GPU (default: as many as do not harm the result; for cfr-br "
+        "and public-chance-cfr, boards at a time: 4)",
     )
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
@@ -100,7 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "--compact",
         action="store_true",
-        help="save the policy in 15ths instead of 255ths: a third of the size (hold'em)",
+        help="save the policy in 15ths, pure at rarely reached infosets, and compressed: about an eighth of "
+        "the size (hold'em)",
     )
     add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
 

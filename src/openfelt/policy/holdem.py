@@ -4,7 +4,8 @@ Weights are whole numbers of 255ths that sum to 255 at every infoset, rounded by
 below 1/255 per action; two equal probabilities are 128 and 127). The policy carries the recipe of its
 abstraction, so it can be played without bucket tables.
 
-A *compact* policy is in 15ths, that is in multiples of 17/255, and its file is packed (`packing.py`).
+A *compact* policy is in 15ths, that is in multiples of 17/255. Any such policy, a pure one too, is saved
+packed and compressed (`packing.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from openfelt.policy.packing import COARSE, PACKED, STEP, ActionCounts, pack, un
 from openfelt.policy.policy import Policy
 
 WHOLE = 255
-RARE = 0.1  # of the mean weight of a street's infosets: below it a compact policy is pure
+RARE = 0.1  # of the mean weight over a street and seat: below it a compact policy is pure
 CARDS = re.compile("([2-9TJQKA][cdhs])+")
 
 
@@ -130,10 +131,10 @@ class HoldemPolicy(Policy):
         return not (self.weights % STEP).any()
 
     def compact(self, weights: NDArray[Any] | None = None, rare: float = RARE) -> HoldemPolicy:
-        """The policy rounded to 15ths, by largest remainder: its file is a quarter of the size or less.
+        """The policy rounded to 15ths by largest remainder; its file is packed and compressed.
 
         With the solver's weights [slots], which say how often each action was played, infosets that are
-        reached rarely take their most probable action.
+        reached rarely take their most probable action, which halves the file.
         """
         rows, table = rows_of(self.tree), np.empty(self.tree.num_slots, np.uint8)
         sums = self.weights.astype(np.float64) if weights is None else weights
@@ -256,7 +257,7 @@ def _quantise(
     rare: Floats,
     table: Bytes,
 ) -> bool:
-    """Round to parts of the whole, or to one action where the weight is below `rare` [blocks].
+    """Round to parts of the whole, or to one action where the weight is below `rare` [blocks], but not 0.
 
     False if a weight is not finite.
     """
@@ -270,7 +271,7 @@ def _quantise(
                     total += weights[slot + action]
                 if not np.isfinite(total):
                     return False
-                if total < rare[block]:
+                if 0.0 < total < rare[block]:
                     table[slot : slot + actions] = 0
                     table[slot + np.argmax(weights[slot : slot + actions])] = whole
                     slot += actions

@@ -1,7 +1,7 @@
 """Files of compact policies of hold'em: probabilities in 15ths, packed and compressed.
 
-Each action of an infoset but the last takes four bits; the last has the rest. The bytes are compressed by
-zlib. Reading takes them for hostile: it never expands more than the policy's size.
+Each action of an infoset except the last takes four bits; the last is 15 minus their sum. The bytes are
+compressed by zlib. Files are not trusted: decompression stops at the size that the game requires.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ActionCounts = NDArray[np.int8]
 
 
 def pack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, weights: Bytes) -> Bytes:
-    """A compact policy as its file has it; infosets as in `HoldemPolicy`."""
+    """The bytes that are stored for a compact policy; infosets as in `HoldemPolicy`."""
     numbers = np.zeros((_count(nodes, buckets, node_actions) + 1) // 2, np.uint8)
     _pack(nodes, buckets, node_actions, weights, numbers)
     return np.frombuffer(zlib.compress(numbers.tobytes(), LEVEL), np.uint8)

@@ -85,7 +85,7 @@ class Solver(ABC):
     threads : int
         CPU threads. In sampling solvers they change the result.
     device : {"cpu", "cuda", "auto"}
-        Where to run; sampling solvers only.
+        Where to run; sampling solvers, CFR-BR and public chance sampling.
     in_flight : int, optional
         On a GPU: the most iterations that run at once.
     restriction : Restriction, optional

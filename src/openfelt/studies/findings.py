@@ -1,7 +1,7 @@
 """The verdict of a study: each claim, what was measured, and whether the claim holds.
 
-A claim about means is decided by the 95% interval of the difference. If the interval contains the limit, the
-claim is undecided: `holds` is None.
+A claim about means is decided by the 95% interval of the difference. If the interval
+contains the value that separates true from false, the claim is undecided: `holds` is None.
 """
 
 from __future__ import annotations

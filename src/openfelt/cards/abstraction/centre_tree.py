@@ -1,8 +1,8 @@
 """The nearest of thousands of centres, exactly, by a k-d tree.
 
 Nearly all variance of the centres is along their first few principal axes. The tree is over the coordinates
-on these axes, and it only excludes centres. Distances to the others are computed from the original
-coordinates, so the rotation never decides between two centres at almost the same distance.
+on these axes. It only rules out centres that are too far away. Distances to the remaining ones are computed
+in the original coordinates, so rounding errors of the rotation cannot change the result.
 """
 
 from __future__ import annotations

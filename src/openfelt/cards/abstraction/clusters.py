@@ -1,9 +1,9 @@
 """k-means, for thousands of clusters.
 
-The first centres are drawn as in k-means++ (Arthur & Vassilvitskii 2007): each is the best of a few points,
-drawn in proportion to the squared distance to the centres before. Lloyd's iterations improve them. Most
-distances are skipped by the triangle inequality or by a tree of the centres (`centre_tree.py`), which has no
-effect on the result.
+The first centres are chosen as in k-means++ (Arthur & Vassilvitskii 2007): a few points are drawn with
+probabilities in proportion to weight times squared distance to the nearest centre so far, and the one that
+reduces the sum of these distances most becomes the next centre. Lloyd's iterations follow. Distances that the
+triangle inequality or a k-d tree (`centre_tree.py`) rules out are skipped; this does not change the result.
 """
 
 from __future__ import annotations

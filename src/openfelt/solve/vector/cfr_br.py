@@ -38,8 +38,8 @@ class CFRBRSettings(Settings):
     delay: float = setting(0, "iterations before the average policy begins", kind=int)
     trunk: str = setting(
         BUCKETS,
-        "what the opponent distinguishes before the turn, where it learns: our buckets, or all hands up to "
-        "suits (slower at first, but converges to a best response)",
+        "how the opponent learns before the turn: in our buckets, or for each hand up to suit isomorphism "
+        "(slower, but not limited by the buckets)",
         choices=(BUCKETS, HANDS),
     )
 

@@ -168,8 +168,9 @@ def _results_table(results: Results) -> list[str]:
     lines = [
         "## The results",
         "",
-        "The last policies, rounded to 15ths as they are saved by `felt train --compact`. Exploitability and "
-        "winnings in mbb/h; winnings of the row's policy against the column's, with 95% intervals.",
+        "The last policies as `felt train --compact` saves them: in 15ths, and pure where they are rarely "
+        "reached. Exploitability in mbb/h, and winnings of the row's policy against the column's, with 95% "
+        "intervals.",
         "",
         f"| policy | buckets | exploitability | method | as {SEATS[0]} | as {SEATS[1]} | mean winnings | "
         + " | ".join(labels)
@@ -194,8 +195,8 @@ def _results_table(results: Results) -> list[str]:
 def _points_table(results: Results) -> list[str]:
     lines = [
         *("", "## While they train", ""),
-        "Exploitability of the average policy in mbb/h. The last line of a run is the last policy rounded to "
-        "15ths, measured on the same flops.",
+        "Exploitability of the average policy in mbb/h. The last line of a run is its last policy in compact "
+        "form, measured on the same flops.",
         *("", "| run | iterations | seconds | exploitability |", "|---|---:|---:|---:|"),
     ]
     for label, run in results.trained.items():
@@ -222,13 +223,16 @@ def _findings(results: Results) -> list[Finding]:
             claim = f"{CFR_BR} is less exploitable with more buckets than {SIZES[names]}"
             found.append(Finding(claim, f"{larger} against {smaller} mbb/h", _is_less(larger, smaller)))
     if large := sizes[2]:
-        claim = f"the large result is below {PUBLISHED} mbb/h, as that of Johanson et al. 2013"
+        claim = f"the large result is below {PUBLISHED} mbb/h, which Johanson et al. 2013 reached"
         found.append(Finding(claim, f"{large} mbb/h", is_below(large.as_interval, PUBLISHED)))
     return found
 
 
 def _is_less(first: ExploitValue, second: ExploitValue) -> bool | None:
-    """By the 95% interval of the difference, which is too wide for values from the same flops."""
+    """By the 95% interval of the difference, as if the two values were independent.
+
+    That is too wide for values from the same flops.
+    """
     return is_below(Interval(first.mbb - second.mbb, math.hypot(first.interval, second.interval)))
 
 
@@ -242,12 +246,12 @@ CFR_BR_STUDY = CFRBRStudy(
         "[CFR-BR](../cfr-br.md)."
     ),
     setup=(
-        "One run of each solver on a GPU. Buckets: "
+        "One run of each solver and abstraction, on a GPU. Buckets: "
         + ", ".join(f"{size} is `{buckets}`" for buckets, size in SIZES.items())
         + f". An iteration of {PUBLIC_CHANCE} and {CFR_BR} is a board (a flop and a turn, with all rivers); "
-        f"their averages begin after {DELAY:,} boards. {CFR_BR} is run with `--trunk buckets`. Seconds are "
-        f"of training, without compilation and tables of buckets. The results play {HANDS:,} hands against "
-        "each other: duplicate deals, each played in both seats."
+        f"their averages begin after {DELAY:,} boards. {CFR_BR} is run with `--trunk buckets`. Seconds "
+        f"count training only, not compilation or tables of buckets. The results play {HANDS:,} hands "
+        "against each other: duplicate deals, each played in both seats."
     ),
     budget=100,
     quick_budget=1,

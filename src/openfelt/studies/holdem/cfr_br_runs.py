@@ -1,4 +1,4 @@
-"""The runs of the study of CFR-BR: training from point to point, measuring, certifying."""
+"""The runs of the CFR-BR study: train, measure after given numbers of iterations, measure the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Training(NamedTuple):
     method: str
     buckets: str
     points: tuple[int, ...]
-    certified: bool = False  # whether its result is measured exactly, if there is a GPU
+    exact: bool = False  # measure the result on all flops, even with --flops N, if there is a GPU
 
     @property
     def label(self) -> str:
@@ -67,8 +67,8 @@ TRAININGS = (
     Training(EXTERNAL, MEDIUM, (10_000_000, 30_000_000, 100_000_000)),
     Training(PUBLIC_CHANCE, MEDIUM, _doubled(4_000, 32_000)),
     Training(CFR_BR, SMALL, _doubled(4_000, 32_000)),
-    Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), certified=True),
-    Training(CFR_BR, LARGE, _doubled(4_000, 128_000, 176_000), certified=True),
+    Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), exact=True),
+    Training(CFR_BR, LARGE, _doubled(4_000, 128_000, 176_000), exact=True),
 )
 
 
@@ -87,7 +87,7 @@ class Trained:
     training: Training
     points: list[Point]
     rounded: ExploitValue  # the last policy in 15ths, from the same flops
-    result: ExploitValue  # the same policy, exactly if it is to be certified
+    result: ExploitValue  # the same policy, on all flops if that is wanted
     self_play: ExploitValue | None  # what the policy wins from itself, by seat
 
     @property
@@ -111,7 +111,7 @@ class Run:
         self._solver = None
         rounded = self._measuring.value(self._name("rounded"), self._selected, self._rounded)
         result, self_play = rounded, None
-        if self._training.certified:
+        if self._training.exact:
             result = self._exactly.value(self._name("rounded, exact"), self._selected, self._rounded)
             self_play = self._exactly.value(self._name("self-play"), self._selected, *[self._rounded] * 2)
         if not rounded or not result or not all(points):
