@@ -91,7 +91,7 @@ stand-ins: $(VENV)/.installed
 	cp runs/sparbot-like/policy/* src/openfelt/policy/pretrained/sparbot-like/
 	cp runs/fellomen-like/policy/* src/openfelt/policy/pretrained/fellomen-like/
 
-# A bot that is harder to exploit than the included one, and its exact exploitability: within 25 minutes on an H200.
+# A bot that is meant to be harder to exploit than the included one, and its exact exploitability: made for an H200.
 STRONG := "holdem(buckets='ochs:169/9000/9000/9000')"
 strong-bot: $(VENV)/.installed
 	$(TRAIN) $(STRONG) --solver cfr-br --delay 2000 --seconds 1000 --seed 1 --threads $$(nproc) --compact --out runs/strong-bot

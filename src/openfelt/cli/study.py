@@ -90,9 +90,9 @@ def run(arguments: argparse.Namespace) -> None:
         require_matplotlib()
     prepare_folder(arguments.out)
     if arguments.what == "report" and len(studies) == 1 and _is_only_csv(studies[0], arguments):
-        results = [_report_csv(studies[0], arguments)]
+        facts = _report_csv(studies[0], arguments)
         if arguments.json:
-            print_json(results[0])
+            print_json(facts)
         return
     for study in studies:
         if isinstance(study, LearningStudy):

@@ -101,8 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "--compact",
         action="store_true",
-        help="save the policy in 15ths, pure at rarely reached infosets, and compressed: about an eighth of "
-        "the size (hold'em)",
+        help="save the policy in 15ths, pure at rarely reached infosets, and compressed (hold'em)",
     )
     add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
 
@@ -221,8 +220,8 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
         by_seat = [1000 * won / BIG_BLIND for won in solver.opponent_value]
         facts["opponent_value"] = by_seat
         lines.append(
-            f"  the opponent, who sees every hand, lately won {sum(by_seat) / 2:.1f} mbb/h from the current "
-            f"policy (by our seat {by_seat[0]:.1f}, {by_seat[1]:.1f})"
+            f"  in the last tenth of the iterations the opponent won {sum(by_seat) / 2:.1f} mbb/h from the "
+            f"current policy (by our seat {by_seat[0]:.1f}, {by_seat[1]:.1f})"
         )
     return _Measured(facts | {"against": {name: value.as_dict() for name, value in won.items()}}, lines)
 

@@ -134,7 +134,7 @@ class HoldemPolicy(Policy):
         """The policy rounded to 15ths by largest remainder; its file is packed and compressed.
 
         With the solver's weights [slots], which say how often each action was played, infosets that are
-        reached rarely take their most probable action, which halves the file.
+        reached rarely take their most probable action, which makes the file smaller.
         """
         rows, table = rows_of(self.tree), np.empty(self.tree.num_slots, np.uint8)
         sums = self.weights.astype(np.float64) if weights is None else weights

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openfelt.arena.statistics.estimates import Estimate
 from openfelt.core.jit import Floats
 from openfelt.plots.intervals import Interval
 
-CONFIDENCE = 0.95
 WORDS = {True: "yes", False: "**no**", None: "undecided"}
 
 
@@ -54,27 +54,22 @@ def count_claims(findings: Sequence[Finding]) -> str:
 
 def mean_of_runs(values: Floats) -> Interval:
     """The mean over independent runs, with its interval by Student's t."""
-    from scipy.stats import t
-
     if len(values) < 2:
         return Interval(float(values.mean()), np.inf)
     error = values.std(ddof=1) / np.sqrt(len(values))
-    return Interval(float(values.mean()), float(t.ppf(0.5 + CONFIDENCE / 2, len(values) - 1) * error))
+    return Interval(float(values.mean()), Estimate(0.0, float(error), len(values) - 1).interval())
 
 
 def difference(first: Floats, second: Floats) -> Interval:
     """The difference of two means over independent runs, with its interval by Welch's t."""
-    from scipy.stats import t
-
-    sizes = len(first), len(second)
     mean = float(first.mean() - second.mean())
-    if min(sizes) < 2:
+    if min(len(first), len(second)) < 2:
         return Interval(mean, np.inf)
-    parts = [values.var(ddof=1) / len(values) for values in (first, second)]
-    if sum(parts) == 0.0:
+    parts = np.array([values.var(ddof=1) / len(values) for values in (first, second)])
+    if not parts.any():
         return Interval(mean, 0.0)
-    freedom = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    return Interval(mean, float(t.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(sum(parts))))
+    freedom = parts.sum() ** 2 / (parts**2 / (np.array([len(first), len(second)]) - 1)).sum()
+    return Interval(mean, Estimate(0.0, float(np.sqrt(parts.sum())), freedom).interval())
 
 
 def is_above(value: Interval, limit: float = 0.0) -> bool | None:

@@ -1,4 +1,4 @@
-"""CFR-BR (Johanson, Bard, Burch & Bowling 2012): learn in buckets against an opponent who sees every hand.
+"""CFR-BR (Johanson, Bard, Burch & Bowling 2012): learn in buckets against an opponent without buckets.
 
 CFR in an abstract game learns to play against an opponent that uses the same abstraction, and becomes easier
 to exploit in the full game while it learns. In CFR-BR the opponent uses no abstraction. In each iteration a
