@@ -9,6 +9,7 @@ from scipy import stats
 from openfelt.plots.intervals import Interval
 from openfelt.studies.findings import (
     Finding,
+    apart,
     both,
     count_claims,
     difference,
@@ -55,6 +56,10 @@ def test_a_single_run_decides_nothing_and_equal_runs_everything():
 )
 def test_a_claim_is_undecided_if_the_interval_contains_the_limit(value, above, below, within):
     assert (is_above(value, 0.5), is_below(value, 0.5), is_within(value, -0.5, 0.5)) == (above, below, within)
+
+
+def test_the_difference_of_independent_means():
+    assert apart(Interval(5.0, 3.0), Interval(2.0, 4.0)) == Interval(3.0, 5.0)
 
 
 def test_a_claim_of_several_parts():

@@ -72,6 +72,11 @@ def difference(first: Floats, second: Floats) -> Interval:
     return Interval(mean, Estimate(0.0, float(np.sqrt(parts.sum())), freedom).interval())
 
 
+def apart(first: Interval, second: Interval) -> Interval:
+    """How far one mean is above another, as if they were independent."""
+    return Interval(first.mean - second.mean, float(np.hypot(first.half, second.half)))
+
+
 def is_above(value: Interval, limit: float = 0.0) -> bool | None:
     """Whether a mean is above a limit."""
     if value.mean - value.half > limit:

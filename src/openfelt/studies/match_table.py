@@ -14,7 +14,7 @@ from openfelt.core.errors import FeltError
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
-from openfelt.studies.findings import is_above
+from openfelt.studies.findings import apart, is_above
 
 SCORE_68, SCORE_95 = 0.99446, 1.95996  # of the normal distribution
 WIDENED = SCORE_95 / SCORE_68
@@ -66,8 +66,7 @@ class Winnings:
 
 def wins_more(first: Winnings, second: Winnings) -> bool | None:
     """Whether the first exceeds the second, by the 95% interval of the difference of independent matches."""
-    half = math.hypot(first.half_95, second.half_95)
-    return is_above(Interval(first.mean - second.mean, half))
+    return is_above(apart(first.interval, second.interval))
 
 
 TableResults = Mapping[tuple[str, str], Winnings]  # by row and column

@@ -14,9 +14,8 @@ from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.measure.holdem.exploitability import SEATS
 from openfelt.plots.exploitability import Result, TrainingCurve, plot_training_and_results
 from openfelt.plots.figure import COLOURS
-from openfelt.plots.intervals import Interval
 from openfelt.studies.files import csv_text
-from openfelt.studies.findings import Finding, is_below
+from openfelt.studies.findings import Finding, apart, is_below
 from openfelt.studies.holdem.cfr_br_runs import (
     CFR_BR,
     DELAY,
@@ -233,7 +232,7 @@ def _is_less(first: ExploitValue, second: ExploitValue) -> bool | None:
 
     That is too wide for values from the same flops.
     """
-    return is_below(Interval(first.mbb - second.mbb, math.hypot(first.interval, second.interval)))
+    return is_below(apart(first.as_interval, second.as_interval))
 
 
 CFR_BR_STUDY = CFRBRStudy(
