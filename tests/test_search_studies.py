@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -15,14 +16,14 @@ from openfelt.arena.decision_stats import DecisionStats
 from openfelt.arena.freeze_out.freeze_out import freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.result import Style
-from openfelt.arena.statistics.estimates import Estimate
 from openfelt.bots.registry import load_bot
 from openfelt.bots.search_bot import TallyBot
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model
 from openfelt.opponents.models.observed import observed_hands
-from openfelt.studies.freeze_out_study import chips_per_hand, pairing_result
+from openfelt.plots.intervals import Interval
+from openfelt.studies.freeze_out_study import chips_per_hand, pairing_key, pairing_result
 from openfelt.studies.match_table import Winnings
 from openfelt.studies.pgc10 import table_1 as pgc10_match
 from openfelt.studies.pgc10.table_1 import (
@@ -132,24 +133,43 @@ def holding(study, results):
 
 
 def test_findings_of_freeze_outs():
-    even = {pairing.label: outcome(0.5) for pairing in tau_matches.FIGURE_2.pairings}
-    as_paper = dict.fromkeys(even, outcome(0.8)) | {dollars(50): outcome(0.4)}
+    def taus(label):
+        return pairing_key(label, tau_matches.TAUS)
+
+    even = {pairing.key: outcome(0.5) for pairing in tau_matches.FIGURE_2.pairings}
+    as_paper = dict.fromkeys(even, outcome(0.8)) | {taus(dollars(50)): outcome(0.4)}
     assert holding(tau_matches.FIGURE_2, as_paper) == [True] * 4
-    assert holding(tau_matches.FIGURE_2, even | {dollars(5): outcome(0.49)}) == [False] * 4
-    close = {pairing.label: outcome(0.5) for pairing in tau_matches.FIGURE_4.pairings}
-    assert holding(tau_matches.FIGURE_4, close) == [True, True]
-    strong = dict.fromkeys(close, outcome(0.9, dollars=Estimate(1_200.0, 10.0)))
-    assert holding(tau_matches.FIGURE_4, strong) == [False, False]
-    wide = {pairing.label: outcome(0.8) for pairing in tau_matches.FIGURE_3.pairings}
+    assert holding(tau_matches.FIGURE_2, even) == [None] * 4
+    assert holding(tau_matches.FIGURE_2, even | {taus(dollars(5)): outcome(0.3)})[-1] is False
+    assert holding(tau_matches.FIGURE_2, even | {taus(dollars(1)): outcome(0.3)})[0] is False
+    close = {pairing.key: outcome(0.5) for pairing in tau_matches.FIGURE_4.pairings}
+    assert holding(tau_matches.FIGURE_4, close) == [True, True, None]
+    strong = dict.fromkeys(close, outcome(0.9, dollars=Interval(1_200.0, 10.0)))
+    assert holding(tau_matches.FIGURE_4, strong) == [False, False, None]
+    ahead = close | {taus(dollars(20)): outcome(0.9)}
+    assert holding(tau_matches.FIGURE_4, ahead) == [True, True, True]
+    wide = {pairing.key: outcome(0.8) for pairing in tau_matches.FIGURE_3.pairings}
     assert all(holding(tau_matches.FIGURE_3, wide))
-    assert not any(holding(tau_matches.FIGURE_3, dict.fromkeys(wide, outcome(0.5))))
+    assert holding(tau_matches.FIGURE_3, dict.fromkeys(wide, outcome(0.5))) == [None] * 8
+    assert holding(tau_matches.FIGURE_3, dict.fromkeys(wide, outcome(0.2))) == [False] * 8
     assert outcome(0.6).rate == 0.6
-    assert not outcome(0.55).wins_most_games  # the interval of 55 of 100 games holds one half
-    assert outcome(0.62).wins_most_games
-    duels = {pairing.label: outcome(0.7) for pairing in tau_matches.RESULTS.pairings}
+    assert outcome(0.55).wins_more_than() is None  # the interval of 55 of 100 games holds one half
+    assert outcome(0.62).wins_more_than()
+    duels = {pairing.key: outcome(0.7) for pairing in tau_matches.RESULTS.pairings}
     assert holding(tau_matches.RESULTS, duels) == [True, True, False, False]
     ruin = dict.fromkeys(duels, outcome(1.0, bankruptcies=80, hands_to_bankruptcy=250.0))
     assert holding(tau_matches.RESULTS, ruin) == [True] * 4
+    late = dict.fromkeys(duels, outcome(1.0, bankruptcies=80, hands_to_bankruptcy=350.0))
+    assert holding(tau_matches.RESULTS, late) == [True, True, True, False]
+
+
+def test_difference_of_win_rates():
+    """Newcombe 1998, Table II, example (a): 56 of 70 against 48 of 80, method 10: 0.0524 to 0.3339."""
+    first, second = outcome(48 / 80, games=80), outcome(56 / 70, games=70)
+    assert first.wins_fewer_than(second) is True
+    assert second.wins_fewer_than(first) is False
+    low = 0.2 - math.hypot(second.rate - second.interval[0], first.interval[1] - first.rate)
+    assert low == pytest.approx(0.0524, abs=1e-4)
 
 
 def line(won, half, early=1.0, late=1.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from openfelt.arena.freeze_out.freeze_out import CHIP, freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
+from openfelt.plots.intervals import Interval
 from openfelt.plots.win_rates import WinRate, plot_win_rates
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
@@ -29,6 +31,17 @@ class Pairing(NamedTuple):
     games: int
     length: int  # hands in a game, at most
     published: float | None = None  # win rate
+    series: str = ""  # pairings of several series have the same labels
+
+    @property
+    def key(self) -> str:
+        """Its name among all pairings."""
+        return pairing_key(self.label, self.series)
+
+
+def pairing_key(label: str, series: str = "") -> str:
+    """The name of a pairing among all: its label and its series."""
+    return f"{label}, {series}" if series else label
 
 
 @dataclass(frozen=True)
@@ -39,16 +52,22 @@ class PairingResult:
     hands: int
     rate: float  # share of games won
     interval: tuple[float, float]  # 95%
-    chips: Estimate  # won a hand
-    dollars: Estimate  # won a game
+    chips: Interval  # won a hand
+    dollars: Interval  # won a game
     bankruptcies: int  # games in which the second bot lost its stack
     hands_to_bankruptcy: float  # mean over these games
     milliseconds: float  # a decision
 
-    @property
-    def wins_most_games(self) -> bool:
-        """Whether the whole interval of the win rate is above one half."""
-        return self.interval[0] > EVEN
+    def wins_more_than(self, share: float = EVEN) -> bool | None:
+        """Whether it wins more than that share of the games; None: the interval does not decide it."""
+        return rate_is_above(self.interval, share)
+
+    def wins_fewer_than(self, other: PairingResult) -> bool | None:
+        """Whether it wins a smaller share, by the interval of a difference of Newcombe 1998, method 10."""
+        apart = other.rate - self.rate
+        low = apart - math.hypot(other.rate - other.interval[0], self.interval[1] - self.rate)
+        high = apart + math.hypot(other.interval[1] - other.rate, self.rate - self.interval[0])
+        return rate_is_above((low, high), 0.0)
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -56,10 +75,16 @@ class PairingResult:
 
     @property
     def per_hand(self) -> str:
-        return f"{self.chips.mean:+.3f} ± {self.chips.interval():.3f}"
+        return f"{self.chips:+.3f}"
 
 
-FreezeOutResults = Mapping[str, PairingResult]  # by label
+def rate_is_above(interval: tuple[float, float], share: float) -> bool | None:
+    """Whether a rate is above a share; None: its interval does not decide it."""
+    low, high = interval
+    return True if low > share else False if high <= share else None
+
+
+FreezeOutResults = Mapping[str, PairingResult]  # by key
 
 
 def chips_per_hand(games: Sequence[FreezeOutGame], stack: int) -> Estimate:
@@ -79,12 +104,16 @@ def pairing_result(result: FreezeOutResult) -> PairingResult:
         hands=result.hands,
         rate=score.rate,
         interval=score.interval,
-        chips=chips_per_hand(result.games, result.stack),
-        dollars=score.won,
+        chips=_interval(chips_per_hand(result.games, result.stack)),
+        dollars=_interval(score.won),
         bankruptcies=len(lengths),
         hands_to_bankruptcy=float(np.mean(lengths)) if lengths else math.nan,
         milliseconds=score.stats.mean_milliseconds,
     )
+
+
+def _interval(of: Estimate) -> Interval:
+    return Interval(of.mean, of.interval())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,31 +145,47 @@ class FreezeOutStudy(Experiment):
                 seed=seed,
                 limit=math.inf,
                 processes=processes,
-                folder=parts / slug(pairing.label),
+                folder=parts / slug(pairing.key),
                 progress=progress,
             )
             progress(games * length - result.hands)  # of games that ended early
-            results[pairing.label] = pairing_result(result)
+            results[pairing.key] = pairing_result(result)
         return results
 
     def csv(self, results: FreezeOutResults) -> str:
         """A line for each pairing."""
         head = [
-            *("pairing", "first", "second", "games", "hands", "win_rate", "low_95", "high_95"),
-            *("chips_per_hand", "half_95", "dollars_per_game", "half_95", "second_broke"),
+            *("pairing", "series", "first", "second", "games", "hands", "win_rate", "low_95", "high_95"),
+            *("chips_per_hand", "chips_half_95", "dollars_per_game", "dollars_half_95", "second_broke"),
             *("hands_until_broke", "ms_per_decision", "paper_win_rate"),
         ]
         lines = []
         for pairing in self.pairings:
-            each = results[pairing.label]
+            each = results[pairing.key]
             numbers = (
-                *(each.rate, *each.interval, each.chips.mean, each.chips.interval()),
-                *(each.dollars.mean, each.dollars.interval(), each.bankruptcies, each.hands_to_bankruptcy),
-                each.milliseconds,
+                *(each.rate, *each.interval, *each.chips, *each.dollars),
+                *(each.bankruptcies, each.hands_to_bankruptcy, each.milliseconds),
             )
             cells = [f"{number:.6g}" for number in numbers]
-            lines.append([pairing.label, *pairing.bots, each.games, each.hands, *cells, pairing.published])
+            names = (pairing.label, pairing.series, *pairing.bots)
+            lines.append([*names, each.games, each.hands, *cells, pairing.published])
         return csv_text(head, rows=lines)
+
+    def read_csv(self, text: str) -> FreezeOutResults:
+        return {
+            pairing_key(row["pairing"], row["series"]): PairingResult(
+                games=int(row["games"]),
+                hands=int(row["hands"]),
+                rate=float(row["win_rate"]),
+                interval=(float(row["low_95"]), float(row["high_95"])),
+                chips=Interval(float(row["chips_per_hand"]), float(row["chips_half_95"])),
+                dollars=Interval(float(row["dollars_per_game"]), float(row["dollars_half_95"])),
+                bankruptcies=int(row["second_broke"]),
+                hands_to_bankruptcy=float(row["hands_until_broke"]),
+                milliseconds=float(row["ms_per_decision"]),
+            )
+            for row in csv.DictReader(text.splitlines())
+        }
 
     def table(self, results: FreezeOutResults) -> list[str]:
         lines = [
@@ -148,31 +193,30 @@ class FreezeOutStudy(Experiment):
             "",
             f"Share of games won by {self.first} with Wilson's 95% interval, a draw counting as half a win; "
             f"its winnings in chips a hand and in dollars a game. A chip is ${CHIP}.",
-            "",
-            f"| {self.axis} | games won | paper | chips a hand | $ a game | games | hands | ms a decision |",
-            "|---|---:|---:|---:|---:|---:|---:|---:|",
         ]
-        for pairing in self.pairings:
-            each = results[pairing.label]
-            theirs = "" if pairing.published is None else f"{pairing.published:.0%}"
-            money = f"{each.dollars.mean:+,.0f} ± {each.dollars.interval():,.0f}"
-            lines.append(
-                f"| {pairing.label} | {each} | {theirs} | {each.per_hand} | {money} | {each.games:,} "
-                f"| {each.hands:,} | {each.milliseconds:.2f} |"
-            )
+        for series in dict.fromkeys(pairing.series for pairing in self.pairings):
+            lines += [
+                "",
+                *([f"### {series[0].upper()}{series[1:]}", ""] if series else []),
+                f"| {self.axis} | games won | paper | chips a hand | $ a game | games | hands "
+                "| ms a decision |",
+                "|---|---:|---:|---:|---:|---:|---:|---:|",
+                *(self._row(pairing, results) for pairing in self.pairings if pairing.series == series),
+            ]
         return lines
+
+    def _row(self, pairing: Pairing, results: FreezeOutResults) -> str:
+        each = results[pairing.key]
+        theirs = "" if pairing.published is None else f"{pairing.published:.0%}"
+        return (
+            f"| {pairing.label} | {each} | {theirs} | {each.per_hand} | {each.dollars:+,.0f} "
+            f"| {each.games:,} | {each.hands:,} | {each.milliseconds:.2f} |"
+        )
 
     def plot(self, results: FreezeOutResults, path: Path) -> None:
         bars = [
-            WinRate(
-                pairing.label,
-                each.rate,
-                each.interval,
-                each.chips.mean,
-                each.chips.interval(),
-                pairing.published,
-            )
+            WinRate(pairing.label, each.rate, each.interval, each.chips, pairing.published, pairing.series)
             for pairing in self.pairings
-            for each in [results[pairing.label]]
+            for each in [results[pairing.key]]
         ]
         plot_win_rates(self.title, bars, self.first, self.axis, path)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from openfelt.studies.findings import Finding, findings_table
 
 GPU, HOUR = "a GPU", "an hour"  # values of Study.requires
 NO_MATCH = "\0"  # a value of --only that no label contains
+
+
+class Setting(NamedTuple):
+    """A setting of the paper, and ours."""
+
+    name: str
+    paper: str
+    here: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +38,8 @@ class Study(ABC):
     title: str
     paper: str  # citation, and what is known of the paper's numbers
     setup: str  # what is run here
+    question: str = ""  # for a reader who does not know the paper
+    settings: tuple[Setting, ...] = ()  # the paper's and ours
     findings: Callable[[Any], list[Finding]]  # from the results
     remarks: str = ""  # discussion of the full run, in Markdown
     own_claims: bool = False  # the findings test claims of ours, not of the paper
@@ -81,8 +91,12 @@ class Study(ABC):
     def page(self, results: Any, *, full: bool, provenance: str) -> str:
         """The page in Markdown."""
         stem = self.stem(full=full)
-        lines = [f"# {self.title}{'' if full else ' (quick run with small budgets)'}", "", self.paper, ""]
-        lines += ["## Setup", "", self.setup, "", "## Result", "", f"![{self.title}]({stem}.png)", ""]
+        lines = [f"# {self.title}{'' if full else ' (quick run with small budgets)'}", ""]
+        lines += [*_paragraph(self.question), self.paper, "", "## Setup", ""]
+        if self.settings:
+            lines += ["| setting | paper | here |", "|---|---|---|"]
+            lines += [*(f"| {' | '.join(each)} |" for each in self.settings), ""]
+        lines += [*_paragraph(self.setup), "## Result", "", f"![{self.title}]({stem}.png)", ""]
         if missing := self.missing(results):
             lines += [f"Not measured yet: {'; '.join(missing)}.", ""]
         lines += findings_table(self.judge(results), own_claims=self.own_claims)
@@ -90,6 +104,10 @@ class Study(ABC):
             lines += ["## Remarks", "", self.remarks, ""]
         lines += [*self.table(results), "", "## Reproduce", ""]
         return "\n".join([*lines, f"{provenance} All numbers: [{stem}.csv]({stem}.csv)."]) + "\n"
+
+
+def _paragraph(text: str) -> list[str]:
+    return [text, ""] if text else []
 
 
 def every(step: int, last: int) -> tuple[int, ...]:

@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from openfelt.arena.freeze_out.freeze_out import CHIP
-from openfelt.studies.findings import Finding
-from openfelt.studies.freeze_out_study import EVEN, FreezeOutResults, FreezeOutStudy, Pairing
+from openfelt.arena.statistics.estimates import wilson
+from openfelt.bots.search.mcts import CALL, UNIFORM
+from openfelt.studies.findings import Finding, apart, both, is_above, is_below
+from openfelt.studies.freeze_out_study import (
+    FreezeOutResults,
+    FreezeOutStudy,
+    Pairing,
+    PairingResult,
+    pairing_key,
+    rate_is_above,
+)
+from openfelt.studies.study import HOUR, Setting
 
 PAPER = 'Ong, Baid, Suri & Soh, "Poker Agent with Monte Carlo Tree Search", '
 ITERATIONS = 200  # a decision
-GAMES, LENGTH = 40, 500  # games of each pairing (TAU: 100), and the most hands of a game
+LENGTH = 500  # the most hands of a game
+SERIES = {
+    "uniform rollouts": (UNIFORM, 200),
+    "rollouts that call": (CALL, 100),
+}  # rollout, games of a pairing
+TAUS, PGC10S = SERIES
+GAMES = max(games for _, games in SERIES.values())
 WIDE = (1, 5, 10, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000)  # dollars
 CLOSE = tuple(range(10, 101, 10))
 BEST = 50  # dollars: the c that the paper chooses
+STRONGLY = 0.6  # share of games: winning fewer is not "outperforming strongly"
 
 
 def dollars(c: int) -> str:
@@ -21,73 +38,124 @@ def dollars(c: int) -> str:
     return f"${c:,} ({c / CHIP:g} chips)"
 
 
-def _searcher(c: int, kind: str = "mcts") -> str:
-    return f"{kind}(c={c / CHIP:g},iterations={ITERATIONS})"
+def _searcher(c: int, kind: str = "mcts", rollout: str = UNIFORM) -> str:
+    return f"{kind}(c={c / CHIP:g},iterations={ITERATIONS},rollout={rollout!r},expand='random')"
 
 
 def _against(baseline: int, others: Sequence[int], published: Mapping[int, float]) -> tuple[Pairing, ...]:
-    """A baseline against all other values of c."""
+    """A baseline against all other values of c, with both rollouts."""
     return tuple(
-        Pairing(dollars(c), (_searcher(baseline), _searcher(c)), GAMES, LENGTH, published.get(c))
+        Pairing(
+            dollars(c),
+            (_searcher(baseline, rollout=rollout), _searcher(c, rollout=rollout)),
+            games,
+            LENGTH,
+            published.get(c) if series == TAUS else None,
+            series,
+        )
+        for series, (rollout, games) in SERIES.items()
         for c in others
         if c != baseline
     )
 
 
-def _judge_win(results: FreezeOutResults, c: int, claim: str) -> Finding:
-    each = results[dollars(c)]
-    return Finding(claim, f"{each} of the games, {each.per_hand} chips a hand", each.wins_most_games)
+def _of_series(
+    results: FreezeOutResults, values: Sequence[int], series: str = TAUS
+) -> dict[int, PairingResult]:
+    """The results of some values of c in one series."""
+    keys = {c: pairing_key(dollars(c), series) for c in values}
+    return {c: results[key] for c, key in keys.items() if key in results}
+
+
+def _judge_win(each: PairingResult, claim: str) -> Finding:
+    return Finding(claim, f"{each} of the games, {each.per_hand} chips a hand", each.wins_more_than())
+
+
+def _most(verdicts: Sequence[bool | None]) -> bool | None:
+    """Whether a claim holds of more than half of all."""
+    if 2 * sum(verdict is True for verdict in verdicts) > len(verdicts):
+        return True
+    return False if 2 * sum(verdict is False for verdict in verdicts) >= len(verdicts) else None
 
 
 def _judge_figure_2(results: FreezeOutResults) -> list[Finding]:
-    found = [_judge_win(results, 1, "c = $100 beats c = $1 (85 of 100 games)")]
-    for c in (2_500, 5_000):
-        found.append(_judge_win(results, c, f"c above $1,000 does badly: ${c:,}"))
-    shortest = min(results, key=lambda label: results[label].rate)
-    measured = f"{shortest}: {results[shortest]}; c = ${BEST}: {results[dollars(BEST)]}"
-    best = Finding(f"c = ${BEST} has the shortest bar", measured, shortest == dollars(BEST))
-    return [*found, best]
-
-
-def _judge_figure_3(results: FreezeOutResults) -> list[Finding]:
-    ahead = [label for label, each in results.items() if each.rate > EVEN]
-    significant = sum(each.wins_most_games for each in results.values())
-    measured = (
-        f"it wins most games against {len(ahead)} of {len(results)}, significantly against {significant}"
-    )
-    found = [Finding(f"c = ${BEST} does well against most others", measured, 2 * len(ahead) > len(results))]
-    for c in (*WIDE[:3], *WIDE[-4:]):
-        found.append(_judge_win(results, c, f"it beats c below $20 and above $250: ${c:,}"))
-    return found
-
-
-def _judge_figure_4(results: FreezeOutResults) -> list[Finding]:
-    close = {label: results[label] for label in map(dollars, range(30, 101, 10)) if label in results}
-    significant = [label for label, each in close.items() if each.wins_most_games]
-    best = max(results, key=lambda label: results[label].dollars.mean)
-    most = results[best].dollars
+    found = _of_series(results, WIDE)
+    shortest = min(found, key=lambda c: found[c].rate)
+    others = [found[BEST].wins_fewer_than(each) for c, each in found.items() if c != BEST]
+    losing = [_judge_win(found[c], f"c above $1,000 does badly: ${c:,}") for c in (2_500, 5_000)]
     return [
+        _judge_win(found[1], "c = $100 beats c = $1 (85 of 100 games)"),
+        *losing,
         Finding(
-            f"c = ${BEST} is not much better than c from $30 to $100",
-            f"it wins significantly more than half of the games against {len(significant)} of {len(close)}",
-            2 * len(significant) < len(close),
-        ),
-        Finding(
-            "it wins less than $1,000 in 500 hands from any c from $10 to $100",
-            f"at most {most.mean:+,.0f} ± {most.interval():,.0f} dollars a game (c = {best})",
-            most.mean < 1_000,
+            f"c = ${BEST} has the shortest bar",
+            f"{dollars(shortest)}: {found[shortest]}; {dollars(BEST)}: {found[BEST]}",
+            both(*others),
         ),
     ]
 
 
-GAME_SETUP = (
-    f"{GAMES} games of at most {LENGTH} hands (the paper: 100 games) with stacks of $10,000 and blinds of "
-    f"$10 and $20; a chip is ${CHIP}. The larger stack at the end wins the game. The paper's searches think "
-    "for 200 ms a decision, in Python. "
+def _judge_figure_3(results: FreezeOutResults) -> list[Finding]:
+    found = _of_series(results, WIDE)
+    verdicts = [each.wins_more_than() for each in found.values()]
+    counts = [sum(each is verdict for each in verdicts) for verdict in (True, False, None)]
+    measured = "of {} others it wins most games from {}, from {} it does not, {} are undecided".format(
+        len(found), *counts
+    )
+    claim = "it beats c below $20 and above $250: ${:,}"
+    return [
+        Finding(f"c = ${BEST} does well against most others", measured, _most(verdicts)),
+        *(_judge_win(found[c], claim.format(c)) for c in (*WIDE[:3], *WIDE[-4:])),
+    ]
+
+
+def _judge_figure_4(results: FreezeOutResults) -> list[Finding]:
+    found, calling = _of_series(results, CLOSE), _of_series(results, CLOSE, PGC10S)
+    close = [each for c, each in found.items() if c >= 30]
+    games = sum(each.games for each in close)
+    low, high = wilson(sum(each.rate * each.games for each in close), games)
+    best = max(found, key=lambda c: found[c].dollars.mean)
+    moved = apart(found[20].chips, calling[20].chips)
+    return [
+        Finding(
+            f"c = ${BEST} does not outperform c from $30 to $100 strongly (below {STRONGLY:.0%} of games)",
+            f"it wins {low:.1%} to {high:.1%} of {games:,} games against all of them together",
+            rate_is_above((-high, -low), -STRONGLY),
+        ),
+        Finding(
+            "it wins less than $1,000 in 500 hands from any c from $10 to $100",
+            f"at most {found[best].dollars:+,.0f} dollars a game (c = {dollars(best)})",
+            both(*(is_below(each.dollars, 1_000) for each in found.values())),
+        ),
+        Finding(
+            f"the best c depends on the rollout: c = ${BEST} wins more from $20 with uniform ones",
+            f"{found[20].per_hand} chips a hand; with rollouts that call {calling[20].per_hand}; difference "
+            f"{moved:+.3f}",
+            is_above(moved),
+            ours=True,
+        ),
+    ]
+
+
+QUESTION = (
+    "Which exploration constant c is best for UCT in heads-up limit hold'em? The paper lets searches that "
+    "differ only in c play each other."
 )
-SEARCH_SETUP = (
-    f"Here a search has {ITERATIONS} iterations a decision, of two playouts each: about what a Python "
-    "program can do in 200 ms, but independent of the machine. The measured times are in the table."
+NUMBERS = " and ".join(f"{games} with {series}" for series, (_, games) in SERIES.items())
+SETTINGS = (
+    Setting("games of a pairing", "100", NUMBERS),
+    Setting("length of a game", "500 hands at most", f"{LENGTH} hands at most"),
+    Setting("stacks and blinds", "$10,000; $10 and $20", f"the same; a chip is ${CHIP}"),
+    Setting("winner of a game", "the larger stack at the end", "the same; equal stacks count as half a win"),
+    Setting(
+        "time of a decision", "200 ms, in Python", f"{ITERATIONS} iterations of two playouts, on any machine"
+    ),
+    Setting("rollouts", "random actions", "random actions; in a second series calls, as in PGC10"),
+    Setting("expansion", "an untried action at random (5.1)", "the same"),
+    Setting("nodes of the search tree", "not described", "infosets: betting line and bucket of the hand"),
+)
+JUDGED = (
+    "Claims of the paper are judged by the series with uniform rollouts. A claim about a win rate holds if "
+    "the whole interval is on its side, and is undecided if the interval contains the limit."
 )
 SOURCE = "Only the caption of the figure and the findings in the text were available to us."
 
@@ -104,14 +172,16 @@ def _exploration(
         title=f"TAU, Figure {number}: exploration constant c = ${baseline} against c from ${others[0]} to "
         f"${others[-1]:,}",
         paper=f"{PAPER}section 2.1, Figure {number}. {SOURCE}",
-        setup=GAME_SETUP + SEARCH_SETUP,
+        question=QUESTION,
+        setup=f"{JUDGED} Two win rates are compared by Newcombe's interval of their difference.",
+        settings=SETTINGS,
         pairings=_against(baseline, others, published or {}),
         first=f"c = {dollars(baseline)}",
         axis="c of the opponent",
         budget=GAMES * LENGTH,
         quick_budget=20,
         findings=findings,
-        requires="half an hour",
+        requires=HOUR,
     )
 
 
@@ -119,8 +189,8 @@ FIGURE_2 = _exploration(2, 100, WIDE, _judge_figure_2, {1: 0.85})
 FIGURE_3 = _exploration(3, BEST, WIDE, _judge_figure_3)
 FIGURE_4 = _exploration(4, BEST, CLOSE, _judge_figure_4)
 
-TAURUS = _searcher(BEST, "mcts-tally")
 OPPONENTS = {"mcts": 0.60, "always-raise": 0.65, "random": 1.0}  # the paper's win rates
+NEARLY_ALL = 0.95  # share of games: the paper's "100%"
 SHORT = 100  # hands: the paper's 100 rounds per game
 
 
@@ -132,11 +202,16 @@ def _results_pairings() -> tuple[Pairing, ...]:
     return tuple(
         Pairing(
             _label(opponent, length),
-            (TAURUS, _searcher(BEST) if opponent == "mcts" else opponent),
-            GAMES * LENGTH // length,
+            (
+                _searcher(BEST, "mcts-tally", rollout),
+                _searcher(BEST, rollout=rollout) if opponent == "mcts" else opponent,
+            ),
+            games * LENGTH // length,
             length,
-            rate if length == SHORT else None,
+            rate if (length, series) == (SHORT, TAUS) else None,
+            series,
         )
+        for series, (rollout, games) in SERIES.items()
         for length in (SHORT, LENGTH)
         for opponent, rate in OPPONENTS.items()
     )
@@ -145,17 +220,17 @@ def _results_pairings() -> tuple[Pairing, ...]:
 def _judge_results(results: FreezeOutResults) -> list[Finding]:
     found = []
     for opponent, rate in OPPONENTS.items():
-        each = results[_label(opponent, SHORT)]
+        each = results[pairing_key(_label(opponent, SHORT), TAUS)]
+        # Whether it is the stronger one; "100%" is judged by whether nearly all games are won.
+        holds = each.wins_more_than(NEARLY_ALL if rate == 1 else 0.5)
         claim = f"it wins {rate:.0%} of the games against {opponent}"
-        measured = f"{each}, {each.per_hand} chips a hand"
-        # A win rate of 100% is judged by whether nearly all games are won.
-        found.append(Finding(claim, measured, each.wins_most_games if rate < 1 else each.rate > 0.95))
-    each = results[_label("mcts", LENGTH)]
+        found.append(Finding(claim, f"{each}, {each.per_hand} chips a hand", holds))
+    each = results[pairing_key(_label("mcts", LENGTH), TAUS)]
     when = f", after {each.hands_to_bankruptcy:,.0f} hands on average" if each.bankruptcies else ""
-    claim = "it wins the whole stack of the search without a model within 300 hands"
     measured = f"in {each.bankruptcies} of {each.games} games of at most {LENGTH} hands{when}"
-    holds = 2 * each.bankruptcies > each.games and each.hands_to_bankruptcy <= 300
-    found.append(Finding(claim, measured, holds))
+    claim = "it wins the whole stack of the search without a model, within 300 hands, in most games"
+    most = rate_is_above(wilson(each.bankruptcies, each.games), 0.5)
+    found.append(Finding(claim, measured, both(most, most and each.hands_to_bankruptcy <= 300)))
     return found
 
 
@@ -163,11 +238,27 @@ RESULTS = FreezeOutStudy(
     name="tau-results",
     title="TAU, section 4: search with an opponent model learned during the game",
     paper=f"{PAPER}sections 3 and 4; the numbers are from the text.",
-    setup=(
+    question=(
+        "Does a tally of the opponent's actions, learned during a game, make the search stronger? "
         f"`mcts-tally` with c = {dollars(BEST)} starts each game with an empty tally and updates it after "
-        "each hand. Games of at most 100 hands (the paper's 100 rounds per game; it does not say how many "
-        "games) and of at most 500, with stacks of $10,000 and blinds of $10 and $20. The paper's searches "
-        "think for 200 ms a decision, in Python. " + SEARCH_SETUP
+        "each hand."
+    ),
+    setup=JUDGED,
+    settings=(
+        Setting(
+            "length of a game",
+            "100 rounds (section 4); 300 (section 3)",
+            f"{SHORT} hands at most, and {LENGTH} hands at most",
+        ),
+        Setting(
+            "games of a pairing",
+            "not given",
+            " and ".join(
+                f"{games * LENGTH // SHORT:,} short and {games:,} long ones with {series}"
+                for series, (_, games) in SERIES.items()
+            ),
+        ),
+        *SETTINGS[2:],
     ),
     pairings=_results_pairings(),
     first="mcts-tally",
@@ -175,7 +266,7 @@ RESULTS = FreezeOutStudy(
     budget=GAMES * LENGTH,
     quick_budget=20,
     findings=_judge_results,
-    requires="half an hour",
+    requires=HOUR,
 )
 
 TAU_MATCHES = (FIGURE_2, FIGURE_3, FIGURE_4, RESULTS)
