@@ -149,10 +149,12 @@ class SlowSearch:
                 action = self.roll_out(node, ways, luck)
             else:
                 learns, row = view == OTHERS or player == self.seat, game.row(node)
+                if self.settings.nodes == "lines":
+                    learns, row = (view == OWN) == (player == self.seat), node
                 if row in self.counts:
                     action = self.go_down(node, self.counts[row], luck)
                 else:
-                    outside.add(player)
+                    outside |= set(range(3)) if self.settings.nodes == "lines" else {player}
                     action = self.roll_out(node, ways, luck)
                     if learns:
                         self.counts[row] = [[0, 0.0] for _ in range(ways)]

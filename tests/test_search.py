@@ -265,6 +265,10 @@ def test_bad_input():
         MctsSettings(rollout="best")
     with pytest.raises(FeltError, match="by value or by visits or by average, not by 'luck'"):
         MctsSettings(pick="luck")
+    with pytest.raises(FeltError, match="are infosets or lines, not 'trees'"):
+        MctsSettings(nodes="trees")
+    with pytest.raises(FeltError, match="is for hold'em"):
+        TreeSearcher("kuhn", MctsSettings(nodes="lines"))
     with pytest.raises(FeltError, match="need a policy"):
         Mcts(8, 2, 3, settings=MctsSettings(rollout="policy"))
     with pytest.raises(FeltError, match="a number of iterations, or seconds"):

@@ -27,6 +27,7 @@ PLAIN = MctsSettings(c=8.0)
 WARM = MctsSettings(
     c=8.0, rollout="policy", selection=Selection(False, 0.1, 0.9, 0.1, 0.0), warmth=3.0, expand="random"
 )
+LINES = MctsSettings(c=8.0, nodes="lines")
 # By players: who is to act, how many cards are on the table, the line.
 SPOTS = {
     2: [
@@ -54,7 +55,7 @@ def trees(strengths):
 
 
 @pytest.mark.parametrize("players", [2, slow(3)])
-@pytest.mark.parametrize("settings", [PLAIN, slow(WARM)], ids=["plain", "warm"])
+@pytest.mark.parametrize("settings", [PLAIN, slow(WARM), LINES], ids=["plain", "warm", "lines"])
 @pytest.mark.parametrize("known", [slow(False), True])
 def test_the_kernel_is_the_plain_twin(trees, players, settings, known):
     game, tree, opened = (TWO, THREE)[players - 2], trees[players].tree, trees[players].opened
@@ -69,7 +70,8 @@ def test_the_kernel_is_the_plain_twin(trees, players, settings, known):
         twin = SlowSearch(slow, seat, settings, model=model, policy=policy, seed=5, calls=calls).run(150)
         asked = None if model is None else TableModel(model.weights)
         found = searcher.search(seat, HOLE, board, line, beliefs=beliefs, model=asked, iterations=150, seed=5)
-        root = twin.counts[node, tree.abstraction.bucket(HOLE, board)]
+        infoset = node, tree.abstraction.bucket(HOLE, board)
+        root = twin.counts[node if settings.nodes == "lines" else infoset]
         assert found.visits.tolist() == [visits for visits, _ in root]
         won = [total for _, total in root]
         assert np.nan_to_num(found.values * found.visits).tolist() == pytest.approx(won)

@@ -166,6 +166,7 @@ class SearchParameters:
     c: float = MctsSettings.c  # with a model ModelBot.c
     rollout: str = MctsSettings.rollout
     expand: str = MctsSettings.expand
+    nodes: str = MctsSettings.nodes
     pick: str = MctsSettings.pick
     policy: str = ""  # the folder of a run or policy, from which Smooth UCT starts
     warmth: float = 50.0  # visits for which an infoset is as likely played by that policy as by the search
@@ -175,11 +176,14 @@ class SearchParameters:
     def settings(self, given: Mapping[str, Any]) -> MctsSettings:
         """With a policy, rollouts follow it, and actions are drawn from the average."""
         if not self.policy:
-            return MctsSettings(c=self.c, rollout=self.rollout, expand=self.expand, pick=self.pick)
+            return MctsSettings(
+                c=self.c, rollout=self.rollout, expand=self.expand, nodes=self.nodes, pick=self.pick
+            )
         return MctsSettings(
             c=self.c,
             rollout=given.get("rollout", POLICY),
             expand=self.expand,
+            nodes=self.nodes,
             pick=given.get("pick", BY_AVERAGE),
             selection=SMOOTH,
             warmth=self.warmth,

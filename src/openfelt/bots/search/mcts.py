@@ -8,9 +8,13 @@ on cards that are still to come.
 Without an opponent model each iteration is simulated twice (PGC10, step 3): once with the searcher's own
 cards, to learn the searcher's strategy, and once with cards that opponents believe it may hold, to learn the
 opponents' strategies, which must not depend on cards that they cannot see. With a model opponents follow it,
-and there is one simulation. Departures from PGC10: its tree has one node for a betting line, whatever the
-cards; ours has infosets. In the second simulation the searcher learns too, for hands that it does not hold;
-else opponents would learn to exploit its rollouts.
+and there is one simulation. In the second simulation the searcher learns too, for hands that it does not
+hold; else opponents would learn to exploit its rollouts.
+
+PGC10's own tree (nodes=LINES) departs from this. It has one node for a betting line, whatever the cards, so a
+plan for later streets cannot depend on the cards to come. A simulation adds one node, after which all players
+roll out. The searcher learns from the first simulation only, opponents from the second. Each decision starts
+a new tree.
 
 Smooth UCT from the current decision (HS14, Algorithm 2) is the same with another selection (SMOOTH). It can
 start from a trained policy: an infoset with N visits is played by the policy with probability warmth /
@@ -58,6 +62,8 @@ BY_VALUE, BY_VISITS, BY_AVERAGE = "value", "visits", "average"
 PICKS = (BY_VALUE, BY_VISITS, BY_AVERAGE)
 IN_ORDER, AT_RANDOM, NETWORK = "order", "random", "network"
 EXPANSIONS = (IN_ORDER, AT_RANDOM, NETWORK)
+INFOSETS, LINES = "infosets", "lines"
+NODES = (INFOSETS, LINES)
 SMOOTH = Selection(False, SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d, 0.0)
 ROWS = 1 << 18  # capacity of the tree, in infosets
 MOST_FILLED = 0.5  # share of the capacity that may be used when a search begins
@@ -73,6 +79,7 @@ class MctsSettings:
     selection: Selection = ALWAYS_UCB  # or SMOOTH, or another one of Smooth UCT
     expand: str = IN_ORDER  # which untried action comes first (TAU, 5.1); network: by an expander
     warmth: float = 0.0  # visits at which policy and search are equally likely to act
+    nodes: str = INFOSETS  # what the nodes of the search tree are; LINES: betting lines (PGC10), in hold'em
 
     def __post_init__(self) -> None:
         if not 0 < self.c < math.inf:
@@ -83,6 +90,8 @@ class MctsSettings:
             raise FeltError(f"There is no rollout '{self.rollout}'; choose from {', '.join(ROLLOUTS)}.")
         if self.expand not in EXPANSIONS:
             raise FeltError(f"There is no expansion '{self.expand}'; choose from {', '.join(EXPANSIONS)}.")
+        if self.nodes not in NODES:
+            raise FeltError(f"The nodes of a search tree are {' or '.join(NODES)}, not '{self.nodes}'.")
         if self.pick not in PICKS:
             raise FeltError(f"An action is picked by {' or by '.join(PICKS)}, not by '{self.pick}'.")
 
@@ -149,6 +158,7 @@ class Mcts:
             float(self.settings.c),
             ROLLOUTS.index(self.settings.rollout),
             float(self.settings.warmth),
+            self.settings.nodes == LINES,
             np.zeros(1, np.int8) if passive is None else passive,
         )
         trace = scratch(2 * depth, np.int64).reshape(depth, 2)
@@ -213,7 +223,7 @@ class Mcts:
         )
 
     def _found(self, position: Any, pace: Pace) -> SearchResult:
-        first, count = look_up(position, self._memory, self._workspace, self._start)
+        first, count = look_up(self._how, position, self._memory, self._workspace, self._start)
         counts = self._memory.counts[first : first + count]
         visits, values = counts[:, VISITS].copy(), np.array(_means(counts))
         return SearchResult(visits, values, pace.done, pace.used, self._pick(counts))

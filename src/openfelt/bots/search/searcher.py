@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.bots.search.lazy_tree import lazy_holdem_tree
-from openfelt.bots.search.mcts import ROWS, Mcts, MctsSettings, SearchResult, TableModel
+from openfelt.bots.search.mcts import LINES, ROWS, Mcts, MctsSettings, SearchResult, TableModel
 from openfelt.bots.search.position import holdem_position, tree_position
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs, kernel
@@ -91,7 +91,7 @@ class HoldemSearcher:
         if self.tree.node[node, PLAYER] != seat:
             raise FeltError(f"Seat {seat} is not to act.")
         here = seat, tuple(hole), tuple(board), tuple(line)
-        if not _continues(self._last, here):
+        if self._mcts.settings.nodes == LINES or not _continues(self._last, here):
             self._mcts.forget()
         self._last = here
         self._mcts.seed(seed)
@@ -133,6 +133,8 @@ class TreeSearcher:
         expander: Any = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
+        if settings is not None and settings.nodes == LINES:
+            raise FeltError("A search tree of betting lines (nodes='lines') is for hold'em.")
         self.tree = compile_game(game)
         opened = open_tree(self.tree)
         self._opened = opened.tree

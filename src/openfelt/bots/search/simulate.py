@@ -27,6 +27,7 @@ class SimulationSettings(NamedTuple):
     c: float
     rollout: int
     warmth: float  # visits at which policy and search are equally likely to act
+    by_line: bool  # a node of the tree is a betting line, not an infoset
     passive: NDArray[np.int8]  # as `passive_actions` of the tree
 
 
@@ -87,12 +88,16 @@ def _simulate(
             action = _roll_out(how, guides.policy, tree, deal, node, actions, stream)
         else:
             learns = view == OTHERS or player == seat
-            slot = first_slot(tree, deal, node)
+            if (
+                how.by_line
+            ):  # a line knows no cards, so the searcher must not learn from hands it does not hold
+                learns = (view == OWN) == (player == seat)
+            slot = _key(how, tree, deal, node)
             at = find(memory, slot)
             if at >= 0:
                 action = _descend(how, guides, position, memory, workspace, node, at + 1, actions)
             else:
-                outside |= 1 << player
+                outside |= -1 if how.by_line else 1 << player
                 at = -1 - at
                 action = _roll_out(how, guides.policy, tree, deal, node, actions, stream)
                 learns = learns and take(memory, slot, at)
@@ -110,6 +115,12 @@ def _simulate(
         entry = workspace.trace[step, ENTRY]
         memory.counts[entry, VISITS] += 1.0
         memory.counts[entry, PAYOFFS] += workspace.won[workspace.trace[step, MOVER]]
+
+
+@part
+def _key(how: SimulationSettings, tree: Any, deal: Deal, node: int) -> int:
+    """What identifies a decision in the search tree."""
+    return node if how.by_line else first_slot(tree, deal, node)
 
 
 @part
@@ -172,14 +183,14 @@ def _roll_out(
 
 @episode_kernel
 def look_up(
-    position: Any, memory: Memory, workspace: SimulationWorkspace, start: np.uint64
+    how: SimulationSettings, position: Any, memory: Memory, workspace: SimulationWorkspace, start: np.uint64
 ) -> tuple[int, int]:
     """First entry of the decision's infoset (below 0: not in the tree), and its number of actions."""
     go_to(workspace.stream, start, 0)
     node = begin_at(position, OWN, workspace.deal, workspace.stream)
     actions, at = (
         num_actions(position.tree, node),
-        find(memory, first_slot(position.tree, workspace.deal, node)),
+        find(memory, _key(how, position.tree, workspace.deal, node)),
     )
     return at + 1 if at >= 0 else -1, actions
 

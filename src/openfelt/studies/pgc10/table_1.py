@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from openfelt.arena.match import match
 from openfelt.arena.match_blocks import FRESH
 from openfelt.arena.result import Style
+from openfelt.bots.search.mcts import INFOSETS, LINES
 from openfelt.core.files import MANIFEST
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
@@ -20,13 +22,15 @@ from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
 from openfelt.studies.findings import Finding, is_above, is_below
-from openfelt.studies.match_table import Winnings, wins_more
+from openfelt.studies.match_table import SCORE_95, Winnings, wins_more
+from openfelt.studies.study import HOUR, Setting
 
 ACE1, POKI = "ace1", "poki-like"
 OPPONENTS = (ACE1, POKI)
 ITERATIONS = 1_000  # a decision
 C = 4  # chips: the paper's 2, which has no unit, read as small bets, the unit of its winnings
-OTHER_C = (2, 10)  # chips
+BIG_BETS = 8  # chips: the paper's 2 read as big bets
+OTHER_C = (2, BIG_BETS, 10)  # chips
 TRAINING_SEED = 1_000_000  # added to the seed: training games and matches have different deals
 UNIT = "sb/h"
 
@@ -34,15 +38,16 @@ Progress = Callable[[int], object]
 
 
 class SearchConfig(NamedTuple):
-    """A search: its model, if any, the cards the model learned from, and C in chips."""
+    """A search: its model, if any, the cards the model learned from, C in chips, and its tree's nodes."""
 
     kind: str = ""
     cards: str = KNOWN
     c: int = C
+    nodes: str = LINES
 
     def name(self, folder: Path) -> str:
         """The name of the bot; `folder` holds its model."""
-        search = f"c={self.c},iterations={ITERATIONS}"
+        search = f"c={self.c},iterations={ITERATIONS},nodes={self.nodes!r}"
         if not self.kind:
             return f"mcts({search})"
         return f"mcts-{self.kind}({search},model={folder.as_posix()!r},learn=False)"
@@ -59,16 +64,19 @@ class PublishedRow(NamedTuple):
 
 
 PLAIN, MODEL = "no model", "relational model"
+PAPERS = {PLAIN: SearchConfig(), MODEL: SearchConfig("relational")}
+OURS = ", tree of infosets"
 SEARCHES = {
-    PLAIN: SearchConfig(),
-    MODEL: SearchConfig("relational"),
-    "relational model, cards of showdowns only": SearchConfig("relational", SHOWN),
-    "tally": SearchConfig("tally"),
-    "tally, cards of showdowns only": SearchConfig("tally", SHOWN),
+    **PAPERS,
+    **{f"{label}, C = {BIG_BETS} chips": each._replace(c=BIG_BETS) for label, each in PAPERS.items()},
+    **{f"{label}{OURS}": each._replace(nodes=INFOSETS) for label, each in PAPERS.items()},
+    f"relational model, cards of showdowns only{OURS}": SearchConfig("relational", SHOWN, nodes=INFOSETS),
+    f"tally{OURS}": SearchConfig("tally", nodes=INFOSETS),
+    f"tally, cards of showdowns only{OURS}": SearchConfig("tally", SHOWN, nodes=INFOSETS),
     **{
-        f"{label}, C = {c} chips": SearchConfig(kind, c=c)
+        f"{label}, C = {c} chips{OURS}": each._replace(c=c, nodes=INFOSETS)
         for c in OTHER_C
-        for label, kind in ((PLAIN, ""), (MODEL, "relational"))
+        for label, each in PAPERS.items()
     },
 }
 PUBLISHED = {
@@ -107,14 +115,16 @@ def difference(first: SearchMatch, second: SearchMatch) -> Winnings:
 
 
 def without_model(search: str) -> str:
-    """The label of the search with the same C and no model."""
-    wanted = SearchConfig(c=SEARCHES[search].c)
+    """The label of the search with the same tree and C, and no model."""
+    wanted = SEARCHES[search]._replace(kind="", cards=KNOWN)
     return next(label for label, each in SEARCHES.items() if each == wanted)
 
 
 def _hands(label: str, budget: int) -> int:
-    """Hands of a match: the rows that the paper has are longer."""
-    return budget if label in (PLAIN, MODEL) else budget * 2 // 5
+    """Hands of a match: most for the rows that the paper has."""
+    if label in PAPERS:
+        return budget
+    return budget // (4 if label.removesuffix(OURS) in PAPERS else 10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,23 +191,33 @@ class ModelMatches(Experiment):
     def csv(self, results: SearchResults) -> str:
         """A line for each match, with the paper's numbers where it has some."""
         columns = ("seen_flops", "preflop_aggression", "aggression", "won_sb/h")
-        head = ["opponent", "player", *columns, "half_95", "games"]
+        head = ["opponent", "player", *columns, "half_68", "half_95", "games"]
         lines = []
         for (opponent, search), each in results.items():
             style, won = each.style, each.won
-            numbers = (style.seen_flops, style.early_aggression, style.late_aggression, won.mean, won.half_95)
-            cells = [f"{number:.6g}" for number in numbers]
+            shares = (style.seen_flops, style.early_aggression, style.late_aggression)
+            cells = [f"{number:.6g}" for number in (*shares, won.mean, won.half_68, won.half_95)]
             published = PUBLISHED.get((opponent, search), ("",) * len(PublishedRow._fields))
             lines.append([opponent, search, *cells, won.hands, *published])
         return csv_text([*head, *(f"paper_{column}" for column in (*columns, "games"))], rows=lines)
+
+    def read_csv(self, text: str) -> SearchResults:
+        results = {}
+        for row in csv.DictReader(text.splitlines()):
+            style = Style(*(float(row[key]) for key in ("seen_flops", "preflop_aggression", "aggression")))
+            mean, half_68, half_95 = (float(row[key]) for key in ("won_sb/h", "half_68", "half_95"))
+            won = Winnings(mean, half_68, half_95, int(row["games"]))
+            results[row["opponent"], row["player"]] = SearchMatch(won, style)
+        return results
 
     def table(self, results: SearchResults) -> list[str]:
         lines = [
             "## All matches",
             "",
-            "All numbers are those of the search; winnings in sb/h with 95% intervals; in brackets the "
-            "paper's. SF: share of hands not folded before the flop. P-AGR, AGR: bets and raises per call, "
-            "before the flop and after it.",
+            "All numbers are those of the search; winnings in sb/h with 95% intervals. In brackets: the "
+            "paper's, which has no intervals; with winnings, how many standard errors ours are from it. SF: "
+            "share of hands not folded before the flop. P-AGR, AGR: bets and raises per call, before the "
+            "flop and after it.",
             "",
             "| opponent | search | SF | P-AGR | AGR | winnings | games |",
             "|---|---|---:|---:|---:|---:|---:|",
@@ -211,7 +231,12 @@ class ModelMatches(Experiment):
                 str(each.won),
                 f"{each.won.hands:,}",
             )
-            brackets = [f" ({number:,})" for number in published] if published else [""] * len(ours)
+            brackets = [""] * len(ours)
+            if published:
+                away = (each.won.mean - published.won) / (each.won.half_95 / SCORE_95)
+                texts = [f"{number:,}" for number in published]
+                texts[PublishedRow._fields.index("won")] = f"{published.won:+}; {away:+.1f}"
+                brackets = [f" ({text})" for text in texts]
             cells = " | ".join(map("".join, zip(ours, brackets, strict=True)))
             lines.append(f"| {opponent} | {search} | {cells} |")
         lines += ["", "## Gain by the model", "", f"| opponent | search | gain ({UNIT}) |", "|---|---|---:|"]
@@ -247,7 +272,7 @@ def _published_difference(opponent: str) -> float:
 
 
 def _judge(results: SearchResults) -> list[Finding]:
-    found = []
+    found, ours = [], []
     for label in (PLAIN, MODEL):
         won = results[ACE1, label].won
         claim = f"MCTS beats ACE1: {label} ({PUBLISHED[ACE1, label].won:+.2f} {UNIT})"
@@ -263,6 +288,10 @@ def _judge(results: SearchResults) -> list[Finding]:
         claim = f"the model adds {_published_difference(opponent):.2f} {UNIT} against {name}"
         holds = wins_more(model.won, plain.won)
         found.append(Finding(claim, f"{difference(model, plain)} {UNIT}", holds))
+        model, plain = results[opponent, MODEL + OURS], results[opponent, PLAIN + OURS]
+        claim = f"a model also makes a search over infosets stronger against {opponent}"
+        holds = wins_more(model.won, plain.won)
+        ours.append(Finding(claim, f"{difference(model, plain)} {UNIT}", holds, ours=True))
     model, plain = results[ACE1, MODEL], results[ACE1, PLAIN]
     holds = (
         model.style.early_aggression > plain.style.early_aggression
@@ -270,8 +299,11 @@ def _judge(results: SearchResults) -> list[Finding]:
     )
     claim = "with the model it is much more aggressive against ACE1"
     found.append(Finding(claim, f"{model.aggression}; without, {plain.aggression}", holds))
-    return found
+    return [*found, *ours]
 
+
+TREES = "betting lines, as in the paper; in further rows infosets: the line and the bucket of the hand"
+TRAINED = "against the search without a model"
 
 PGC10_TABLE_1 = ModelMatches(
     name="pgc10-table-1",
@@ -280,20 +312,34 @@ PGC10_TABLE_1 = ModelMatches(
         'Ponsen, Gerritsen & Chaslot, "Integrating Opponent Models with Monte-Carlo Tree Search in Poker" '
         "(2010), Table 1. Poki is closed-source; ACE1 is rebuilt from the paper's description."
     ),
-    setup=(
-        f"A search of {ITERATIONS:,} iterations a decision. The model is fitted to 5,000 games of each "
-        "opponent against the search without a model (the paper does not name the opponent of its games), "
-        "with all cards known, and does not change afterwards. Further rows use showdown cards only, or "
-        f"TAU's tally. The paper's C = 2 has no unit. We read it as 2 small bets, {C} chips, after a trial "
-        f"of 2,000 games with {OTHER_C[0]}, {C} and {OTHER_C[1]} chips on other deals; the other values have "
-        "their own rows. The opponents are [`ace1` and `poki-like`](../bots.md). Each deal is played in both "
-        "seats. All matches share their deals; the training games have others. The interval of a difference "
-        "treats its two matches as independent."
+    question=(
+        "Does a model of the opponent, learned from its games, make a tree search stronger? The search plays "
+        "a weak rule-based program and a stronger one, with and without a model."
     ),
-    budget=10_000,
+    settings=(
+        Setting("iterations of a decision", "1,000", f"{ITERATIONS:,}"),
+        Setting("nodes of the search tree", "game states; cards are sampled, not part of the tree", TREES),
+        Setting("rollouts", "all players call", "the same"),
+        Setting("C", "2, without a unit", f"{C} chips, 2 small bets; further rows with 2, {BIG_BETS} and 10"),
+        Setting(
+            "games that models are learned from", "5,000, against an unknown player", "5,000, " + TRAINED
+        ),
+        Setting("cards in these games", "not said", "all known; in further rows those of showdowns"),
+        Setting("learning while playing", "none", "none"),
+        Setting("ACE1", "rules of the authors", "[`ace1`](../bots.md), by the paper's description"),
+        Setting("Poki", "the bot Anders of Poker Academy", "[`poki-like`](../bots.md), a stand-in"),
+        Setting("dealing", "independent deals", "each deal in both seats; the same deals for all searches"),
+    ),
+    setup=(
+        "The first four rows of each opponent have the paper's tree; its claims are judged by the first two. "
+        "In that tree a plan for later streets cannot depend on cards that are still to come. Our own search "
+        "has infosets as nodes, in which a later decision depends on the bucket of the hand. The interval of "
+        "a difference treats its two matches as independent."
+    ),
+    budget=40_000,
     quick_budget=40,
     training=5_000,
     quick_training=200,
     findings=_judge,
-    requires="half an hour",
+    requires=HOUR,
 )
