@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from openfelt.core.jit import Floats
 from openfelt.plots.axes import (
@@ -35,6 +37,8 @@ class CurvePanel:
     x_label: str = "episodes"
     title: str = ""
     logarithmic: bool = False
+    single_runs: bool = False  # draw every run and the median, not the mean and a band
+    published: Mapping[str, float] = field(default_factory=dict)  # values of a paper, by label
 
 
 class Band(NamedTuple):
@@ -60,7 +64,7 @@ def plot_runs(
     columns: int | None = None,
     panel_size: tuple[float, float] = (5.2, 3.9),
 ) -> None:
-    """Draw for each panel and label the mean over the runs, shaded from minimum to maximum."""
+    """Draw for each panel and label the runs: the mean, shaded from minimum to maximum, or each of them."""
     columns = columns or (len(panels) if len(panels) <= 3 else 2)
     rows = -(-len(panels) // columns)
     figure = new_figure(panel_size[0] * columns, panel_size[1] * rows)
@@ -68,6 +72,8 @@ def plot_runs(
         _draw_runs(figure.add_subplot(rows, columns, place + 1), panel)
     count = len(next(iter(panels[0].runs.values())))
     spread = f"mean of {count} runs; shaded: minimum to maximum" if count > 1 else "one run"
+    if panels[0].single_runs:
+        spread = f"{count} runs; thick: their median, dashed: their mean"
     figure.suptitle(f"{textwrap.fill(title, TITLE_WIDTH * columns)}\n{spread}", fontsize=10)
     save_figure(figure, path)
 
@@ -76,9 +82,16 @@ def _draw_runs(axes: Any, panel: CurvePanel) -> None:
     from matplotlib.ticker import MaxNLocator
 
     for colour, (label, table) in zip(COLOURS * 2, panel.runs.items(), strict=False):
+        if panel.single_runs:
+            axes.plot(panel.x, table.T, color=colour, alpha=0.35, linewidth=0.6)
+            axes.plot(panel.x, np.median(table, axis=0), color=colour, label=label, linewidth=2.2)
+            axes.plot(panel.x, table.mean(axis=0), color=colour, linestyle="--", linewidth=1.4)
+            continue
         low, high = table.min(axis=0), table.max(axis=0)
         low = above_zero(low, LEAST) if panel.logarithmic else low
         draw_band(axes, panel.x, table.mean(axis=0), low, high, color=colour, label=label, linewidth=1.6)
+    for style, (label, value) in zip(((0, (1, 1)), "--", "-."), panel.published.items(), strict=False):
+        axes.axhline(value, color="#555555", linestyle=style, linewidth=1.1, label=f"paper: {label}")
     if panel.logarithmic:
         use_log_scale(axes, "y")
     if panel.x[-1] >= LOG_RANGE * panel.x[0]:

@@ -84,6 +84,12 @@ def is_above(value: Interval, limit: float = 0.0) -> bool | None:
     return False if value.mean + value.half <= limit else None
 
 
+def rate_is_above(interval: tuple[float, float], share: float) -> bool | None:
+    """Whether a rate is above a share; None: its interval does not decide it."""
+    low, high = interval
+    return True if low > share else False if high <= share else None
+
+
 def is_below(value: Interval, limit: float = 0.0) -> bool | None:
     """Whether a mean is below a limit."""
     return is_above(Interval(-value.mean, value.half), -limit)

@@ -18,6 +18,7 @@ from openfelt.plots.intervals import Interval
 from openfelt.plots.win_rates import WinRate, plot_win_rates
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
+from openfelt.studies.findings import rate_is_above
 
 MIN_GAMES = 2  # of a pairing
 EVEN = 0.5
@@ -76,12 +77,6 @@ class PairingResult:
     @property
     def per_hand(self) -> str:
         return f"{self.chips:+.3f}"
-
-
-def rate_is_above(interval: tuple[float, float], share: float) -> bool | None:
-    """Whether a rate is above a share; None: its interval does not decide it."""
-    low, high = interval
-    return True if low > share else False if high <= share else None
 
 
 FreezeOutResults = Mapping[str, PairingResult]  # by key

@@ -50,6 +50,9 @@ class Panel:
     measure: Metric
     axis: str  # label of the vertical axis, with the unit
     logarithmic: bool = False
+    labels: tuple[str, ...] = ()  # of the lines that it shows; empty: all
+    single_runs: bool = False  # draw every run and the median, not the mean and a band
+    published: Mapping[str, float] = field(default_factory=dict)  # the paper's values, by label
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,13 @@ class LearningCurves:
         return float(mean.min()), int(self.episodes[int(mean.argmin())])
 
     def summary(self, label: str, metric: str) -> str:
-        """The mean at the end, with the minimum and maximum of the runs."""
+        """The mean at the end, the median, and the minimum and maximum of the runs."""
         last = self.values[label, metric][:, -1]
         if np.isnan(last).all():
             return ""
         if len(last) == 1:
             return f"{last[0]:.4g}"
-        return f"{last.mean():.3g} ({last.min():.3g} to {last.max():.3g})"
+        return f"{last.mean():.3g}, {np.median(last):.3g} ({last.min():.3g} to {last.max():.3g})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +129,7 @@ class LearningStudy(Study):
         return self.findings(results) if self.partial_findings or self.is_complete(results) else []
 
     def csv(self, results: LearningCurves) -> str:
-        metrics = [panel.metric for panel in self.panels]
+        metrics = list(self.metrics)
         lines = []
         for label in self._labels(results):
             tables = [results.values[label, metric] for metric in metrics]
@@ -138,7 +141,7 @@ class LearningStudy(Study):
     def read_csv(self, text: str) -> LearningCurves:
         if self.runs == 1:  # then the intervals are not those of the runs
             super().read_csv(text)
-        metrics = [panel.metric for panel in self.panels]
+        metrics = list(self.metrics)
         rows = list(csv.DictReader(text.splitlines()))
         episodes = sorted({int(row["episodes"]) for row in rows})
         runs = 1 + max(int(row["run"]) for row in rows)
@@ -156,31 +159,46 @@ class LearningStudy(Study):
     def plot(self, results: LearningCurves, path: Path) -> None:
         panels = [
             CurvePanel(
-                results.episodes, self._tables(results, panel), panel.axis, logarithmic=panel.logarithmic
+                results.episodes,
+                self._tables(results, panel),
+                panel.axis,
+                logarithmic=panel.logarithmic,
+                single_runs=panel.single_runs and results.runs > 1,
+                published=panel.published,
             )
             for panel in self.panels
         ]
         plot_runs(self.title, panels, path)
 
     def table(self, results: LearningCurves) -> list[str]:
-        spread = f": mean of {results.runs} runs (minimum to maximum)." if results.runs > 1 else ", one run."
+        spread = (
+            f": mean, median (minimum to maximum) of {results.runs} runs."
+            if results.runs > 1
+            else ", one run."
+        )
         lines = [
             "## Final values",
             "",
             f"After {results.episodes[-1]:,} episodes{spread}",
             "",
-            "| solver | " + " | ".join(panel.axis for panel in self.panels) + " |",
-            "|---|" + "---|" * len(self.panels),
+            "| solver | " + " | ".join(panel.axis for panel in self.metrics.values()) + " |",
+            "|---|" + "---|" * len(self.metrics),
         ]
         for label in self._labels(results):
-            cells = [results.summary(label, panel.metric) for panel in self.panels]
+            cells = [results.summary(label, metric) for metric in self.metrics]
             lines.append(f"| {label} | " + " | ".join(cells) + " |")
         return lines
+
+    @property
+    def metrics(self) -> dict[str, Panel]:
+        """A panel for each metric; several panels may show the same one, of different solvers."""
+        return {panel.metric: panel for panel in self.panels}
 
     def _labels(self, results: LearningCurves) -> list[str]:
         return [label for solver in self.solvers if results.has(solver) for label in solver.labels]
 
     def _tables(self, results: LearningCurves, panel: Panel) -> dict[str, Floats]:
         """The curves of a panel by label, without those that it does not measure."""
-        tables = {label: results.values[label, panel.metric] for label in self._labels(results)}
+        labels = [label for label in self._labels(results) if label in (panel.labels or [label])]
+        tables = {label: results.values[label, panel.metric] for label in labels}
         return {label: table for label, table in tables.items() if not np.isnan(table).all()}

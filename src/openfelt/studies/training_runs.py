@@ -53,7 +53,7 @@ class TrainingRuns:
         return {
             (label, panel.metric): np.empty(len(self.episodes))
             for label in solver.labels
-            for panel in self.study.panels
+            for panel in self.study.metrics.values()
         }
 
     def save(self, solver: SolverConfig, run: int, values: RunValues) -> None:
@@ -158,7 +158,7 @@ class TrainingRuns:
                 return None
             for label, line in zip(config.labels, config.lines.values(), strict=True):
                 subject = line(solver)
-                for panel in self.study.panels:
+                for panel in self.study.metrics.values():
                     values[label, panel.metric][point] = panel.measure(subject)
         self.save(config, run, values)
         return values

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
+
+from openfelt.arena.statistics.estimates import wilson
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
-from openfelt.studies.findings import Finding, is_above, is_below
+from openfelt.studies.findings import Finding, is_above, is_below, rate_is_above
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, mean_squared_error
-from openfelt.studies.study import every
+from openfelt.studies.study import Setting, every
 
 PAPER = (
     'Heinrich & Silver, "Self-Play Monte-Carlo Tree Search in Computer Poker" (2014), section "Kuhn Poker". '
     "The paper prints its curves without numbers and states its findings in words."
+)
+QUESTION = (
+    "Does tree search in self-play find an equilibrium of Kuhn poker? Two measures: the mean squared "
+    "difference to the closest equilibrium (SQ-ERR), and the summed probability of dominated actions "
+    "(DOM-ERR)."
 )
 UCT_LABEL, SMOOTH_LABEL = "IS-UCT (c=2)", "Smooth IS-UCT (c=1.75)"
 WIDE_UCT, WIDE_SMOOTH = "IS-UCT (c=5)", "Smooth IS-UCT (c=4.375)"
@@ -21,6 +31,15 @@ PANELS = (
     Panel("sq_err", mean_squared_error, "SQ-ERR (mean squared error)", logarithmic=True),
     Panel("dom_err", dominated_error, "DOM-ERR (summed probability)", logarithmic=True),
 )
+
+
+def _settings(runs: str, ours: str, c: str = "the same") -> tuple[Setting, ...]:
+    return (
+        Setting("exploration constant c", "2 (IS-UCT), 1.75 (Smooth IS-UCT)", c),
+        Setting("mixing", "schedule (3): eta is the largest probability of the average policy", "the same"),
+        Setting("runs", runs, ours),
+        Setting("measured", "average policies, every 10,000 episodes", "the same"),
+    )
 
 
 def _uct(game: str, label: str, c: float) -> SolverConfig:
@@ -67,6 +86,17 @@ def _judge_figure_2(curves: LearningCurves) -> list[Finding]:
                 is_above(curves.apart("dom_err", smooth, plain)),
             ),
         ]
+    close = curves.values[SMOOTH_LABEL, "sq_err"][:, -1] < CLOSE
+    low, high = wilson(int(close.sum()), len(close))
+    findings.append(
+        Finding(
+            f"most runs of Smooth IS-UCT with the paper's c come close: a squared error below {CLOSE}",
+            f"{close.sum()} of {len(close)} runs ({low:.0%} to {high:.0%}); median "
+            f"{np.median(curves.values[SMOOTH_LABEL, 'sq_err'][:, -1]):.2g}",
+            rate_is_above((low, high), 0.5),
+            ours=True,
+        )
+    )
     return findings
 
 
@@ -74,10 +104,12 @@ FIGURE_1 = LearningStudy(
     name="hs14-figure-1",
     title="HS14, Figure 1: IS-UCT and Smooth IS-UCT in Kuhn poker",
     paper=PAPER,
-    setup=(
-        "Kuhn poker with the standard pot of 2. Smooth IS-UCT uses mixing schedule (3): eta is the largest "
-        "probability of the average policy. The average policies are measured every 10,000 episodes."
+    question=QUESTION,
+    settings=(
+        Setting("game", "Kuhn poker", "the same, with its pot of 2"),
+        *_settings("10, of unknown length", f"10, of {LAST:,} episodes"),
     ),
+    setup="",
     solvers=(_uct("kuhn", UCT_LABEL, 2.0), _smooth("kuhn", SMOOTH_LABEL, 1.75)),
     panels=PANELS,
     episodes=every(STEP, LAST),
@@ -89,10 +121,14 @@ FIGURE_2 = LearningStudy(
     name="hs14-figure-2",
     title="HS14, Figure 2: Kuhn poker with an initial pot of 8",
     paper=PAPER,
+    question=QUESTION,
+    settings=(
+        Setting("game", "Kuhn poker with an initial pot of 8", "each player antes 4 chips; a bet is 1 chip"),
+        *_settings("10, of unknown length", f"50, of {LAST:,} episodes", "the same, and 2.5 times as much"),
+    ),
     setup=(
-        "Kuhn poker in which each player antes 4 chips and a bet is still 1 chip. The solvers of Figure 1, "
-        "and the same solvers with c multiplied by 2.5, the factor by which the range of payoffs grows (10 "
-        "instead of 4 chips)."
+        "The range of payoffs is 2.5 times that of the standard game (10 instead of 4 chips); c is "
+        "multiplied by that in a second pair of solvers."
     ),
     solvers=(
         _uct("kuhn(pot=8)", UCT_LABEL, 2.0),
@@ -100,10 +136,15 @@ FIGURE_2 = LearningStudy(
         _uct("kuhn(pot=8)", WIDE_UCT, 5.0),
         _smooth("kuhn(pot=8)", WIDE_SMOOTH, 4.375),
     ),
-    panels=PANELS,
+    panels=tuple(
+        dataclasses.replace(panel, labels=labels, single_runs=True)
+        for labels in ((UCT_LABEL, SMOOTH_LABEL), (WIDE_UCT, WIDE_SMOOTH))
+        for panel in PANELS
+    ),
     episodes=every(STEP, LAST),
     quick_episodes=every(STEP, QUICK_LAST),
     findings=_judge_figure_2,
+    runs=50,
     remarks=(
         "The paper calibrated c once and does not say whether it did so again for this pot. With the paper's "
         "c some of our runs of both solvers stay far from equilibrium for a long time; they cause the wide "

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from openfelt.arena.freeze_out.freeze_out import CHIP
 from openfelt.arena.statistics.estimates import wilson
 from openfelt.bots.search.mcts import CALL, UNIFORM
-from openfelt.studies.findings import Finding, apart, both, is_above, is_below
+from openfelt.studies.findings import Finding, apart, both, is_above, is_below, rate_is_above
 from openfelt.studies.freeze_out_study import (
     FreezeOutResults,
     FreezeOutStudy,
     Pairing,
     PairingResult,
     pairing_key,
-    rate_is_above,
 )
 from openfelt.studies.study import HOUR, Setting
 
