@@ -60,7 +60,7 @@ RUNS = [
     ("kuhn", "smooth-uct", 300, {}),
     ("kuhn", "smooth-uct", 300, {"schedule": "max-average", "threshold": 20}),
     ("kuhn", "outcome-mccfr", 300, {}),
-    ("kuhn", "outcome-mccfr", 300, {"baseline": 0.5}),
+    ("kuhn", "outcome-mccfr", 300, {"baseline": 0.5, "offset": 0.25}),
     ("kuhn", "external-mccfr", 100, {}),
     ("kuhn", "uct", 300, {"opponent": "random", "rollout": "call"}),
     ("kuhn", "smooth-uct", 300, {"rollout": "on-policy"}),

@@ -599,7 +599,7 @@ def test_help_lists_the_parameters_of_the_solver_alone(capsys):
         *("--schedule", "--gamma", "--eta0", "--d", "--threshold"),
     }
     assert flags("uct") == {"--c", "--k", "--rollout", "--opponent"}
-    assert flags("outcome-mccfr") == {"--epsilon", "--baseline"}
+    assert flags("outcome-mccfr") == {"--epsilon", "--baseline", "--offset"}
     assert flags("external-mccfr") == set()
 
 

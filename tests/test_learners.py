@@ -26,6 +26,7 @@ from openfelt.solve.sampling.outcome_mccfr import (
     SAMPLED,
     WEIGHT,
     OutcomeTables,
+    Sampling,
     learn_history,
     sample_history,
 )
@@ -91,8 +92,8 @@ def sample(tree, sums, own, epsilon):
 
 
 @episode_kernel
-def learn(tree, tables, own, length, leaf, step, iteration):
-    learn_history(tree, tables, own, length, leaf, step, iteration)
+def learn(tree, tables, own, length, leaf, how, iteration):
+    learn_history(tree, tables, own, length, leaf, how, iteration)
 
 
 @episode_kernel
@@ -341,7 +342,7 @@ def test_the_worked_example_of_outcome_sampling(epsilon):
         )
     ]
     assert w == [4.0, -2.0]
-    learn(solver.episode_tree, tables, own, 2, leaf, 0.0, 1)
+    learn(solver.episode_tree, tables, own, 2, leaf, Sampling(0.6, 0.0, 0.0), 1)
     for row in rows:
         assert tables.sums[tree.slots(row), 0].tolist() == [-1.0, 1.0]
         assert tables.sums[tree.slots(row), 1].tolist() == [0.5, 0.5]
@@ -366,18 +367,25 @@ def sampled_regrets(solver, episodes):
     return mean, squares / episodes - mean**2
 
 
+VARIANTS = [
+    ("outcome-mccfr", {}),
+    ("outcome-mccfr", {"epsilon": 0.2, "baseline": 0.5}),
+    ("outcome-mccfr", {"baseline": 0.05}),
+    ("external-mccfr", {}),
+    ("chance-cfr", {}),
+]
+GAMES = ["kuhn", "kuhn(players=3)", "bluff(1,1,2)"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "game"),
     [
-        ("outcome-mccfr", {}),
-        ("outcome-mccfr", {"epsilon": 0.2, "baseline": 0.5}),
-        ("outcome-mccfr", {"baseline": 0.05}),
-        ("external-mccfr", {}),
-        ("chance-cfr", {}),
+        *((*each, game) for each in VARIANTS for game in GAMES),
+        *(("outcome-mccfr", {"offset": -3.0}, game) for game in (GAMES[0], GAMES[2])),
+        ("outcome-mccfr", {"offset": 2.0, "baseline": 0.5}, GAMES[0]),
     ],
 )
-@pytest.mark.parametrize("game", ["kuhn", slow("kuhn(players=3)"), slow("bluff(1,1,2)")])
 def test_sampled_regrets_are_the_exact_ones_in_the_mean(name, settings, game):
     """CFR's own regrets come from the twin, whose tables are tested against OpenSpiel's."""
     exact = SlowCFR(felt.load_game(game), "cfr")
@@ -404,6 +412,16 @@ def test_baselines_lessen_the_variance():
     _, plain = sampled_regrets(felt.OutcomeMCCFR("leduc", seed=1), 30_000)
     _, reduced = sampled_regrets(felt.OutcomeMCCFR("leduc", seed=1, baseline=0.1), 30_000)
     assert reduced.sum() < 0.8 * plain.sum()
+
+
+@pytest.mark.slow
+def test_an_offset_lessens_the_variance_where_payoffs_are_far_from_zero():
+    game = "princess_monster(3,3,5)"
+    even = felt.expected_values(felt.uniform_policy(game))[0]
+    assert abs(even) > 2
+    _, plain = sampled_regrets(felt.OutcomeMCCFR(game, seed=1), 30_000)
+    _, reduced = sampled_regrets(felt.OutcomeMCCFR(game, seed=1, offset=even), 30_000)
+    assert reduced.sum() < 0.5 * plain.sum()
 
 
 @pytest.mark.slow
@@ -572,6 +590,8 @@ def test_a_resumed_run_meets_the_same_opponent(tmp_path):
         (felt.OutcomeMCCFR, "leduc", {"epsilon": 0}, "epsilon must be"),
         (felt.OutcomeMCCFR, "leduc", {"epsilon": 1.1}, "epsilon must be"),
         (felt.OutcomeMCCFR, "leduc", {"baseline": -0.1}, "baseline must be"),
+        (felt.OutcomeMCCFR, "leduc", {"offset": np.nan}, "offset must be"),
+        (felt.OutcomeMCCFR, "kuhn(players=3)", {"offset": 1.0}, "An offset is for two players"),
     ],
 )
 def test_bad_settings_get_a_sentence(kind, game, settings, words):

@@ -180,7 +180,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert main(["study", "run", "mm19-experiment-2", "--quick", "--runs", "1", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["page"] == "studies/mm19-experiment-2-quick.md"
-    assert len(facts["findings"]) == 3
+    assert len(facts["findings"]) == 5
     page = (tmp_path / "studies" / "mm19-experiment-2-quick.md").read_text(encoding="utf-8")
     assert "`felt study run mm19-experiment-2 --quick --runs 1 --seed 0`" in page
     shared = ["study", "run", "pjl11-figure-4-kuhn", "--quick", "--runs", "1", "--out", "shared"]

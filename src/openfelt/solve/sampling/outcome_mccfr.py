@@ -13,6 +13,9 @@ are the same. With baselines of zero the recursion is equation 6, so one code se
 
 with xi the sampling policy, and w the opponents' reach of h over the probability that h is sampled; chance
 cancels out of it.
+
+A constant that is added to all payoffs of a player changes no regret, but its variance: a sampled payoff is
+divided by small probabilities. `offset` moves payoffs that are all far from zero closer to it.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.atomics import add, raise_to
+from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, part
 from openfelt.core.random import uniform
 from openfelt.solve.sampling.gpu import InFlightLimits, Shapes
@@ -51,10 +55,14 @@ class OutcomeSettings(Settings):
     baseline: float = setting(
         0.0, "step size of the baselines that reduce variance (VR-MCCFR uses 0.5); 0: no baselines"
     )
+    offset: float = setting(
+        0.0, "subtracted from the first player's payoffs and added to the second's, to reduce variance"
+    )
 
     def __post_init__(self) -> None:
         within("epsilon", self.epsilon, 1e-6, 1.0)
         within("baseline", self.baseline, 0.0, 1.0)
+        within("offset", self.offset, -1e9, 1e9)
 
 
 class OutcomeTables(NamedTuple):
@@ -70,6 +78,7 @@ class Sampling(NamedTuple):
 
     epsilon: float
     step: float  # of the baselines
+    offset: float
 
 
 # Trace of a decision: the first slot of the infoset, the number of actions, the player, the action drawn; the
@@ -92,6 +101,9 @@ class OutcomeMCCFR(SamplingSolver):
         Share of uniform exploration in the sampling policy.
     baseline : float
         Step size of the baselines that reduce variance (VR-MCCFR uses 0.5); 0 for none.
+    offset : float
+        Subtracted from the first player's payoffs and added to the second's. It changes no expected regret,
+        but reduces the variance where all payoffs of a player are far from zero. For two players.
     **options
         `seed`, `threads`, `device`, `in_flight` and `restriction`, as in `Solver`.
 
@@ -109,6 +121,11 @@ class OutcomeMCCFR(SamplingSolver):
     tables_type: ClassVar[Any] = OutcomeTables
     exchanges: ClassVar[bool] = True
 
+    def _start(self) -> None:
+        if self.settings.offset and self.tree.players != 2:
+            raise FeltError(f"An offset is for two players; {self.tree.game} has {self.tree.players}.")
+        super()._start()
+
     def _table_shapes(self) -> Shapes:
         slots = self.tree.num_slots
         return {
@@ -124,7 +141,7 @@ class OutcomeMCCFR(SamplingSolver):
         return InFlightLimits(256, 16.0)
 
     def _how(self) -> Sampling:
-        return Sampling(self.settings.epsilon, self.settings.baseline)
+        return Sampling(self.settings.epsilon, self.settings.baseline, float(self.settings.offset))
 
     def _merge(self, common: Tables, copies: list[Tables]) -> None:
         # An infoset counts as visited if any thread visited it; baselines are estimates, so they are
@@ -140,7 +157,7 @@ class OutcomeMCCFR(SamplingSolver):
 @implements(iterate, Sampling)
 def _iterate(how: Sampling, tree: Any, tables: OutcomeTables, own: Worker, number: int) -> None:
     length, leaf = sample_history(tree, tables.sums, own, how.epsilon)
-    learn_history(tree, tables, own, length, leaf, how.step, number)
+    learn_history(tree, tables, own, length, leaf, how, number)
 
 
 @part
@@ -186,12 +203,13 @@ def sample_history(tree: Any, sums: Floats, own: Worker, epsilon: float) -> tupl
 
 @part
 def learn_history(
-    tree: Any, tables: OutcomeTables, own: Worker, length: int, leaf: int, step: float, iteration: int
+    tree: Any, tables: OutcomeTables, own: Worker, length: int, leaf: int, how: Sampling, iteration: int
 ) -> None:
     """UPDATE of Algorithm 1, from the last decision to the first."""
-    trace, players = own.trace, num_players(tree)
+    trace, players, step = own.trace, num_players(tree), how.step
     for player in range(players):
-        trace.of_player[player, VALUE] = payoff(tree, own.deal, leaf, player)
+        shift = how.offset if player else -how.offset
+        trace.of_player[player, VALUE] = payoff(tree, own.deal, leaf, player) + shift
     for depth in range(length - 1, -1, -1):
         first, actions = trace.whole[depth, FIRST], trace.whole[depth, ACTIONS]
         player, chosen = trace.whole[depth, MOVER], trace.whole[depth, ACTION]
