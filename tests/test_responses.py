@@ -33,6 +33,7 @@ from openfelt.solve.traverse import episode
 from openfelt.solve.traverse.holdem import new_deal
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.studies.pjl11 import figure_6 as pjl11_responses, figure_7 as pjl11_convergence
+from openfelt.studies.pjl11.nodes_touched import count_nodes, full_traversal
 from openfelt.studies.registry import STUDIES
 
 GAMES = ["kuhn", "leduc", "one_card(50)", "bluff(1,1,4)"]
@@ -496,7 +497,8 @@ def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     for found in study.findings(results):
         assert f"| {found.claim} | {found.measured} |" in page
     assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
-    rows = list(csv.DictReader((tmp_path / f"{name}-quick.csv").open(newline="")))
+    text = (tmp_path / f"{name}-quick.csv").read_text()
+    rows = list(csv.DictReader(text.splitlines()))
     if name == "pjl11-figure-6":
         fixed = pjl11_responses.fixed_profile("kuhn", 1)
         assert felt.exploitability(fixed).nash_conv <= 0.1
@@ -508,3 +510,19 @@ def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
         of_cfr = [row for row in rows if (row["game"], row["method"]) == ("kuhn", "RNR (CFR)")]
         assert float(of_cfr[-1]["distance"]) < 0.01
         assert float(of_cfr[-1]["epsilon"]) == pytest.approx(results["kuhn"].limit, abs=0.02)
+    assert study.csv(study.read_csv(text)) == text
+
+
+def test_nodes_are_counted_without_changing_what_is_learned():
+    """An episode of outcome sampling has two decisions or more, and an end."""
+    game, fixed = "one_card(5)", felt.uniform_policy("one_card(5)")
+    for kind in (felt.OutcomeMCCFR, felt.ExternalMCCFR):
+        plain, counted = (kind(game, restriction=Restriction(1, fixed, 0.5), seed=2) for _ in range(2))
+        touched = count_nodes(counted)
+        for solver in (plain, counted):
+            solver.run(500)
+        np.testing.assert_array_equal(plain.policy.probabilities, counted.policy.probabilities)
+        assert touched[0] > 500 * 3  # two decisions at least
+    assert touched[0] > 500 * 2 * 4  # external sampling visits all actions of one player
+    # Three decisions and five ends of each deal; the root is chance.
+    assert full_traversal(counted.tree) == 5 * 4 * (4 + 5)

@@ -127,12 +127,13 @@ def plot_bands(
 
 @dataclass(frozen=True)
 class ConvergencePanel:
-    """Several methods by the clock in one game."""
+    """Several methods in one game, by the clock or by another measure of work."""
 
     title: str
     y_label: str
-    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]  # by method: seconds, values
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]  # by method: seconds or other work, values
     limit: float | None = None  # what all curves approach
+    x_label: str = "training time (s)"
 
 
 def plot_convergence(
@@ -162,5 +163,5 @@ def _draw_convergence(axes: Any, panel: ConvergencePanel, limit_label: str) -> N
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
-    label_axes(axes, "training time (s)", panel.y_label, title=panel.title)
+    label_axes(axes, panel.x_label, panel.y_label, title=panel.title)
     axes.yaxis.label.set_fontsize(8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import exploitability
 from openfelt.plots.curves import ConvergencePanel, plot_convergence
 from openfelt.policy.policy import join_seats
@@ -17,6 +19,7 @@ from openfelt.solve.cfr import CFR, PCFRPlus
 from openfelt.solve.restriction import Restriction
 from openfelt.solve.sampling.external_mccfr import ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
+from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.sequence_lp import SequenceLP
 from openfelt.solve.solver import Solver
 from openfelt.studies.experiment import Experiment
@@ -29,6 +32,7 @@ from openfelt.studies.pjl11.figure_6 import (
     QUICK_GAMES,
     file_name,
     fixed_profile,
+    offset_of,
     unit_of,
 )
 from openfelt.studies.pjl11.figure_7_findings import (
@@ -37,21 +41,25 @@ from openfelt.studies.pjl11.figure_7_findings import (
     FRACTIONS,
     HISTORY_RNR,
     LARGER_GAMES,
+    NODES,
     RNR,
+    SECONDS,
     ConvergenceCurve,
     ConvergenceResults,
     GameConvergence,
     findings,
-    time_to,
+    work_to,
 )
-from openfelt.studies.pjl11.history_cfr import HistoryCFR
-from openfelt.studies.study import HOUR
+from openfelt.studies.pjl11.history_cfr import TRAVERSALS, HistoryCFR
+from openfelt.studies.pjl11.nodes_touched import count_nodes, full_traversal
+from openfelt.studies.study import HOUR, Setting
 
+STEP = 0.1  # of the baselines, chosen after a few short trials on these games
 METHODS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
     HISTORY_RNR: (HistoryCFR, {}),
     RNR: (CFR, {}),
     MCRNR: (OutcomeMCCFR, {"epsilon": EPSILON}),
-    BASELINES: (OutcomeMCCFR, {"epsilon": EPSILON, "baseline": 0.1}),
+    BASELINES: (OutcomeMCCFR, {"epsilon": EPSILON, "baseline": STEP}),
     EXTERNAL: (ExternalMCCFR, {}),
 }
 LARGER_FIXED = 30_000_000  # iterations of MCCFR for their fixed policies, which are farther from equilibrium
@@ -59,6 +67,10 @@ REFERENCE_UNTIL, REFERENCE_ITERATIONS = 0.005, 200  # of PCFR+, in place of exac
 P = 0.5  # the paper does not give its p
 FIRST, PER_DECADE = 0.02, 5  # seconds
 MEASURES = {"epsilon": "epsilon, b1 + b2", "distance": "distance"}
+# The figure: rows of panels, by axis and measure. CFR on the sequence form visits no histories.
+PANELS = ((SECONDS, "epsilon"), (SECONDS, "distance"), (NODES, "distance"))
+AXES = {SECONDS: "training time (s)", NODES: "nodes visited"}
+LIMIT = "restricted Nash responses (linear program; PCFR+ in the last two games)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,27 +107,37 @@ class ConvergenceStudy(Experiment):
 
     def csv(self, results: ConvergenceResults) -> str:
         lines = [
-            [game, method, *(f"{number:.6g}" for number in row)]
+            [game, method, *(f"{number:.6g}" for number in (*row, convergence.limit, convergence.start))]
             for game, convergence in results.items()
             for method, curve in convergence.curves.items()
             for row in zip(*curve, strict=True)
         ]
-        return csv_text(["game", "method", *ConvergenceCurve._fields], rows=lines)
+        return csv_text(["game", "method", *ConvergenceCurve._fields, "limit", "start"], rows=lines)
+
+    def read_csv(self, text: str) -> ConvergenceResults:
+        results = dict[str, GameConvergence]()
+        for row in csv.DictReader(text.splitlines()):
+            convergence = results.setdefault(
+                row["game"], GameConvergence({}, float(row["limit"]), float(row["start"]))
+            )
+            empty = ConvergenceCurve(*([] for _ in ConvergenceCurve._fields))
+            curve = convergence.curves.setdefault(row["method"], empty)
+            for field in ConvergenceCurve._fields:
+                getattr(curve, field).append(float(row[field]))
+        return results
 
     def table(self, results: ConvergenceResults) -> list[str]:
-        lines = [
-            "## Time to converge",
-            "",
-            "Seconds until the distance is this fraction of the uniform policy's.",
-            "",
-        ]
-        lines += ["| game | method | " + " | ".join(f"1/{fraction}" for fraction in FRACTIONS) + " |"]
-        lines += ["|---|---|" + "---:|" * len(FRACTIONS)]
-        for game, convergence in results.items():
-            for method in convergence.curves:
-                times = (time_to(convergence, method, fraction) for fraction in FRACTIONS)
-                cells = " | ".join("-" if np.isinf(time) else f"{time:.2g}" for time in times)
-                lines.append(f"| {game} | {method} | {cells} |")
+        lines = ["## Work to converge"]
+        for axis, word in ((SECONDS, "Seconds"), (NODES, "Nodes visited, in millions,")):
+            lines += ["", f"{word} until the distance is this fraction of the uniform policy's.", ""]
+            lines += ["| game | method | " + " | ".join(f"1/{fraction}" for fraction in FRACTIONS) + " |"]
+            lines += ["|---|---|" + "---:|" * len(FRACTIONS)]
+            scale = 1e-6 if axis == NODES else 1.0
+            for game, convergence in results.items():
+                for method in _shown(convergence, axis):
+                    works = (scale * work_to(convergence, method, each, axis) for each in FRACTIONS)
+                    cells = " | ".join("-" if np.isinf(work) else f"{work:.2g}" for work in works)
+                    lines.append(f"| {game} | {method} | {cells} |")
         lines += [
             "",
             "## Final values",
@@ -130,28 +152,37 @@ class ConvergenceStudy(Experiment):
         return lines
 
     def plot(self, results: ConvergenceResults, path: Path) -> None:
-        """Games side by side, their two measures one below the other."""
+        """Games side by side, their panels one below the other."""
         columns = 2 if len(results) <= 4 else 3
         games = list(results.items())
         panels = [
-            _panel(game, convergence, measure)
+            _panel(game, convergence, axis, measure)
             for first in range(0, len(games), columns)
-            for measure in MEASURES
+            for axis, measure in PANELS
             for game, convergence in games[first : first + columns]
         ]
-        plot_convergence(f"{self.title}, p = {P:g}", panels, "exact responses", columns, path)
+        plot_convergence(f"{self.title}, p = {P:g}", panels, LIMIT, columns, path)
 
 
-def _panel(game: str, convergence: GameConvergence, measure: str) -> ConvergencePanel:
+def _shown(convergence: GameConvergence, axis: str) -> list[str]:
+    """The methods that are shown on an axis."""
+    return [method for method in convergence.curves if axis == SECONDS or method != RNR]
+
+
+def _panel(game: str, convergence: GameConvergence, axis: str, measure: str) -> ConvergencePanel:
     curves = {
-        method: (curve.seconds, getattr(curve, measure)) for method, curve in convergence.curves.items()
+        method: (getattr(convergence.curves[method], axis), getattr(convergence.curves[method], measure))
+        for method in _shown(convergence, axis)
     }
     limit = convergence.limit if measure == "epsilon" else None
-    return ConvergencePanel(game, f"{MEASURES[measure]} ({unit_of(game)} per game)", curves, limit)
+    y_label = f"{MEASURES[measure]} ({unit_of(game)} per game)"
+    return ConvergencePanel(game, y_label, curves, limit, AXES[axis])
 
 
 def _runs(game: str, method: type[Solver], seed: int, **settings: Any) -> list[Solver]:
     """One for each seat."""
+    if method is OutcomeMCCFR:
+        settings["offset"] = offset_of(game)
     fixed = fixed_profile(game, seed, LARGER_FIXED if game in LARGER_GAMES else None)
     return [
         method(game, restriction=Restriction(1 - free, fixed, P), seed=seed, **settings) for free in (0, 1)
@@ -163,8 +194,10 @@ def _distance(runs: Sequence[Solver]) -> float:
 
 
 def _train_and_measure(game: str, method: str, seconds: int, seed: int) -> list[list[float]]:
-    """Seconds, epsilon and distance at points of time."""
+    """Seconds, nodes, epsilon and distance at points of time."""
     runs = _runs(game, METHODS[method][0], seed, **METHODS[method][1])
+    counts = [count_nodes(each) for each in runs if isinstance(each, SamplingSolver)]
+    per_iteration = TRAVERSALS * full_traversal(compile_game(game))
     count = max(2, round(np.log10(seconds / FIRST) * PER_DECADE) + 1)
     points: list[list[float]] = []
     for until in np.geomspace(FIRST, seconds, count) / 2:  # half of the time for each seat
@@ -173,7 +206,10 @@ def _train_and_measure(game: str, method: str, seconds: int, seed: int) -> list[
             each.run(seconds=until - each.seconds)
         if late:
             epsilon = exploitability(join_seats([each.policy for each in runs])).nash_conv
-            points.append([sum(each.seconds for each in runs), epsilon, _distance(runs)])
+            nodes = sum(int(each[0]) for each in counts) or per_iteration * sum(
+                each.iterations for each in runs
+            )
+            points.append([sum(each.seconds for each in runs), float(nodes), epsilon, _distance(runs)])
     return [list(column) for column in zip(*points, strict=True)]
 
 
@@ -190,19 +226,30 @@ FIGURE_7 = ConvergenceStudy(
     name="pjl11-figure-7",
     title="PJL11, Figure 7: convergence of RNR and MCRNR over time",
     paper=PAPER,
+    question=(
+        "Does sampling (MCRNR) find a robust response faster than CFR over the whole game (RNR)? Both solve "
+        "the game in which the opponent is bound to a fixed policy with probability p."
+    ),
+    settings=(
+        Setting("games and fixed policies", "sizes not given", "those of [Figure 6](pjl11-figure-6.md)"),
+        Setting(
+            "larger games", "none", " and ".join(LARGER_GAMES) + f"; {LARGER_FIXED:,} iterations of MCCFR"
+        ),
+        Setting("p", "not given", f"{P:g}"),
+        Setting("RNR", "CFR", "CFR over all histories; also CFR on the sequence form, which is ours"),
+        Setting(
+            "MCRNR", "outcome sampling", f"epsilon {EPSILON:g}; also with baselines (step {STEP:g}), external"
+        ),
+        Setting("payoffs", "those of the games", "outcome sampling subtracts those of uniform play"),
+        Setting("horizontal axis", "seconds", "seconds on one thread, and nodes visited"),
+    ),
     setup=(
-        "The games and fixed policies of [pjl11-figure-6](pjl11-figure-6.md), and two larger games, added "
-        "after the first trials to see whether the smaller ones are too small for sampling; their fixed "
-        f"policies have {LARGER_FIXED:,} iterations. All methods solve the restricted game with p = {P:g} "
-        "(the paper does not give its p), one run a seat. RNR over all histories is CFR as in the papers: it "
-        "traverses both outcomes of the coin, history by history. RNR (CFR) is ours: the same policies after "
-        "each iteration, computed on the sequence form. MCRNR is outcome sampling with epsilon 0.6. It is "
-        "compared with the same with baselines (VR-MCCFR of Schmid et al. 2019, step 0.1, chosen after a few "
-        "short trials on these games) and with external sampling. Time is training time alone, on one "
-        "thread, summed over both runs. Epsilon is the paper's: the summed winnings of best responses to "
-        "both policies. It converges not to zero but to that of the exact responses (of PCFR+ in the two "
-        "larger games). The distance is the nash_conv of the restricted games, which converges to zero; all "
-        "methods start with the uniform policy."
+        "One run a seat; seconds and nodes are summed over both. CFR over all histories traverses the game "
+        "for both outcomes of the draw whether the opponent is bound; CFR on the sequence form computes the "
+        "same policies with fewer operations. Baselines are those of VR-MCCFR (Schmid et al. 2019). Epsilon "
+        "is the paper's: the summed winnings of best responses to both policies; it converges not to zero "
+        "but to that of the restricted Nash responses. The distance is the nash_conv of the restricted "
+        "games, which converges to zero. All methods start with the uniform policy. Times are of single runs."
     ),
     budget=20,
     quick_budget=2,

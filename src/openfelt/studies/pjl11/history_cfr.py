@@ -18,6 +18,8 @@ from openfelt.games.compile.game_tree import RowArrays, TreeArrays
 from openfelt.solve.restriction import ONCE
 from openfelt.solve.solver import Solver
 
+TRAVERSALS = 3  # of an iteration: one a player, and one more for the one that meets a bound opponent
+
 
 class HistoryTables(NamedTuple):
     """Regrets and policies, per slot (an action of an infoset)."""
