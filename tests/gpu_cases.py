@@ -59,6 +59,7 @@ RUNS = [
     ("kuhn", "uct", 300, {}),
     ("kuhn", "smooth-uct", 300, {}),
     ("kuhn", "smooth-uct", 300, {"schedule": "max-average", "threshold": 20}),
+    ("kuhn", "smooth-uct", 300, {"schedule": "max-average", "threshold": 20, "below": "ucb"}),
     ("kuhn", "outcome-mccfr", 300, {}),
     ("kuhn", "outcome-mccfr", 300, {"baseline": 0.5, "offset": 0.25}),
     ("kuhn", "external-mccfr", 100, {}),

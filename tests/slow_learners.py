@@ -75,11 +75,13 @@ class SlowLearner:
 class SlowUCT(SlowLearner):
     """HS14, Algorithms 1 and 2."""
 
-    def __init__(self, game, start, *, eta, exploration, rollout="uniform", opponent=None, threshold=0):
+    def __init__(
+        self, game, start, *, eta, exploration, rollout="uniform", opponent=None, threshold=0, below=""
+    ):
         super().__init__(game, start)
         self.smooth = eta is not None
         self.eta, self.exploration, self.rollout = eta, exploration, rollout
-        self.opponent, self.threshold = opponent, threshold
+        self.opponent, self.threshold, self.below = opponent, threshold, below
         self.n, self.payoffs = {}, {}
 
     def search(self, episodes):
@@ -121,11 +123,11 @@ class SlowUCT(SlowLearner):
 
     def select(self, o, c):
         n, total = self.n[o], sum(self.n[o])
-        if total < self.threshold:
+        if total < self.threshold and self.below != "ucb":
             if 0 in n:
                 return n.index(0)
             return self.random.draw([count / total for count in n])
-        if self.smooth and self.random.uniform() >= self.eta(n):
+        if self.smooth and total >= self.threshold and self.random.uniform() >= self.eta(n):
             return self.random.draw([count / total for count in n])
         bounds = [
             math.inf if count == 0 else payoffs / count + c * math.sqrt(math.log(total) / count)

@@ -596,7 +596,7 @@ def test_help_lists_the_parameters_of_the_solver_alone(capsys):
 
     assert flags("smooth-uct") == {
         *("--c", "--k", "--rollout", "--opponent"),
-        *("--schedule", "--gamma", "--eta0", "--d", "--threshold"),
+        *("--schedule", "--gamma", "--eta0", "--d", "--threshold", "--below"),
     }
     assert flags("uct") == {"--c", "--k", "--rollout", "--opponent"}
     assert flags("outcome-mccfr") == {"--epsilon", "--baseline", "--offset"}

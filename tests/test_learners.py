@@ -235,14 +235,16 @@ def test_rollouts_and_the_exploration_of_poker(name, rollout):
     assert_same(solver, 0, twin.n)
 
 
-def test_the_threshold():
-    solver = felt.SmoothUCT("leduc", c=2, threshold=40, schedule="max-average", seed=2)
+@pytest.mark.parametrize("below", ["average", "ucb"])
+def test_the_threshold(below):
+    solver = felt.SmoothUCT("leduc", c=2, threshold=40, below=below, schedule="max-average", seed=2)
     twin = SlowUCT(
         felt.load_game("leduc"),
         start_of(solver),
         eta=lambda n: max(n) / sum(n),
         exploration=lambda _: 2,
         threshold=40,
+        below=below,
     )
     solver.run(2000)
     twin.search(2000)
@@ -582,6 +584,8 @@ def test_a_resumed_run_meets_the_same_opponent(tmp_path):
         (felt.SmoothUCT, "leduc", {"eta0": -0.5}, "eta0 must be a number from 0 to 1"),
         (felt.SmoothUCT, "leduc", {"d": -1}, "d must be a number of 0 or more"),
         (felt.SmoothUCT, "leduc", {"threshold": -1}, "threshold must be"),
+        (felt.SmoothUCT, "leduc", {"below": "ucb"}, "give threshold= too"),
+        (felt.SmoothUCT, "leduc", {"below": "ucb2", "threshold": 1}, "below must be"),
         (felt.SmoothUCT, "leduc", {"schedule": "visits", "gamma": 0.3}, "belong to the schedule decay"),
         (felt.UCT, "leduc", {"seed": -1}, "seed must be a whole number from 0"),
         (felt.UCT, "leduc", {"seed": 1.5}, "seed must be a whole number"),

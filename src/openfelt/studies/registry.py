@@ -12,6 +12,7 @@ from openfelt.studies.holdem.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CP
 from openfelt.studies.holdem.learning_curve import HOLDEM_CURVE
 from openfelt.studies.holdem.three_handed import THREE_HANDED
 from openfelt.studies.hs14 import figures_1_2 as hs14_kuhn, tables_2_3 as hs14_holdem
+from openfelt.studies.hs14.threshold import HS14_THRESHOLD
 from openfelt.studies.learning_study import LearningStudy
 from openfelt.studies.mm19.experiments import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
 from openfelt.studies.models.models_truth import MODELS_TRUTH
@@ -33,7 +34,7 @@ AnyStudy = LearningStudy | Experiment
 STUDIES: dict[str, AnyStudy] = {
     study.name: study
     for study in (
-        *(hs14_kuhn.FIGURE_1, hs14_kuhn.FIGURE_2, figure_4_kuhn.FIGURE_4_KUHN),
+        *(hs14_kuhn.FIGURE_1, hs14_kuhn.FIGURE_2, HS14_THRESHOLD, figure_4_kuhn.FIGURE_4_KUHN),
         *(EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
         *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
         *(hs14_holdem.TABLE_2, hs14_holdem.TABLE_3, pjl11_table_1.TABLE_1, pjl11_table_1.FIGURE_4_HOLDEM),

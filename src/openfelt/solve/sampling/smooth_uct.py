@@ -2,8 +2,13 @@
 
 The schedule `decay` is equation 2.11 of Mac Manus 2019 (MM19), after Heinrich & Silver 2015, with the factor
 eta0 of the listing in its section 3.1.2, and with N the visits of the infoset; HS14's schedule (4) is the
-same with other numbers. Below `threshold` visits, where HS14 sets eta to 0, each action is tried once before
-the average is followed, since the average of a single visit would repeat it for ever.
+same with other numbers.
+
+With three players HS14 sets eta to 0 at infosets with fewer than 10,000 visits, to avoid disproportionate
+exploration at rarely visited nodes. Read literally, such an infoset plays its average policy only and does not
+learn: an action is drawn in proportion to how often it was drawn before. (Each action is tried once first; the
+average of a single visit would repeat it for ever.) As Definition 4 asks for eta >= c > 0, the sentence may
+mean that there is no mixing there, but plain UCB: below="ucb".
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from openfelt.solve.solver import Settings, setting, within
 from openfelt.solve.traverse.ucb import Selection
 
 MAX_AVERAGE, BY_VISITS, DECAY = "max-average", "visits", "decay"
+BY_AVERAGE, BY_UCB = "average", "ucb"
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,12 @@ class SmoothUCTSettings(UCTSettings):
     eta0: float = setting(0.9, "initial eta in the schedule decay")
     d: float = setting(0.002, "rate of the schedule decay")
     threshold: float = setting(
-        0.0, "eta is 0 at infosets with fewer visits (HS14 uses 10000 with three players)"
+        0.0, "infosets with fewer visits are played without mixing (HS14 uses 10000 with three players)"
+    )
+    below: str = setting(
+        BY_AVERAGE,
+        "what is played there: the average, as eta = 0 says; or UCB",
+        choices=(BY_AVERAGE, BY_UCB),
     )
 
     def __post_init__(self) -> None:
@@ -44,6 +55,8 @@ class SmoothUCTSettings(UCTSettings):
         within("eta0", self.eta0, 0.0, 1.0)
         within("d", self.d, 0.0, math.inf)
         within("threshold", self.threshold, 0.0, math.inf)
+        if self.below != BY_AVERAGE and not self.threshold:
+            raise FeltError("below= says what is played below a threshold: give threshold= too.")
         own = SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d
         if self.schedule != DECAY and (self.gamma, self.eta0, self.d) != own:
             raise FeltError(f"gamma, eta0 and d belong to the schedule {DECAY}, not to {self.schedule}.")
@@ -74,7 +87,9 @@ class SmoothUCT(UCT):
     d : float
         Rate of the schedule "decay".
     threshold : float
-        eta is 0 at infosets with fewer visits.
+        Infosets with fewer visits are played without mixing.
+    below : {"average", "ucb"}
+        What is played there: the average, as eta = 0 says, or UCB.
     **options
         `seed`, `threads`, `device` and `in_flight`, as in `Solver`.
 
@@ -95,6 +110,8 @@ class SmoothUCT(UCT):
 
     def _choose_selection(self) -> Selection:
         settings, threshold = self.settings, float(self.settings.threshold)
+        below = settings.below == BY_UCB
         if settings.schedule == DECAY:
-            return Selection(False, float(settings.gamma), float(settings.eta0), float(settings.d), threshold)
-        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, threshold)
+            gamma, eta0, d = float(settings.gamma), float(settings.eta0), float(settings.d)
+            return Selection(False, gamma, eta0, d, threshold, below)
+        return Selection(settings.schedule == MAX_AVERAGE, 0.0, 0.9, 1e-4, threshold, below)

@@ -22,7 +22,8 @@ class Selection(NamedTuple):
     gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
     eta0: float
     d: float
-    threshold: float  # eta is 0 at infosets with fewer visits
+    threshold: float  # infosets with fewer visits are played
+    below_by_ucb: bool = False  # by UCB alone, or else by the average alone: eta is 0
 
 
 ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)
@@ -33,11 +34,15 @@ def select(
     selection: Selection, counts: Floats, first: int, last: int, visits: float, c: float, stream: Stream
 ) -> int:
     """Smooth UCB (Algorithm 2 of HS14), which is UCB where eta is always 1."""
-    if visits < selection.threshold:
+    if visits < selection.threshold and not selection.below_by_ucb:
         slot = _first_untried(counts, first, last)
         if slot == last:
             slot = _draw_average(counts, first, last, visits, stream)
-    elif selection.gamma >= 1.0 or _is_ucb(selection, counts, first, last, visits, uniform(stream)):
+    elif (
+        visits < selection.threshold
+        or selection.gamma >= 1.0
+        or _is_ucb(selection, counts, first, last, visits, uniform(stream))
+    ):
         slot = highest_bound(counts, first, last, visits, c)
     else:
         slot = _draw_average(counts, first, last, visits, stream)

@@ -147,9 +147,9 @@ FIGURE_2 = LearningStudy(
     runs=50,
     remarks=(
         "The paper calibrated c once and does not say whether it did so again for this pot. With the paper's "
-        "c some of our runs of both solvers stay far from equilibrium for a long time; they cause the wide "
-        "bands. An action whose first few payoffs were bad (-4 or -5 chips) is left with the exploration "
-        "bonus c sqrt(log N / n), which is too small to select it again for any practical N. With c scaled "
-        "to the payoffs, as Ponsen et al. advise, no run gets stuck."
+        "c many of our runs of both solvers stay far from equilibrium for a long time, so a mean of ten runs "
+        "depends on how many of them are among the ten. An action whose first few payoffs were bad (-4 or -5 "
+        "chips) is left with the exploration bonus c sqrt(log N / n), which is too small to select it again "
+        "for any practical N. With c scaled to the payoffs, as Ponsen et al. advise, no run gets stuck."
     ),
 )

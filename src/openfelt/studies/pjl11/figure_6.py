@@ -272,8 +272,9 @@ FIGURE_6 = FrontierStudy(
     paper=PAPER,
     question=(
         "A restricted Nash response trades what it wins from a model of the opponent (exploitation) for what "
-        "a best response wins from it (exploitability). How good is the trade, and does MCRNR, which samples, "
-        "find it? One player is bound to the model with probability p; its opponent learns against that."
+        "a best response wins from it (exploitability). How good is the trade, and does MCRNR, which "
+        "samples, find it? One player is bound to the model with probability p; its opponent learns against "
+        "that."
     ),
     settings=(
         Setting("One-Card Poker", "500 cards", "the same"),
