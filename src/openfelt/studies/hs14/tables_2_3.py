@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from openfelt.studies.findings import Finding, both, is_above, is_below, some
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, wins_more
+from openfelt.studies.study import Setting
 
 POLICIES = "runs/hs14"
 TRAINING_COMMAND = "make hs14-policies"
@@ -86,13 +87,19 @@ TABLE_2 = MatchTable(
     name="hs14-table-2",
     title="HS14, Table 2: greedy policies of self-play tree search in two-player limit hold'em",
     paper=PAPER + 'section "Limit Texas Hold\'em", Table 2. Sparbot and FellOmen2 are closed-source or lost.',
-    setup=(
-        "E[HS2] grids with 169/100/100/100 (S) and 169/1000/500/200 (L) buckets; 7e9 episodes of self-play "
-        "on a GPU for each policy, which then plays the action of the highest value (greedy). Rows marked "
-        "`average` are the average policies of the same runs; the paper does not have them. The opponents "
-        "are stand-ins built from what is published about the originals ([bots](../bots.md)), and the "
-        "pretrained bot `default`. Duplicate deals: each deal is played in both seats."
+    question=(
+        "How strong is what self-play tree search learns in an abstraction of limit hold'em, against two "
+        "programs? k scales the exploration with the pot."
     ),
+    settings=(
+        Setting("buckets", "E[HS2] grids: 169/100/100/100 (S), 169/1000/500/200 (L)", "the same"),
+        Setting("training", "about 7e9 episodes, 30 hours", "7e9 episodes on a GPU; further rows with 5.1e9"),
+        Setting("policy", "greedy: the action of the highest value", "the same; also the average policy"),
+        Setting("Sparbot, FellOmen2", "the programs", "[stand-ins](../bots.md) by what is published of them"),
+        Setting("further opponent", "none", "`default`, OpenFelt's pretrained bot"),
+        Setting("dealing", "not said", "each deal is played in both seats"),
+    ),
+    setup="",
     unit="mbb/h",
     cells=_table_2_cells(),
     budget=2_000_000,
@@ -161,12 +168,20 @@ TABLE_3 = MatchTable(
     name="hs14-table-3",
     title="HS14, Table 3: greedy policies of self-play tree search in three-player limit hold'em",
     paper=PAPER + 'section "Limit Texas Hold\'em", Table 3. Poki is closed-source.',
-    setup=(
-        "An E[HS2] grid with 169/1000/100/10 buckets; 12e9 episodes of self-play on a GPU for each policy, "
-        "k = 0.5, then greedy play. Each hand has a new deal, the seats are permuted, and the luck of the "
-        "cards is regressed out. A stand-in built from the published descriptions replaces Poki "
-        "([bots](../bots.md))."
+    question=(
+        "How strong is what self-play tree search learns in three-player limit hold'em? In each row two "
+        "opponents are given; a column is the policy whose winnings are measured."
     ),
+    settings=(
+        Setting("buckets", "an E[HS2] grid: 169/1000/100/10", "the same"),
+        Setting("training", "about 12e9 episodes, 48 hours", "12e9 episodes on a GPU"),
+        Setting("exploration, mixing", "k = 0.5, schedule (3)", "the same"),
+        Setting("threshold", "eta = 0 below 10,000 visits", "the same, read literally; see the remarks"),
+        Setting("policy", "greedy: the action of the highest value", "the same"),
+        Setting("Poki", "the program", "[`poki-like`](../bots.md), a stand-in by what is published of it"),
+        Setting("dealing", "not said", "new deals, seats permuted, the luck of the cards regressed out"),
+    ),
+    setup="",
     unit="mbb/h",
     cells=_table_3_cells(),
     budget=2_000_000,
@@ -180,8 +195,8 @@ TABLE_3 = MatchTable(
         "policy that wins 807.6 ± 48.9 mbb/h from always-raise and probe (`felt match "
         "greedy@runs/hs14/smooth-3p-plain always-raise probe --hands 300000`), as the paper's did (910 ± "
         "78), and loses 98.6 ± 51.1 to two copies of the stand-in for Poki, much as IS-UCT does (the same "
-        "command with poki-like poki-like and 30,000 hands). The paper does not say how nodes below the "
-        "threshold should start.\n\n"
+        "command with poki-like poki-like and 30,000 hands). Another reading is plain UCB below "
+        "the threshold; [hs14-threshold](hs14-threshold.md) compares all three in a small game.\n\n"
         "Both policies lose to two copies of the stand-in, where the paper's won from Poki: the stand-in is "
         "stronger than the original, or plays differently."
     ),

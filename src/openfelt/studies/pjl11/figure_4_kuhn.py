@@ -7,7 +7,7 @@ from openfelt.solve.sampling.uct import UCT
 from openfelt.studies.findings import Finding, both, is_above, is_below
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import dominated_error, squared_error
-from openfelt.studies.study import every
+from openfelt.studies.study import Setting, every
 
 MCTS, MCCFR = "MCTS (C=2)", "MCCFR (epsilon=0.6)"
 
@@ -42,10 +42,19 @@ FIGURE_4_KUHN = LearningStudy(
         'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
         'Sampling" (2011), section 3.3.1. The paper prints its curves without numbers.'
     ),
-    setup=(
-        "Kuhn poker. MCTS is IS-UCT with on-policy simulations (3.2.1); MCCFR is outcome sampling with "
-        "optimistic averaging (Algorithm 1). Both average policies are measured every 10,000 iterations."
+    question=(
+        "Do MCTS and outcome-sampling MCCFR find an equilibrium of Kuhn poker? Two measures: the summed "
+        "squared difference to the closest equilibrium (SQRE), and the summed probability of dominated "
+        "actions (DOM-E)."
     ),
+    settings=(
+        Setting("C of MCTS", "2", "2 chips"),
+        Setting("simulations of MCTS", "one of three kinds (3.2.1), not said which", "on-policy"),
+        Setting("policy of MCTS", "the visit counts (3.2.1)", "the same, its average"),
+        Setting("MCCFR", "outcome sampling, optimistic averaging", "the same (Algorithm 1), epsilon 0.6"),
+        Setting("measured", "every 10,000 iterations", "the same, up to 1,000,000, ten runs"),
+    ),
+    setup="",
     solvers=(
         SolverConfig(MCTS, lambda seed: UCT("kuhn", c=2.0, rollout="on-policy", seed=seed)),
         SolverConfig(MCCFR, lambda seed: OutcomeMCCFR("kuhn", epsilon=0.6, seed=seed)),

@@ -13,7 +13,7 @@ from openfelt.solve.sampling.uct import UCT
 from openfelt.studies.findings import Finding, is_above, is_within
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.match_table import Cell, MatchTable, TableResults, wins_more
-from openfelt.studies.study import spaced
+from openfelt.studies.study import Setting, spaced
 
 PAPER = (
     'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
@@ -23,7 +23,7 @@ POLICIES, TRAINING_COMMAND = "runs/pjl11", "make pjl11-policies"
 POKI, SPARBOT = "poki-like", "sparbot-like"
 ERROR = 0.06  # sb/h: the paper's "estimated standard deviation" of 1e4 games
 MCTS, MCCFR, FINE = "MCTS10", "MCCFR10", "MCCFR100"
-_COLUMNS = {MCTS: "greedy@mcts10", f"{MCTS} average": "mcts10", MCCFR: "mccfr10", FINE: "mccfr100"}
+_COLUMNS = {MCTS: "mcts10", f"{MCTS} greedy": "greedy@mcts10", MCCFR: "mccfr10", FINE: "mccfr100"}
 _PUBLISHED = {
     POKI: {MCTS: 0.077, MCCFR: 0.059, FINE: 0.191},
     SPARBOT: {MCTS: -0.103, MCCFR: -0.091, FINE: 0.046},
@@ -64,12 +64,23 @@ TABLE_1 = MatchTable(
     name="pjl11-table-1",
     title="PJL11, Table 1: MCTS and outcome-sampling MCCFR against two programs",
     paper=PAPER + "Table 1. Poki and Sparbot are closed-source.",
-    setup=(
-        "Ten and a hundred EHS buckets a street (`ehs:10`, `ehs:100`). MCTS with C = 17 (its greedy and its "
-        "average policy) and MCCFR with epsilon = 0.6 (average policy), 5e9 iterations each on a GPU, 1e10 "
-        "with a hundred buckets. The opponents are stand-ins built from the published descriptions "
-        "([bots](../bots.md)). Each deal is played in both seats."
+    question=(
+        "How strong are policies of MCTS and of outcome-sampling MCCFR, trained in a coarse abstraction of "
+        "limit hold'em, against two programs? And does a finer abstraction help?"
     ),
+    settings=(
+        Setting("buckets", "EHS, ten or a hundred a street, equal width", "`ehs:10`, `ehs:100`"),
+        Setting("iterations", '"a large number"', "5e9 on a GPU; 1e10 with a hundred buckets"),
+        Setting(
+            "policy of MCTS", "the visit counts (3.2.1)", "the same, its average; also its greedy policy"
+        ),
+        Setting("simulations of MCTS", "one of three kinds (3.2.1), not said which", "uniform actions"),
+        Setting("C of MCTS", "17, without a unit", "17 chips, 8.5 small bets"),
+        Setting("epsilon of MCCFR", "0.6", "the same"),
+        Setting("Poki, Sparbot", "those of Poker Academy", f"[`{POKI}`, `{SPARBOT}`](../bots.md): stand-ins"),
+        Setting("games", "1e4 of each pairing", "40,000 against poki-like, 2,000,000 against sparbot-like"),
+    ),
+    setup="Each deal is played in both seats.",
     unit="sb/h",
     cells=_cells(),
     budget=2_000_000,
@@ -77,12 +88,12 @@ TABLE_1 = MatchTable(
     findings=_judge_table,
     remarks=(
         "MCTS is behind MCCFR against both opponents; in the paper it is behind against Sparbot and level "
-        "against Poki. A hundred buckets do not win more here: after 1e10 iterations of outcome sampling "
-        "they are not learned yet. In a direct match MCCFR100 loses 6.1 ± 4.4 mbb/h to MCCFR10 (`felt match "
-        "runs/pjl11/mccfr100 runs/pjl11/mccfr10 --hands 1e6`). The paper does not give the iterations of "
-        "its policies. The opponents are ours, so winnings against them say little about the "
-        "originals.\n\nThe claim about a hundred buckets was first judged by the means alone, and then held "
-        "against poki-like; like all other claims it is now judged by the intervals."
+        "against Poki. A hundred buckets do not win more here. Too few iterations are not the whole "
+        "explanation: equilibria of external sampling differ as little ([Table 2](pjl11-table-2.md)). In a "
+        "direct match MCCFR100 loses 6.1 ± 4.4 mbb/h to MCCFR10 (`felt match runs/pjl11/mccfr100 "
+        "runs/pjl11/mccfr10 --hands 1e6`). The opponents are ours, so winnings against them say little "
+        "about the originals.\n\nThe claim about a hundred buckets was first judged by the means alone, "
+        "and then held against poki-like; like all other claims it is now judged by the intervals."
     ),
     training_command=TRAINING_COMMAND,
     requires=f"its policies (`{TRAINING_COMMAND}`)",
@@ -149,16 +160,29 @@ FIGURE_4_HOLDEM = LearningStudy(
     name="pjl11-figure-4-holdem",
     title="PJL11, Figure 4 (right): MCTS and MCCFR against an equilibrium with ten buckets",
     paper=PAPER + "Figure 4. The paper prints its curves without numbers and states its findings in words.",
-    setup=(
-        f"Self-play in `{GAME}`. The opponent is the average policy of outcome-sampling MCCFR in the same "
-        "ten buckets after 5e9 iterations, which is included in the package. Winnings in small bets a hand "
-        f"(sb/h) over {DEALS:,} deals, each played in both seats. Both the average and the greedy policy of "
-        "MCTS are shown; the paper does not say which one it measured."
+    question=(
+        "How do MCTS and outcome-sampling MCCFR converge in an abstraction of limit hold'em? Both are "
+        "measured by what they win from an equilibrium of the same abstraction; no policy wins from it in "
+        "the long run."
     ),
+    settings=(
+        Setting("buckets", "EHS, ten a street, equal width", f"`{GAME}`"),
+        Setting("opponent", "MCCFR in the same buckets", "the same, after 5e9 iterations; it is included"),
+        Setting(
+            "policy of MCTS", "the visit counts (3.2.1)", "the same, its average; also its greedy policy"
+        ),
+        Setting(
+            "simulations of MCTS", "one of three kinds (3.2.1), not said which", "on-policy, as in Kuhn poker"
+        ),
+        Setting("C of MCTS", "17, without a unit", "17 chips, 8.5 small bets"),
+        Setting("epsilon of MCCFR", "0.6", "the same"),
+        Setting("measured", "every 1e6 iterations, in 1e5 games", f"in {DEALS:,} deals, each in both seats"),
+    ),
+    setup="Winnings are in small bets a hand (sb/h). The same deals are used for all measurements.",
     solvers=(
         SolverConfig(
             "MCTS (C=17)",
-            lambda seed: UCT(GAME, c=17, seed=seed),
+            lambda seed: UCT(GAME, c=17, rollout="on-policy", seed=seed),
             lines={AVERAGE: lambda solver: solver.policy, GREEDY: lambda solver: solver.greedy},
         ),
         SolverConfig(
