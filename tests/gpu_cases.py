@@ -28,7 +28,10 @@ from openfelt.core.atomics import add, raise_to
 from openfelt.core.cuda import choose_device, gpu_name, is_simulated, to_gpu, why_no_gpu
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import episode_kernel, part
+from openfelt.games.compile.compiler import compile_any
+from openfelt.policy.rules import rule_policy
 from openfelt.solve.registry import solver_type
+from openfelt.solve.restriction import EACH, ONCE, Restriction
 from openfelt.solve.sampling import gpu as gpu_module
 from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
@@ -108,6 +111,19 @@ def title(game, name, iterations, settings):
     return ", ".join([f"same_tables: {game}", name, *(f"{key}={value}" for key, value in settings.items())])
 
 
+def restricted(game, name, toss, folder):
+    """A restricted game, in which one player is sometimes bound to a fixed policy, leaves the same tables."""
+    fixed = felt.random_policy(game, 3) if game == "kuhn" else rule_policy(compile_any(game), "random")
+    settings = {"restriction": Restriction(1, fixed, 0.5, toss)}
+    same_tables(game, name, 60 if name == "outcome-mccfr" else 3, settings, folder)
+
+
+CASES |= {
+    f"restricted: {game}, {name}, {toss}": partial(restricted, game, name, toss)
+    for game in ("kuhn", SMALL)
+    for name in ("outcome-mccfr", "external-mccfr")
+    for toss in (ONCE, EACH)
+}
 CASES |= {title(*run): partial(same_tables, *run) for run in RUNS}
 
 

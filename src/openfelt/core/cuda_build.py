@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dis import get_instructions
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,16 @@ from openfelt.core.atomics import add, raise_to
 from openfelt.core.cuda import is_simulated, numba_cuda, to_gpu
 
 cuda: Any = None  # stands for numba.cuda in functions that only a GPU runs; `build_for_cuda` replaces it
+
+
+class Layer(NamedTuple):
+    """A function to call in place of another one, in which other functions are replaced than around it.
+
+    So an implementation for a type that wraps another one can call the same functions for what it wraps.
+    """
+
+    function: Any
+    replaced: frozenset[tuple[Any, Any]]  # the items of a mapping as `replaced` of `build_for_cuda`
 
 
 def build_for_cuda(
@@ -39,11 +49,11 @@ def build_for_cuda(
 ) -> Any:
     """Build a kernel for the GPU with all functions that it calls.
 
-    `replaced` maps functions to those called in their place; `registers` limits what a thread may use (0: no
-    limit); `constants` gives global names other values in this kernel.
+    `replaced` maps functions to those called in their place, or to a Layer; `registers` limits what a thread
+    may use (0: no limit); `constants` gives global names other values in this kernel.
     """
     assert isinstance(kernel, FunctionType)
-    build = _Build({**replaced, add: _add, raise_to: _raise_to}, constants or {})
+    build = _Build({**replaced, **UPDATES}, constants or {}, {"cuda": numba_cuda()})
     flags = {"max_registers": registers} if registers and not is_simulated() else {}
     return numba_cuda().jit(**flags)(build.kernel(kernel))
 
@@ -56,16 +66,18 @@ def _raise_to(table: Any, row: int, value: int) -> Any:
     return cuda.atomic.max(table, row, value)
 
 
+UPDATES = {add: _add, raise_to: _raise_to}
 _shared: dict[Any, Any] = {}  # functions built for the GPU, which many kernels call
 
 
 class _Build:
     """One kernel with the functions that it calls."""
 
-    def __init__(self, replaced: Mapping[Any, Any], constants: Mapping[str, Any]) -> None:
-        self._replaced, self._constants = replaced, constants
-        self._built = {} if is_simulated() else _shared
-        self._kernel_names: dict[str, Any] = {"cuda": numba_cuda()}
+    def __init__(
+        self, replaced: Mapping[Any, Any], constants: Mapping[str, Any], kernel_names: dict[str, Any]
+    ) -> None:
+        self._replaced, self._constants, self._kernel_names = replaced, constants, kernel_names
+        self._built: dict[Any, Any] = {} if is_simulated() else _shared
 
     def kernel(self, source: FunctionType) -> FunctionType:
         return self._copy(source, self._kernel_names)
@@ -95,8 +107,14 @@ class _Build:
         if isinstance(value, np.ndarray):
             return value if is_simulated() else to_gpu(value)
         if isinstance(value, FunctionType):
-            return self._function(self._replaced.get(value, value))
+            chosen = self._replaced.get(value, value)
+            if isinstance(chosen, Layer):
+                return self._inside(chosen)._function(chosen.function)
+            return self._function(chosen)
         return value
+
+    def _inside(self, layer: Layer) -> _Build:
+        return _Build({**dict(layer.replaced), **UPDATES}, self._constants, self._kernel_names)
 
     def _names_below(self, source: FunctionType) -> set[str]:
         """The names of the globals that a function reads, itself or in what it calls."""
@@ -106,9 +124,12 @@ class _Build:
             values = _globals_of(waiting.pop())
             names |= values.keys()
             functions = (value for value in values.values() if isinstance(value, FunctionType))
-            called = {self._replaced.get(function, function) for function in functions} - met
-            waiting += called
-            met |= called
+            chosen = {self._replaced.get(function, function) for function in functions}
+            for layer in [each for each in chosen if isinstance(each, Layer)]:
+                chosen.remove(layer)
+                names |= self._inside(layer)._names_below(layer.function)
+            waiting += chosen - met
+            met |= chosen
         return names
 
 

@@ -37,9 +37,9 @@ from openfelt.core.cuda import (
     to_gpu,
     zeros_on_gpu,
 )
-from openfelt.core.cuda_build import build_for_cuda, cuda
+from openfelt.core.cuda_build import Layer, build_for_cuda, cuda
 from openfelt.core.errors import FeltError
-from openfelt.solve.traverse.episode import IMPLEMENTATIONS
+from openfelt.solve.traverse.episode import implementations
 from openfelt.solve.traverse.holdem import PLACES, Deal
 from openfelt.solve.traverse.sampling_worker import Span, Trace, Worker, WorkerSize, iterate_next
 
@@ -81,8 +81,7 @@ class Gpu:
     def _set_up(self, how: Any, tree: Any, tables_type: Any, shapes: Shapes, size: WorkerSize) -> None:
         self._how, self._tree = to_gpu(how), to_gpu(tree)
         self._tables = tables_type(*(zeros_on_gpu(shape, kind) for shape, kind in shapes.values()))
-        kinds: tuple[Any, ...] = (type(how), type(tree))
-        self._kernel = _built(size, *kinds)
+        self._kernel = _built(size, _kinds(how), _kinds(tree))
         self._behind = False  # whether the tables of the CPU lack what was learned since
         self._queue = new_queue()
         self._resident = 1
@@ -133,10 +132,23 @@ def size_of(shapes: Shapes) -> int:
     return sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes.values())
 
 
+def _kinds(given: Any) -> tuple[type, ...]:
+    """The type of settings or of a tree, and of the trees that it wraps."""
+    return (type(given), *(_kinds(given.tree) if "tree" in given._fields else ()))
+
+
 @cache
-def _built(size: WorkerSize, *kinds: Any) -> Any:
-    chosen = {called: function for (called, kind), function in IMPLEMENTATIONS.items() if kind in kinds}
-    return build_for_cuda(_kernel(size), chosen)
+def _built(size: WorkerSize, how: tuple[type, ...], tree: tuple[type, ...]) -> Any:
+    return build_for_cuda(_kernel(size), {**_chosen(how), **_chosen(tree)})
+
+
+def _chosen(kinds: tuple[type, ...]) -> dict[Any, Any]:
+    """The implementations for a type; a tree that wraps another one calls those of the other."""
+    outer, *wrapped = kinds
+    if not wrapped:
+        return implementations(outer)
+    inside = frozenset(_chosen(tuple(wrapped)).items())
+    return {called: Layer(function, inside) for called, function in implementations(outer).items()}
 
 
 def _kernel(size: WorkerSize) -> Any:

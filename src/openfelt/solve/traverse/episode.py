@@ -48,6 +48,11 @@ def implements(function: Callable[..., object], kind: type) -> Callable[[F], F]:
     return register
 
 
+def implementations(kind: type) -> dict[Callable[..., object], Any]:
+    """By dispatched function: its implementation for a type."""
+    return {called: function for (called, of), function in IMPLEMENTATIONS.items() if of is kind}
+
+
 @dispatched
 def begin(tree: Any, deal: Any, stream: Stream) -> int:
     """Start an episode; returns the first node at which a player moves."""

@@ -12,8 +12,19 @@ from typing import Any, NamedTuple
 
 from openfelt.core.jit import Floats, Ints, part
 from openfelt.core.random import Stream, uniform
-from openfelt.solve.traverse import episode
-from openfelt.solve.traverse.episode import PLAYER, draw, implements
+from openfelt.solve.traverse.episode import (
+    PLAYER,
+    begin,
+    draw,
+    exploration,
+    first_slot,
+    follow,
+    implements,
+    num_actions,
+    num_players,
+    passive,
+    payoff,
+)
 from openfelt.solve.traverse.holdem import BOUND, Deal
 
 
@@ -28,59 +39,59 @@ class RestrictedTree(NamedTuple):
     once: bool  # whether this is drawn once, before the game
 
 
-@implements(episode.begin, RestrictedTree)
+@implements(begin, RestrictedTree)
 def _begin(tree: RestrictedTree, deal: Deal, stream: Stream) -> int:
-    node = episode.begin(tree.tree, deal, stream)
+    node = begin(tree.tree, deal, stream)
     deal.at[BOUND] = 1 if tree.once and uniform(stream) < tree.bound[0] else 0
     return _settle(tree, deal, node, stream)
 
 
-@implements(episode.follow, RestrictedTree)
+@implements(follow, RestrictedTree)
 def _follow(tree: RestrictedTree, deal: Deal, node: int, action: int, stream: Stream) -> int:
-    return _settle(tree, deal, episode.follow(tree.tree, deal, node, action, stream), stream)
+    return _settle(tree, deal, follow(tree.tree, deal, node, action, stream), stream)
 
 
 @part
 def _settle(tree: RestrictedTree, deal: Deal, node: int, stream: Stream) -> int:
     """Take the decisions at which the player is bound."""
     while tree.node[node, PLAYER] == tree.seat:
-        first = episode.first_slot(tree.tree, deal, node)
+        first = first_slot(tree.tree, deal, node)
         if tree.once:
             if deal.at[BOUND] == 0:
                 break
         elif uniform(stream) >= tree.bound[first if len(tree.bound) > 1 else 0]:
             break
-        last = first + episode.num_actions(tree.tree, node)
+        last = first + num_actions(tree.tree, node)
         action = draw(tree.fixed, 0, first, last, stream) - first
-        node = episode.follow(tree.tree, deal, node, action, stream)
+        node = follow(tree.tree, deal, node, action, stream)
     return node
 
 
-@implements(episode.num_actions, RestrictedTree)
+@implements(num_actions, RestrictedTree)
 def _num_actions(tree: RestrictedTree, node: int) -> int:
-    return episode.num_actions(tree.tree, node)
+    return num_actions(tree.tree, node)
 
 
-@implements(episode.first_slot, RestrictedTree)
+@implements(first_slot, RestrictedTree)
 def _first_slot(tree: RestrictedTree, deal: Deal, node: int) -> int:
-    return episode.first_slot(tree.tree, deal, node)
+    return first_slot(tree.tree, deal, node)
 
 
-@implements(episode.payoff, RestrictedTree)
+@implements(payoff, RestrictedTree)
 def _payoff(tree: RestrictedTree, deal: Deal, leaf: int, player: int) -> float:
-    return episode.payoff(tree.tree, deal, leaf, player)
+    return payoff(tree.tree, deal, leaf, player)
 
 
-@implements(episode.num_players, RestrictedTree)
+@implements(num_players, RestrictedTree)
 def _num_players(tree: RestrictedTree) -> int:
-    return episode.num_players(tree.tree)
+    return num_players(tree.tree)
 
 
-@implements(episode.exploration, RestrictedTree)
+@implements(exploration, RestrictedTree)
 def _exploration(tree: RestrictedTree, node: int, c: Floats) -> float:
-    return episode.exploration(tree.tree, node, c)
+    return exploration(tree.tree, node, c)
 
 
-@implements(episode.passive, RestrictedTree)
-def _passive(tree: RestrictedTree, node: int, passive: Any) -> int:
-    return episode.passive(tree.tree, node, passive)
+@implements(passive, RestrictedTree)
+def _passive(tree: RestrictedTree, node: int, passives: Any) -> int:
+    return passive(tree.tree, node, passives)
