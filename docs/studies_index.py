@@ -7,7 +7,7 @@ from pathlib import Path
 
 STUDIES = Path(__file__).parent / "studies"
 INDEX = STUDIES / "README.md"
-ROW = re.compile(r"^(\| \[[^]]*\]\(([\w-]+)\.md\) \|[^|]*\|[^|]*\|)[^|]*\|", re.M)
+ROW = re.compile(r"^(\| \[[^]]*\]\(([\w-]+)\.md\) \|(?:[^|]*\|)+?)[^|]*(\|[^|]*\|)$", re.M)  # the last two
 VERDICT = re.compile(r"^\*\*Of (?:the paper's|our|these) (\d+) claims?, (.*)\.\*\*$", re.M)
 
 
@@ -25,7 +25,8 @@ def claims(page: str) -> str:
 def updated(index: str) -> str:
     """The index with the claims of the pages as they are."""
     return ROW.sub(
-        lambda row: f"{row[1]} {claims((STUDIES / f'{row[2]}.md').read_text(encoding='utf-8'))} |", index
+        lambda row: f"{row[1]} {claims((STUDIES / f'{row[2]}.md').read_text(encoding='utf-8'))} {row[3]}",
+        index,
     )
 
 

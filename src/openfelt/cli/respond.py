@@ -15,6 +15,7 @@ from openfelt.cli.learning import LearningBar, learn
 from openfelt.cli.options import busy, count, positive as positive_number, progress_bar, seed
 from openfelt.cli.respond_report import duplicate_value, print_response, print_sweep
 from openfelt.cli.train import add_parameters, named_solver, parameters_of
+from openfelt.core.devices import CPU, DEVICES
 from openfelt.core.errors import FeltError, unknown
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ EXAMPLES = [
     "felt respond leduc --model ann --p 0.95 --confidence 0-10-linear --hands ann.phhs --player Ann",
     "felt respond kuhn --model always-call --safe 0.05",
     "felt respond \"holdem(buckets='ehs:10')\" --model poki --solver mcdbr --iterations 2e7 --out poki2",
+    "felt respond \"holdem(buckets='ehs:10')\" --model poki --iterations 5e9 --device cuda --out poki3",
 ]
 LP, MCRNR = "lp", "mcrnr"
 P = 0.75  # PJL11, 4.3.2
@@ -99,6 +101,13 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--seed", type=seed, default=0, help="seed of sampling solvers (default: 0)")
     parser.add_argument(
         "--threads", type=count, default=1, help="CPU threads of sampling solvers and CFR (default: 1)"
+    )
+    parser.add_argument(
+        "--device",
+        choices=DEVICES,
+        default=CPU,
+        help="for sampling solvers: the CPU, an NVIDIA GPU (needs openfelt[cuda]), or a GPU if there is one "
+        f"(default: {CPU})",
     )
     add_parameters(parser, _solver_type(named_solver(argv, default)))
 
@@ -170,6 +179,7 @@ def _request(arguments: argparse.Namespace) -> Request:
     if arguments.sweep and arguments.p is not None:
         raise FeltError("Give --p for one response, or --sweep for several.")
     solver = _solver_type(arguments.solver)
+    solver.check_device(arguments.device, None)
     budget = arguments.iterations or arguments.seconds or arguments.until
     if solver.iterative and not budget and arguments.safe is None:
         raise FeltError("Give a budget: --iterations, --seconds or --until.")
@@ -313,7 +323,8 @@ def _respond(
             with busy("solving"):
                 solver.run()
 
-    work = {"seed": arguments.seed, "threads": arguments.threads} if request.solver.iterative else {}
+    names = ("seed", "threads", "device") if request.solver.iterative else ()
+    work = {name: getattr(arguments, name) for name in names}
     return responses.restricted(
         p,
         toss=request.toss,
