@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
-import math
 
 import numpy as np
 import pytest
@@ -168,8 +167,7 @@ def test_difference_of_win_rates():
     first, second = outcome(48 / 80, games=80), outcome(56 / 70, games=70)
     assert first.wins_fewer_than(second) is True
     assert second.wins_fewer_than(first) is False
-    low = 0.2 - math.hypot(second.rate - second.interval[0], first.interval[1] - first.rate)
-    assert low == pytest.approx(0.0524, abs=1e-4)
+    assert second.apart(first) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
 def line(won, half, early=1.0, late=1.0):

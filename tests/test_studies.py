@@ -7,7 +7,6 @@ import dataclasses
 import importlib.util
 import json
 import shutil
-import statistics
 from pathlib import Path
 
 import numpy as np
@@ -292,20 +291,31 @@ def thesis_value(slow, policy, alike, history):
     """MM19 3.2.3: what is propagated to a history."""
     mover = slow.mover(history)
     if mover == TERMINAL:
-        return statistics.mean(alike[history[1][1]])
+        weights, payoffs = zip(*alike[history[1][1]], strict=True)
+        return np.average(payoffs, weights=weights)
     children = [thesis_value(slow, policy, alike, child) for child in slow.children(history)]
     if mover == 0:
         shares = policy.at(0, " ".join(slow.information(history)[1]))
         return children[slow.actions(history).index(max(shares, key=shares.get))]
-    return statistics.mean(children) if mover == CHANCE else max(children)
+    return np.average(children, weights=slow.chance(history)) if mover == CHANCE else max(children)
+
+
+def deals(slow, history, weight=1.0):
+    """All terminal histories, with the probability of what chance dealt."""
+    if slow.mover(history) == TERMINAL:
+        yield history, weight
+        return
+    children = list(slow.children(history))
+    shares = slow.chance(history) if slow.mover(history) == CHANCE else [1.0] * len(children)
+    for child, share in zip(children, shares, strict=True):
+        yield from deals(slow, child, weight * share)
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_the_measure_of_mm19_over_plain_histories(name):
     slow, alike = SlowGame(felt.load_game(name)), {}
-    for history in slow.breadth_first():
-        if slow.mover(history) == TERMINAL:  # by all that the second player has seen
-            alike.setdefault(history[1][1], []).append(slow.payoffs(history)[1])
+    for history, weight in deals(slow, slow.root):  # by all that the second player has seen
+        alike.setdefault(history[1][1], []).append((weight, slow.payoffs(history)[1]))
     for seed in range(3):
         policy = felt.random_policy(name, seed)
         found = thesis_exploitability(policy)

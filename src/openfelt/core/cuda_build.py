@@ -32,7 +32,7 @@ cuda: Any = None  # stands for numba.cuda in functions that only a GPU runs; `bu
 
 
 class Layer(NamedTuple):
-    """A function to call in place of another one, in which other functions are replaced than around it.
+    """A function to call in place of another one, built with a table of replacements of its own.
 
     So an implementation for a type that wraps another one can call the same functions for what it wraps.
     """

@@ -142,19 +142,22 @@ def plot_convergence(
     """Draw panels row by row on logarithmic axes, with one legend."""
     rows = -(-len(panels) // columns)
     figure = new_figure(4.4 * columns, 3.2 * rows)
+    labels = dict.fromkeys(label for panel in panels for label in panel.curves)
+    styles = dict(zip(labels, zip(MANY_COLOURS, "s^ovD", strict=False), strict=False))
     for place, panel in enumerate(panels):
-        _draw_convergence(figure.add_subplot(rows, columns, place + 1), panel, limit_label)
+        _draw_convergence(figure.add_subplot(rows, columns, place + 1), panel, styles, limit_label)
     add_legend_below(figure, figure.axes[0], columns=3)
     figure.suptitle(title, fontsize=10)
     save_figure(figure, path)
 
 
-def _draw_convergence(axes: Any, panel: ConvergencePanel, limit_label: str) -> None:
+def _draw_convergence(
+    axes: Any, panel: ConvergencePanel, styles: Mapping[str, tuple[str, str]], limit_label: str
+) -> None:
     from matplotlib.ticker import NullFormatter
 
-    for colour, marker, (label, (seconds, values)) in zip(
-        MANY_COLOURS, "s^ovD", panel.curves.items(), strict=False
-    ):
+    for label, (seconds, values) in panel.curves.items():
+        colour, marker = styles[label]
         style = {"marker": marker, "markersize": 3, "linewidth": 1.3, "color": colour, "label": label}
         axes.plot(seconds, above_zero(values, 1e-9), **style)
     if panel.limit is not None:

@@ -40,7 +40,7 @@ def plot_win_rates(title: str, pairings: Sequence[WinRate], first: str, x_label:
         places = np.array([labels.index(each.label) for each in own]) + shift
         rates = 100 * np.array([each.rate for each in own])
         low, high = 100 * np.array([each.interval for each in own]).T
-        colour = COLOURS[(0, 2)[number]]
+        colour = [each for each in COLOURS if each != PAPER["color"]][number]
         above.bar(
             places,
             rates,

@@ -64,11 +64,17 @@ class PairingResult:
         return rate_is_above(self.interval, share)
 
     def wins_fewer_than(self, other: PairingResult) -> bool | None:
-        """Whether it wins a smaller share, by the interval of a difference of Newcombe 1998, method 10."""
-        apart = other.rate - self.rate
-        low = apart - math.hypot(other.rate - other.interval[0], self.interval[1] - self.rate)
-        high = apart + math.hypot(other.interval[1] - other.rate, self.rate - self.interval[0])
-        return rate_is_above((low, high), 0.0)
+        """Whether it wins a smaller share of its games than another pairing."""
+        return rate_is_above(other.apart(self), 0.0)
+
+    def apart(self, other: PairingResult) -> tuple[float, float]:
+        """How far its rate is above another one: 95% interval as of independent games.
+
+        Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10.
+        """
+        mean = self.rate - other.rate
+        low = mean - math.hypot(self.rate - self.interval[0], other.interval[1] - other.rate)
+        return low, mean + math.hypot(self.interval[1] - self.rate, other.rate - other.interval[0])
 
     def __str__(self) -> str:
         low, high = self.interval

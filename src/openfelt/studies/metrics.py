@@ -11,10 +11,8 @@ from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.dominated import DominatedActions, dominated_actions
 from openfelt.measure.equilibrium_distance import EquilibriumSet
 from openfelt.measure.exploitability import exploitability
-from openfelt.policy.tabular import require_tabular
 from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.solver import Solver
-from openfelt.studies.mm19.thesis_measure import thesis_exploitability
 
 
 def mean_squared_error(solver: Solver) -> float:
@@ -55,11 +53,6 @@ def greedy_nash_conv(solver: Solver) -> float:
 def greedy_best_response(solver: Solver) -> float:
     """Value of a best response in the second seat against the greedy policy in the first."""
     return exploitability(solver.greedy).best_responses[1]
-
-
-def greedy_by_thesis(solver: Solver) -> float:
-    """MM19's exploitability of the greedy policy, which is not that of a best response."""
-    return thesis_exploitability(require_tabular(solver.greedy))
 
 
 def rewards(solver: UCT) -> Floats:

@@ -11,10 +11,11 @@ opponents' strategies, which must not depend on cards that they cannot see. With
 and there is one simulation. In the second simulation the searcher learns too, for hands that it does not
 hold; else opponents would learn to exploit its rollouts.
 
-PGC10's own tree (nodes=LINES) departs from this. It has one node for a betting line, whatever the cards, so a
-plan for later streets cannot depend on the cards to come. A simulation adds one node, after which all players
-roll out. The searcher learns from the first simulation only, opponents from the second. Each decision starts
-a new tree.
+PGC10's own tree (nodes=LINES), as we read the paper, departs from this. It has one node for a betting line,
+whatever the cards, so a plan for later streets cannot depend on the cards to come. A simulation adds at most
+one node, after which all players roll out. The searcher learns from the first simulation only, opponents from
+the second; there the searcher still selects by what it learned with its own cards, so opponents adapt to
+cards that they cannot see. Each decision starts a new tree.
 
 Smooth UCT from the current decision (HS14, Algorithm 2) is the same with another selection (SMOOTH). It can
 start from a trained policy: an infoset with N visits is played by the policy with probability warmth /
@@ -65,7 +66,7 @@ EXPANSIONS = (IN_ORDER, AT_RANDOM, NETWORK)
 INFOSETS, LINES = "infosets", "lines"
 NODES = (INFOSETS, LINES)
 SMOOTH = Selection(False, SmoothUCTSettings.gamma, SmoothUCTSettings.eta0, SmoothUCTSettings.d, 0.0)
-ROWS = 1 << 18  # capacity of the tree, in infosets
+ROWS = 1 << 18  # capacity of the tree, in nodes
 MOST_FILLED = 0.5  # share of the capacity that may be used when a search begins
 
 
@@ -174,7 +175,7 @@ class Mcts:
 
     @property
     def rows(self) -> int:
-        """Number of infosets in the search tree."""
+        """Number of nodes in the search tree."""
         return int(self._memory.state[USED])
 
     def forget(self) -> None:

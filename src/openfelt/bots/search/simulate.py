@@ -134,7 +134,7 @@ def _descend(
     first: int,
     actions: int,
 ) -> int:
-    """The action at an infoset of the search tree."""
+    """The action at a node of the search tree."""
     counts, stream, visits = memory.counts, workspace.stream, 0.0
     for entry in range(first, first + actions):
         visits += counts[entry, VISITS]
@@ -185,7 +185,7 @@ def _roll_out(
 def look_up(
     how: SimulationSettings, position: Any, memory: Memory, workspace: SimulationWorkspace, start: np.uint64
 ) -> tuple[int, int]:
-    """First entry of the decision's infoset (below 0: not in the tree), and its number of actions."""
+    """First entry of the decision's node (below 0: not in the tree), and its number of actions."""
     go_to(workspace.stream, start, 0)
     node = begin_at(position, OWN, workspace.deal, workspace.stream)
     actions, at = (

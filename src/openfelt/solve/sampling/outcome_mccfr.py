@@ -14,8 +14,8 @@ are the same. With baselines of zero the recursion is equation 6, so one code se
 with xi the sampling policy, and w the opponents' reach of h over the probability that h is sampled; chance
 cancels out of it.
 
-A constant that is added to all payoffs of a player changes no regret, but its variance: a sampled payoff is
-divided by small probabilities. `offset` moves payoffs that are all far from zero closer to it.
+A constant that is added to all payoffs of a player changes no expected regret, but the variance: a sampled
+payoff is divided by small probabilities. `offset` moves payoffs that are all far from zero closer to it.
 """
 
 from __future__ import annotations

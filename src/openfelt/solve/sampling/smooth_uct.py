@@ -5,10 +5,10 @@ eta0 of the listing in its section 3.1.2, and with N the visits of the infoset; 
 same with other numbers.
 
 With three players HS14 sets eta to 0 at infosets with fewer than 10,000 visits, to avoid disproportionate
-exploration at rarely visited nodes. Read literally, such an infoset plays its average policy only and does
-not learn: an action is drawn in proportion to how often it was drawn before. (Each action is tried once
-first; the average of a single visit would repeat it for ever.) As Definition 4 asks for eta >= c > 0, the
-sentence may mean that there is no mixing there, but plain UCB: below="ucb".
+exploration at rarely visited nodes. Read literally, such an infoset plays its average policy only, which then
+does not improve: an action is drawn in proportion to how often it was drawn before. (Each action is tried
+once first; the average of a single visit would repeat it for ever.) As Definition 4 asks for an eta that is
+bounded from below, the sentence may mean that there is no mixing there, but plain UCB: below="ucb".
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ class Selection(NamedTuple):
     gamma: float  # max(gamma, eta0 / (1 + d sqrt(N))) (HS14, 4; MM19, 2.11)
     eta0: float
     d: float
-    threshold: float  # infosets with fewer visits are played
-    below_by_ucb: bool = False  # by UCB alone, or else by the average alone: eta is 0
+    threshold: float  # below so many visits there is no mixing:
+    below_by_ucb: bool = False  # UCB is played there, or the average (eta is 0)
 
 
 ALWAYS_UCB = Selection(False, 1.0, 1.0, 0.0, 0.0)

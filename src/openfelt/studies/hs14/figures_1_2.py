@@ -69,9 +69,9 @@ def _judge_figure_1(curves: LearningCurves) -> list[Finding]:
 
 def _judge_figure_2(curves: LearningCurves) -> list[Finding]:
     findings = []
-    for smooth, plain, note in (
-        (SMOOTH_LABEL, UCT_LABEL, "with the paper's c"),
-        (WIDE_SMOOTH, WIDE_UCT, "with c scaled to the payoffs"),
+    for smooth, plain, note, ours in (
+        (SMOOTH_LABEL, UCT_LABEL, "with the paper's c", False),
+        (WIDE_SMOOTH, WIDE_UCT, "with c scaled to the payoffs", True),
     ):
         findings += [
             Finding(
@@ -79,11 +79,13 @@ def _judge_figure_2(curves: LearningCurves) -> list[Finding]:
                 f"squared error {curves.ends(smooth, 'sq_err'):.2g}; of IS-UCT "
                 f"{curves.ends(plain, 'sq_err'):.2g}",
                 is_below(curves.ends(smooth, "sq_err"), CLOSE),
+                ours,
             ),
             Finding(
                 f"Smooth IS-UCT has the larger dominated error ({note})",
                 _compare(curves, "dom_err", smooth, plain),
                 is_above(curves.apart("dom_err", smooth, plain)),
+                ours,
             ),
         ]
     close = curves.values[SMOOTH_LABEL, "sq_err"][:, -1] < CLOSE
@@ -148,7 +150,7 @@ FIGURE_2 = LearningStudy(
     remarks=(
         "The paper calibrated c once and does not say whether it did so again for this pot. With the paper's "
         "c many of our runs of both solvers stay far from equilibrium for a long time, so a mean of ten runs "
-        "depends on how many of them are among the ten. An action whose first few payoffs were bad (-4 or -5 "
+        "depends on how many of the ten get stuck. An action whose first few payoffs were bad (-4 or -5 "
         "chips) is left with the exploration bonus c sqrt(log N / n), which is too small to select it again "
         "for any practical N. With c scaled to the payoffs, as Ponsen et al. advise, no run gets stuck."
     ),

@@ -88,14 +88,16 @@ TABLE_2 = MatchTable(
     title="HS14, Table 2: greedy policies of self-play tree search in two-player limit hold'em",
     paper=PAPER + 'section "Limit Texas Hold\'em", Table 2. Sparbot and FellOmen2 are closed-source or lost.',
     question=(
-        "How strong is what self-play tree search learns in an abstraction of limit hold'em, against two "
-        "programs? k scales the exploration with the pot."
+        "How strong are policies that self-play tree search learns in an abstraction of limit hold'em, "
+        "against two programs? k scales the exploration with the pot."
     ),
     settings=(
         Setting("buckets", "E[HS2] grids: 169/100/100/100 (S), 169/1000/500/200 (L)", "the same"),
         Setting("training", "about 7e9 episodes, 30 hours", "7e9 episodes on a GPU; further rows with 5.1e9"),
         Setting("policy", "greedy: the action of the highest value", "the same; also the average policy"),
-        Setting("Sparbot, FellOmen2", "the programs", "[stand-ins](../bots.md) by what is published of them"),
+        Setting(
+            "Sparbot, FellOmen2", "the programs", "[stand-ins](../bots.md) built from published descriptions"
+        ),
         Setting("further opponent", "none", "`default`, OpenFelt's pretrained bot"),
         Setting("dealing", "not said", "each deal is played in both seats"),
     ),
@@ -169,8 +171,8 @@ TABLE_3 = MatchTable(
     title="HS14, Table 3: greedy policies of self-play tree search in three-player limit hold'em",
     paper=PAPER + 'section "Limit Texas Hold\'em", Table 3. Poki is closed-source.',
     question=(
-        "How strong is what self-play tree search learns in three-player limit hold'em? In each row two "
-        "opponents are given; a column is the policy whose winnings are measured."
+        "How strong are policies that self-play tree search learns in three-player limit hold'em? In each "
+        "row two opponents are given; a column is the policy whose winnings are measured."
     ),
     settings=(
         Setting("buckets", "an E[HS2] grid: 169/1000/100/10", "the same"),
@@ -178,8 +180,8 @@ TABLE_3 = MatchTable(
         Setting("exploration, mixing", "k = 0.5, schedule (3)", "the same"),
         Setting("threshold", "eta = 0 below 10,000 visits", "the same, read literally; see the remarks"),
         Setting("policy", "greedy: the action of the highest value", "the same"),
-        Setting("Poki", "the program", "[`poki-like`](../bots.md), a stand-in by what is published of it"),
-        Setting("dealing", "not said", "new deals, seats permuted, the luck of the cards regressed out"),
+        Setting("Poki", "the program", "[`poki-like`](../bots.md), built from published descriptions"),
+        Setting("dealing", "positions permuted", "the same; a control variate for the luck of the cards"),
     ),
     setup="",
     unit="mbb/h",

@@ -49,15 +49,16 @@ def _judge(curves: LearningCurves) -> list[Finding]:
 
 HS14_THRESHOLD = LearningStudy(
     name="hs14-threshold",
-    title="HS14: three readings of the threshold of Smooth IS-UCT, in Leduc hold'em",
+    title="HS14: two readings of the threshold of Smooth IS-UCT, in Leduc hold'em",
     paper=PAPER + 'section "Limit Texas Hold\'em".',
     question=(
         "With three players the paper sets eta, the probability of UCB, to 0 at infosets with fewer than "
         f"{THRESHOLD:,} visits, to avoid disproportionate exploration there. Read literally, such an infoset "
         "plays its average policy only: an action is drawn in proportion to how often it was drawn before, "
-        "so it does not learn, and the paper's Definition 4 asks for eta >= c > 0. Or is there no mixing "
-        "below the threshold, but plain UCB? [Table 3](hs14-table-3.md) depends on the answer. Here both "
-        "readings are compared with no threshold, in a game whose exploitability is exact."
+        "so the average does not improve. The paper's Definition 4 asks for an eta that is bounded from "
+        "below, so the sentence may instead mean plain UCB below the threshold. [Table 3](hs14-table-3.md) "
+        "depends on the answer. Here both readings are compared with no threshold, in a game in which "
+        "exploitability can be computed exactly."
     ),
     settings=(
         Setting("game", "three-player limit hold'em", "Leduc hold'em, two players"),

@@ -6,21 +6,22 @@ from functools import cache
 
 from openfelt.measure.exploitability import best_response
 from openfelt.plots.intervals import Interval
-from openfelt.policy.tabular import uniform_policy
+from openfelt.policy.tabular import require_tabular, uniform_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
 from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.sequence_lp import SequenceLP
+from openfelt.solve.solver import Solver
 from openfelt.studies.findings import Finding, both, is_above, is_below, is_within, mean_of_runs
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
 from openfelt.studies.metrics import (
     cumulative_reward,
     first_seat_reward,
     greedy_best_response,
-    greedy_by_thesis,
     greedy_nash_conv,
     mean_reward,
     nash_conv,
 )
+from openfelt.studies.mm19.thesis_measure import thesis_exploitability
 from openfelt.studies.study import Setting, spaced
 
 PAPER = (
@@ -33,6 +34,11 @@ PAPER = (
 THESIS = "thesis_measure"
 GREEDY = Panel("greedy_best_response", greedy_best_response, "best response to the greedy policy (chips)")
 AVERAGE = Panel("nash_conv", nash_conv, "nash_conv of the average policy (chips)")
+
+
+def greedy_by_thesis(solver: Solver) -> float:
+    """The thesis's exploitability of the greedy policy, which is not that of a best response."""
+    return thesis_exploitability(require_tabular(solver.greedy))
 
 
 def _as_in_thesis(**published: float) -> Panel:
@@ -49,9 +55,10 @@ MEASURE = (
     "Equation 3.2 of the thesis averages the payoffs of all terminal histories that the responding player "
     "cannot distinguish, with equal weights, even if the greedy policy does not reach them with those cards; "
     "and the responding player then chooses the best action history by history, so it reacts to a card that "
-    "it cannot see. This is not the value of a best response, and can be above or below it. Best responses "
-    "here are exact and are tested against OpenSpiel. The values of the average policy are close to those "
-    "that the thesis quotes from Heinrich."
+    "it cannot see. This is not the value of a best response, and can be above or below it. Other "
+    "causes of the thesis's larger values are possible: it does not say which seat is measured, and its "
+    "reward may be the pot rather than what is won beyond the own chips. Best responses here are exact and "
+    "are tested against OpenSpiel."
 )
 
 
@@ -63,11 +70,12 @@ def _smooth(label: str, *, gamma: float, d: float) -> SolverConfig:
     return SolverConfig(label, lambda seed: SmoothUCT("leduc", c=18.0, gamma=gamma, eta0=0.9, d=d, seed=seed))
 
 
-def _settings(runs: str) -> tuple[Setting, ...]:
+def _settings(runs: str, ours: str = "the same") -> tuple[Setting, ...]:
     """What the experiments have in common."""
     return (
         Setting("exploration constant c", "18", "18"),
-        Setting("runs", runs, "the same"),
+        Setting("runs", runs, ours),
+        Setting("infosets", "cards with their suits", "ranks, as suits never matter"),
         Setting("measured policy", "the greedy one of the first player", "the same, and the average policy"),
         Setting("measure", "equation 3.2", "the same, and exact best responses"),
     )
@@ -253,7 +261,7 @@ EXPERIMENT_1 = LearningStudy(
     paper=PAPER.format(section="4.2"),
     question="How well does UCT learn to exploit a random player, and how exploitable is what it learns?",
     settings=(
-        *_settings("20, of 500,000 episodes"),
+        *_settings("20, of 500,000 episodes (Figure 4.1: 100, of 10,000)", "20, of 500,000"),
         Setting(
             "opponent", "takes random actions", "the same; the learning player changes its seat each game"
         ),
@@ -298,7 +306,7 @@ EXPERIMENT_3 = LearningStudy(
     name="mm19-experiment-3",
     title="MM19, experiment 3: Smooth UCT in Leduc",
     paper=PAPER.format(section="4.4"),
-    question="Does Smooth UCT, which sometimes plays its average policy, avoid that UCT gets worse again?",
+    question="Does Smooth UCT, which sometimes plays its average policy, avoid UCT's later deterioration?",
     settings=(
         *_settings("10, of 1,000,000 episodes"),
         Setting("gamma, eta0, d", "0.01, 0.9, 0.1", "the same; also Heinrich's 0.1, 0.9, 0.002"),
@@ -330,8 +338,8 @@ HEINRICH = LearningStudy(
     settings=(
         Setting("exploration constant c", "18", "18"),
         Setting("gamma, eta0, d", "0.1, 0.9, 0.002", "the same"),
-        Setting("runs", "not quoted", "3, of 500,000,000 episodes"),
-        Setting("measure", "exploitability, undefined in the quotation", "nash_conv of the average policy"),
+        Setting("runs", "of 500,000,000 episodes", "3, of as many episodes"),
+        Setting("measure", "exploitability: what a best response gains", "nash_conv of the average policy"),
     ),
     setup="nash_conv is the summed gain of the best responses in both seats, in chips a game.",
     solvers=(

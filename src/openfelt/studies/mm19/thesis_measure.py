@@ -2,14 +2,15 @@
 
 The learned player is the first one and follows its greedy policy; the responding player is the second.
 
-1. The value of a terminal history is the plain average of the payoffs of all histories that the responding
-   player cannot distinguish from it (equation 3.2), whether or not the greedy policy reaches them.
-2. Values are propagated to the root: at chance nodes their plain average, at nodes of the learned player the
-   value of its action, at nodes of the responding player the highest one, *history by history*.
+1. The value of a terminal history is the average of the payoffs of all histories that the responding player
+   cannot distinguish from it (equation 3.2), whether or not the greedy policy reaches them.
+2. Values are propagated to the root: at chance nodes their average, at nodes of the learned player the value
+   of its action, at nodes of the responding player the highest one, *history by history*.
 
 A best response chooses one action for all histories of an infoset. Here the learned player's card decides
-which histories are reached, so the responding player reacts to a card that it cannot see. Chance deals ranks,
-as in the thesis, and equal averages ignore that a rank of which a card is out is less likely.
+which histories are reached, so the responding player reacts to a card that it cannot see. The thesis deals
+six cards and averages with equal weights; here chance deals ranks, and averages are weighted by the number of
+cards, which is the same.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 
 from openfelt.core.jit import Floats, Ints, kernel
 from openfelt.games.compile.compiler import compile_game
-from openfelt.games.compile.game_tree import TreeArrays
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.registry import load_game
 from openfelt.policy.tabular import TabularPolicy
@@ -37,6 +37,7 @@ class ThesisTree(NamedTuple):
     first_child: Ints
     num_children: Ints
     row: Ints
+    chance: Floats  # the probabilities of chance's actions, from the row of a chance node on
     leaf_value: Floats  # averaged by equation 3.2; 0 elsewhere
 
 
@@ -58,35 +59,30 @@ def _propagate(tree: ThesisTree, best: Ints) -> float:
         elif player == RESPONDING:
             value[node] = value[first : first + count].max()
         elif player == CHANCE:
-            value[node] = value[first : first + count].mean()
+            for action in range(count):
+                value[node] += tree.chance[tree.row[node] + action] * value[first + action]
     return float(value[0])
 
 
 @cache
 def _thesis_tree(game: str) -> ThesisTree:
-    nodes = compile_game(game).nodes
-    values, groups = np.zeros(len(nodes.player)), dict[tuple[str, ...], list[int]]()
-    _collect(load_game(game), nodes, 0, load_game(game).start(), (), values, groups)
+    nodes, rules = compile_game(game).nodes, load_game(game)
+    values, weights = np.zeros(len(nodes.player)), np.zeros(len(nodes.player))
+    groups = dict[tuple[str, ...], list[int]]()  # terminal histories, by what the responding player has seen
+    waiting: list[tuple[int, Any, tuple[str, ...], float]] = [(0, rules.start(), (), 1.0)]
+    while waiting:
+        node, state, seen, weight = waiting.pop()
+        turn = rules.turn(state)
+        if turn == TERMINAL:
+            values[node], weights[node] = rules.payoffs(state)[RESPONDING], weight
+            groups.setdefault(seen, []).append(node)
+            continue
+        actions = rules.actions(state)
+        shares = rules.chance(state) if turn == CHANCE else [1.0] * len(actions)
+        for number, (action, share) in enumerate(zip(actions, shares, strict=True)):
+            now = (*seen, rules.sees(state, action, RESPONDING))
+            child = int(nodes.first_child[node]) + number
+            waiting.append((child, rules.play(state, action), now, weight * share))
     for alike in groups.values():
-        values[alike] = values[alike].mean()
-    return ThesisTree(nodes.player, nodes.first_child, nodes.num_children, nodes.row, values)
-
-
-def _collect(
-    game: Any,
-    nodes: TreeArrays,
-    node: int,
-    state: Any,
-    seen: tuple[str, ...],
-    values: Floats,
-    groups: dict[tuple[str, ...], list[int]],
-) -> None:
-    """Payoffs of terminal histories, and the histories that look the same to the responding player."""
-    if game.turn(state) == TERMINAL:
-        values[node] = game.payoffs(state)[RESPONDING]
-        groups.setdefault(seen, []).append(node)
-        return
-    for number, action in enumerate(game.actions(state)):
-        child = int(nodes.first_child[node]) + number
-        now = (*seen, game.sees(state, action, RESPONDING))
-        _collect(game, nodes, child, game.play(state, action), now, values, groups)
+        values[alike] = np.average(values[alike], weights=weights[alike])
+    return ThesisTree(nodes.player, nodes.first_child, nodes.num_children, nodes.row, nodes.chance, values)

@@ -49,7 +49,7 @@ FIGURE_4_KUHN = LearningStudy(
     ),
     settings=(
         Setting("C of MCTS", "2", "2 chips"),
-        Setting("simulations of MCTS", "one of three kinds (3.2.1), not said which", "on-policy"),
+        Setting("simulations of MCTS", "on-policy (3.2.1)", "the same"),
         Setting("policy of MCTS", "the visit counts (3.2.1)", "the same, its average"),
         Setting("MCCFR", "outcome sampling, optimistic averaging", "the same (Algorithm 1), epsilon 0.6"),
         Setting("measured", "every 10,000 iterations", "the same, up to 1,000,000, ten runs"),

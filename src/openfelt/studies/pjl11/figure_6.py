@@ -101,7 +101,7 @@ class FrontierStudy(Experiment):
             return created[0]
 
         def one(p: float) -> Any:
-            request = {"game": game, "p": p, "iterations": budget, "seed": seed}
+            request = {"game": game, "p": p, "iterations": budget, "seed": seed, "offset": offset_of(game)}
             path = parts / f"{file_name(game)}.{p:g}.json"
             answer = cached_json(path, request, lambda: _points(responses(), p, seed, stages(budget)))
             progress(2 * budget)
@@ -282,9 +282,9 @@ FIGURE_6 = FrontierStudy(
             "Goofspiel, Bluff, Princess and Monster", "sizes not given", ", ".join(FULL_GAMES[1:]) + SIZES
         ),
         Setting("model", "a policy of MCCFR within epsilon = 0.1", "the same: nash_conv at most 0.1"),
-        Setting("p", "from 0 to 1", ", ".join(f"{p:g}" for p in PS)),
-        Setting("MCRNR", "outcome sampling; iterations not given", f"epsilon {EPSILON:g}, {RUNS}"),
-        Setting("payoffs", "those of the games", "less those of uniform play, which changes no regret"),
+        Setting("p", ", ".join(f"{p:g}" for p in PS), "the same"),
+        Setting("MCRNR", "outcome sampling, epsilon 0.6; iterations not given", f"the same, {RUNS}"),
+        Setting("payoffs", "those of the games", "less those of uniform play: the same regrets on average"),
         Setting("exact frontier", "none", "of the linear program"),
     ),
     setup=(

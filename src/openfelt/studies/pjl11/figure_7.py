@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -96,6 +97,7 @@ class ConvergenceStudy(Experiment):
             curves = {}
             for number, method in enumerate(METHODS):
                 request = {"game": game, "method": method, "seconds": budget, "seed": seed, "p": P}
+                request |= {"offset": offset_of(game), "measured": list(ConvergenceCurve._fields)}
                 path = parts / f"{file_name(game)}.{number}.json"
                 train = partial(_train_and_measure, game, method, budget, seed)
                 curves[method] = ConvergenceCurve(*cached_json(path, request, train))
@@ -197,7 +199,7 @@ def _train_and_measure(game: str, method: str, seconds: int, seed: int) -> list[
     """Seconds, nodes, epsilon and distance at points of time."""
     runs = _runs(game, METHODS[method][0], seed, **METHODS[method][1])
     counts = [count_nodes(each) for each in runs if isinstance(each, SamplingSolver)]
-    per_iteration = TRAVERSALS * full_traversal(compile_game(game))
+    per_iteration = float(TRAVERSALS * full_traversal(compile_game(game)))
     count = max(2, round(np.log10(seconds / FIRST) * PER_DECADE) + 1)
     points: list[list[float]] = []
     for until in np.geomspace(FIRST, seconds, count) / 2:  # half of the time for each seat
@@ -206,10 +208,12 @@ def _train_and_measure(game: str, method: str, seconds: int, seed: int) -> list[
             each.run(seconds=until - each.seconds)
         if late:
             epsilon = exploitability(join_seats([each.policy for each in runs])).nash_conv
-            nodes = sum(int(each[0]) for each in counts) or per_iteration * sum(
-                each.iterations for each in runs
-            )
-            points.append([sum(each.seconds for each in runs), float(nodes), epsilon, _distance(runs)])
+            nodes = float(sum(int(each[0]) for each in counts))
+            if method == HISTORY_RNR:
+                nodes = per_iteration * sum(each.iterations for each in runs)
+            elif method == RNR:  # visits no histories
+                nodes = math.nan
+            points.append([sum(each.seconds for each in runs), nodes, epsilon, _distance(runs)])
     return [list(column) for column in zip(*points, strict=True)]
 
 
@@ -231,25 +235,28 @@ FIGURE_7 = ConvergenceStudy(
         "the game in which the opponent is bound to a fixed policy with probability p."
     ),
     settings=(
-        Setting("games and fixed policies", "sizes not given", "those of [Figure 6](pjl11-figure-6.md)"),
+        Setting("games and fixed policies", "those of Figure 6", "those of [Figure 6](pjl11-figure-6.md)"),
         Setting(
             "larger games", "none", " and ".join(LARGER_GAMES) + f"; {LARGER_FIXED:,} iterations of MCCFR"
         ),
         Setting("p", "not given", f"{P:g}"),
         Setting("RNR", "CFR", "CFR over all histories; also CFR on the sequence form, which is ours"),
         Setting(
-            "MCRNR", "outcome sampling", f"epsilon {EPSILON:g}; also with baselines (step {STEP:g}), external"
+            "MCRNR",
+            "outcome sampling, epsilon 0.6",
+            f"the same; with baselines (step {STEP:g}); external sampling",
         ),
         Setting("payoffs", "those of the games", "outcome sampling subtracts those of uniform play"),
         Setting("horizontal axis", "seconds", "seconds on one thread, and nodes visited"),
     ),
     setup=(
         "One run a seat; seconds and nodes are summed over both. CFR over all histories traverses the game "
-        "for both outcomes of the draw whether the opponent is bound; CFR on the sequence form computes the "
-        "same policies with fewer operations. Baselines are those of VR-MCCFR (Schmid et al. 2019). Epsilon "
-        "is the paper's: the summed winnings of best responses to both policies; it converges not to zero "
-        "but to that of the restricted Nash responses. The distance is the nash_conv of the restricted "
-        "games, which converges to zero. All methods start with the uniform policy. Times are of single runs."
+        "for both outcomes of the coin that decides whether the opponent is bound; CFR on the sequence "
+        "form computes the same policies with fewer operations. Baselines are those of VR-MCCFR (Schmid et "
+        "al. 2019). Epsilon is the paper's: the summed winnings of best responses to both policies; it "
+        "converges not to zero but to that of the restricted Nash responses. The distance is the nash_conv "
+        "of the restricted games, which converges to zero. All methods start with the uniform policy. "
+        "Times are of single runs."
     ),
     budget=20,
     quick_budget=2,

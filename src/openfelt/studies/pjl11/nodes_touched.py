@@ -1,6 +1,6 @@
 """Counts the nodes that a sampling solver visits: a measure of its work that does not depend on the machine.
 
-A node is a decision or a terminal history; chance is not counted, nor what is looked at without moving there.
+A node is a decision or a terminal history; chance is not counted, nor children that are not visited.
 """
 
 from __future__ import annotations

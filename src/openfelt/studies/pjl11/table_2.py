@@ -43,7 +43,7 @@ PAPER = (
 )
 OPPONENTS = (POKI, SPARBOT)
 COARSE, FINE = ABSTRACTIONS = (10, 100)
-OUTCOME_ITERATIONS = 20_000_000  # a seat, as in the paper
+OUTCOME_ITERATIONS = 20_000_000  # a seat; the paper needs about as many against Poki
 EXTERNAL_ITERATIONS = {COARSE: 2_000_000, FINE: 3_000_000}  # a seat, by buckets
 QUICK_DIVISOR = 1_000  # of iterations in a quick run
 EQUILIBRIA = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # the policies of Table 1
@@ -236,7 +236,7 @@ TABLE_2 = ResponseTable(
     remarks=(
         "Claims about p by data and the relational model were added after trials in which the paper's form "
         "lost to the stand-in for Sparbot. That loss has two possible causes, which these rows do not "
-        "separate. MCRNR has 2e7 iterations a seat, as in the paper, but the rows MCCFR10 and MCCFR100 "
+        "separate. MCRNR has 2e7 iterations a seat, but the rows MCCFR10 and MCCFR100 "
         "have 5e9 and 1e10. And responses win a lot from the policy of the tree model but lose to the bot "
         "itself, whose decisions the tree model predicts worse than the relational model does. With "
         "external sampling, p by data removes the loss, and the relational model nearly does. With a "
