@@ -121,8 +121,8 @@ def without_model(search: str) -> str:
 
 
 def _hands(label: str, budget: int) -> int:
-    """Hands of a match: most for the rows that the paper has."""
-    if label in PAPERS:
+    """Hands of a match: most with the paper's tree."""
+    if SEARCHES[label].nodes == LINES:
         return budget
     return budget // (4 if label.removesuffix(OURS) in PAPERS else 10)
 
