@@ -182,7 +182,7 @@ def test_findings_of_the_table():
         (POKI, PLAIN): line(-0.5, 0.03),
         (POKI, MODEL): line(0.06, 0.04),
     }
-    assert holding(PGC10_TABLE_1, as_paper) == [True] * 7 + [None] * 2
+    assert holding(PGC10_TABLE_1, as_paper) == [True] * 7 + [None] * 5
     text = "\n".join(PGC10_TABLE_1.table(as_paper))
     assert f"| {ACE1} | {MODEL} | +0.580 ± 0.141 (+0.58) |" in text
     assert f"| {POKI} | {MODEL} | +0.560 ± 0.050 (+0.56) |" in text
