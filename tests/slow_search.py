@@ -174,7 +174,7 @@ class SlowSearch:
         return int(luck.uniform() * ways)
 
     def go_down(self, node, arms, luck):
-        warmth, (_, gamma, eta0, d, _) = self.settings.warmth, self.settings.selection
+        warmth, (_, gamma, eta0, d, *_) = self.settings.warmth, self.settings.selection
         total = sum(visits for visits, _ in arms)
         if warmth and luck.uniform() < warmth / (total + warmth):
             return drawn(self.game.shares(self.policy, node), luck.uniform())

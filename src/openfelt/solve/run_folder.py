@@ -26,7 +26,7 @@ from openfelt.policy.files import POLICY, load_policy, save_policy
 from openfelt.policy.holdem import require_holdem_policy
 from openfelt.policy.policy import Policy
 from openfelt.solve.registry import solver_type
-from openfelt.solve.solver import Measurement, Solver
+from openfelt.solve.solver import Measurement, Solver, with_defaults
 
 SETTINGS = "run.toml"
 METRICS = "metrics.csv"
@@ -126,6 +126,8 @@ class RunFolder:
         """
         found = self.require_checkpoint()
         fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
+        if found["solver"] == solver:
+            found["parameters"] = with_defaults(fresh.settings_type, found["parameters"])
         requested = {"game": fresh.tree.game, "solver": solver, "parameters": _parameters(fresh)}
         for key, was, wanted in _differences(found, requested):
             had = f"without {key}" if was is None else f"with {key} {was}"

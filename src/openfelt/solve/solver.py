@@ -7,8 +7,8 @@ import math
 import numbers
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -46,6 +46,11 @@ def setting(
     if isinstance(default, str):
         kind = str
     return field(default=default, metadata={"help": help, "choices": choices, "kind": kind})
+
+
+def with_defaults(kind: type[Settings], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Saved settings; those that an earlier version did not have yet are the defaults, as it behaved."""
+    return {each.name: each.default for each in fields(kind) if each.default is not None} | dict(saved)
 
 
 def within(name: str, value: float, low: float, high: float) -> None:
@@ -359,8 +364,10 @@ class Solver(ABC):
             raise FeltError(f"{folder} is a checkpoint of {facts.get('game')}, not of {self.tree.game}.")
         if facts.get("solver") != self.name:
             raise FeltError(f"{folder} is a checkpoint of {facts.get('solver')}, not of {self.name}.")
-        if facts.get("settings") != dataclasses.asdict(self.settings):
-            raise FeltError(f"{folder} is a checkpoint with other parameters: {facts.get('settings')}.")
+        saved = facts.get("settings")
+        own = dataclasses.asdict(self.settings)
+        if not isinstance(saved, dict) or with_defaults(self.settings_type, saved) != own:
+            raise FeltError(f"{folder} is a checkpoint with other parameters: {saved}.")
         if facts.get("restriction") != (self.restriction.fingerprint if self.restriction else None):
             raise FeltError(
                 f"{folder} is a checkpoint with another restriction: another policy, seat or probability."
@@ -370,8 +377,7 @@ class Solver(ABC):
                 f"{folder} holds {facts.get('learners', 1)} learners, one per thread of its run; resume it "
                 f"with that many threads, not {self.learners}."
             )
-        own = self.tables()
-        for name, table in own.items():
+        for name, table in self.tables().items():
             if name not in arrays or arrays[name].shape != table.shape or arrays[name].dtype != table.dtype:
                 raise FileError(f"{folder} is damaged: its table '{name}' is missing or of another size.")
             table[...] = arrays[name]
