@@ -419,8 +419,8 @@ def shared_changes_are_exchanged_wherever_they_are_called(folder):
     table, marks = np.zeros((2, 2)), np.zeros(3, int)
     there, before = to_gpu(table), to_gpu(np.zeros(1, int))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuda_build, "_add", add_twice)
-        patch.setattr(cuda_build, "_raise_to", tell_row)
+        patch.setitem(cuda_build.UPDATES, add, add_twice)
+        patch.setitem(cuda_build.UPDATES, raise_to, tell_row)
         build_for_cuda(write_shared, {})[1, 1](there, to_gpu(marks), before)
     assert there.copy_to_host().tolist() == [[0.0, 1.0], [4.0, 0.0]]
     assert before.copy_to_host().tolist() == [1]
