@@ -23,8 +23,8 @@ def label_axes(axes: Any, x: str, y: str = "", *, title: str = "", grid: str = "
 
 
 def add_legend(axes: Any) -> None:
-    """A small legend without a frame."""
-    axes.legend(fontsize=8, frameon=False)
+    """A small legend without a frame; what it covers stays visible as a shade."""
+    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
 
 
 def add_legend_below(figure: Any, axes: Any, columns: int) -> None:

@@ -90,6 +90,12 @@ def rate_is_above(interval: tuple[float, float], share: float) -> bool | None:
     return True if low > share else False if high <= share else None
 
 
+def rate_is_below(interval: tuple[float, float], share: float) -> bool | None:
+    """Whether a rate is below a share; None: its interval does not decide it."""
+    low, high = interval
+    return rate_is_above((-high, -low), -share)
+
+
 def is_below(value: Interval, limit: float = 0.0) -> bool | None:
     """Whether a mean is below a limit."""
     return is_above(Interval(-value.mean, value.half), -limit)

@@ -31,6 +31,7 @@ PS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.93, 0.97, 1.0)
 FULL_GAMES = ("one_card(500)", "goofspiel(6)", "bluff(1,1,6)", "princess_monster(3,3,7)")
 QUICK_GAMES = ("one_card(50)", "goofspiel(4)", "bluff(1,1,4)", "princess_monster(3,3,5)")
 EPSILON = 0.6
+ITERATIONS = 20_000_000  # of MCRNR, a seat
 FIXED_UNTIL = 0.05  # exploitability; the paper's epsilon of 0.1 is the sum over both players
 MCRNR, EXACT = "MCRNR", "exact (linear program)"
 PAPER = (
@@ -264,7 +265,6 @@ def _shares(points: Sequence[Point], place: int) -> tuple[float, float]:
 
 
 SIZES = ", as large as a linear program solves in seconds"
-RUNS = "20,000,000 iterations a seat"
 
 FIGURE_6 = FrontierStudy(
     name="pjl11-figure-6",
@@ -283,7 +283,11 @@ FIGURE_6 = FrontierStudy(
         ),
         Setting("model", "a policy of MCCFR within epsilon = 0.1", "the same: nash_conv at most 0.1"),
         Setting("p", ", ".join(f"{p:g}" for p in PS), "the same"),
-        Setting("MCRNR", "outcome sampling, epsilon 0.6; iterations not given", f"the same, {RUNS}"),
+        Setting(
+            "MCRNR",
+            "outcome sampling, epsilon 0.6; iterations not given",
+            f"the same, {ITERATIONS:,} iterations a seat",
+        ),
         Setting("payoffs", "those of the games", "less those of uniform play: the same regrets on average"),
         Setting("exact frontier", "none", "of the linear program"),
     ),
@@ -292,7 +296,7 @@ FIGURE_6 = FrontierStudy(
         "seats. MCRNR is one run a seat, also measured after a hundredth and a tenth of its iterations. The "
         "values of the exact frontier have no error; those of MCRNR are of single runs."
     ),
-    budget=20_000_000,
+    budget=ITERATIONS,
     quick_budget=300_000,
     findings=_judge,
     requires=HOUR,

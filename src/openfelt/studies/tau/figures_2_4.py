@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from openfelt.arena.freeze_out.freeze_out import CHIP
 from openfelt.arena.statistics.estimates import wilson
 from openfelt.bots.search.mcts import CALL, UNIFORM
-from openfelt.studies.findings import Finding, apart, both, is_above, is_below, rate_is_above
+from openfelt.studies.findings import Finding, apart, both, is_above, is_below, rate_is_above, rate_is_below
 from openfelt.studies.freeze_out_study import (
     FreezeOutResults,
     FreezeOutStudy,
@@ -118,7 +118,7 @@ def _judge_figure_4(results: FreezeOutResults) -> list[Finding]:
         Finding(
             f"c = ${BEST} does not outperform c from $30 to $100 strongly (below {STRONGLY:.0%} of games)",
             f"it wins {low:.1%} to {high:.1%} of {games:,} games against all of them together",
-            rate_is_above((-high, -low), -STRONGLY),
+            rate_is_below((low, high), STRONGLY),
         ),
         Finding(
             "it wins less than $1,000 in most games of 500 hands against c from $10 to $100 (ours: on "
