@@ -20,7 +20,7 @@ from openfelt.studies.files import slug
 from openfelt.studies.holdem.exploitability_study import QUICK_FLOPS, ExploitValue, Measuring
 
 RUNS = Path("runs/cfr-br")  # where the trained policies are kept
-SMALL, MEDIUM, LARGE = "kmeans:169/1000/500/219", "ochs:169/5000/5000/3000", "ochs:169/9000/9000/9000"
+SMALL, MEDIUM, LARGE = "kmeans:169/1000/500/219", "ochs:169/5000/5000/5000", "ochs:169/9000/9000/9000"
 SIZES = {SMALL: "small", MEDIUM: "medium", LARGE: "large"}
 EXTERNAL, PUBLIC_CHANCE, CFR_BR = "external sampling", "public chance sampling", "CFR-BR"
 SOLVERS = {EXTERNAL: "external-mccfr", PUBLIC_CHANCE: "public-chance-cfr", CFR_BR: "cfr-br"}
@@ -68,7 +68,7 @@ TRAININGS = (
     Training(PUBLIC_CHANCE, MEDIUM, _doubled(4_000, 32_000)),
     Training(CFR_BR, SMALL, _doubled(4_000, 32_000)),
     Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), exact=True),
-    Training(CFR_BR, LARGE, _doubled(4_000, 128_000, 176_000), exact=True),
+    Training(CFR_BR, LARGE, _doubled(4_000, 120_000), exact=True),
 )
 
 
