@@ -106,8 +106,9 @@ def test_claims(results, holds):
 
 
 def test_the_mean_of_independent_matches():
-    results = Results(
-        {}, {("a", "b"): Winnings(10.0, 3.0, 6.0, 100), ("a", "c"): Winnings(20.0, 4.0, 8.0, 300)}
-    )
+    trained = dict.fromkeys("abc")
+    won = {("a", "b"): Winnings(10.0, 3.0, 6.0, 100), ("a", "c"): Winnings(20.0, 4.0, 8.0, 300)}
+    results = Results(trained, won | {("b", "a"): won["a", "b"]})
     assert results.mean_won("a") == Winnings(15.0, 2.5, 5.0, 400)
-    assert results.mean_won("b") is None
+    assert results.mean_won("b") is None  # b has not met c
+    assert results.mean_won("c") is None

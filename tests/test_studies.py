@@ -8,6 +8,7 @@ import importlib.util
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -285,6 +286,13 @@ def test_a_csv_of_another_study_gets_a_sentence(tmp_path, capsys):
     shutil.copy(DOCS / "bots-cross-table.csv", tmp_path)
     assert main(["study", "report", "bots-cross-table", "--out", str(tmp_path)]) == 2
     assert "does not contain all that its page needs" in capsys.readouterr().err
+
+
+def test_claims_of_the_cross_table_have_their_unit():
+    cup = SimpleNamespace(
+        unit=felt.load_game("holdem").winnings_unit, won=lambda *_: SimpleNamespace(mean=12.0, interval=5.0)
+    )
+    assert {finding.measured for finding in STUDIES["bots-cross-table"].judge(cup)} == {"+12.0 ± 5.0 mbb/h"}
 
 
 def thesis_value(slow, policy, alike, history):

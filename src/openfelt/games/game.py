@@ -32,6 +32,9 @@ class Unit(NamedTuple):
     scale: float = 1.0  # how many of it are one unit of payoffs
     digits: int = 4  # printed after the decimal point
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class Game(ABC):
     """Rules of a finite game. A game of your own is a subclass, a frozen dataclass.

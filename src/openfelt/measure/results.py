@@ -37,17 +37,12 @@ class Origin:
             "device": self.device,
         }
 
-    def lines(self) -> list[str]:
-        """As text."""
+    def lines(self, caveat: str = "") -> list[str]:
+        """As text; the caveat is one of estimates."""
         if not self.device:
             return []
-        lines = []
-        if self.flops:
-            lines.append(
-                f"estimated from {self.flops:,} flops; the preflop best response is fitted to them, so the "
-                "estimate is biased upwards"
-            )
-        return [*lines, f"{self.seconds:.1f} seconds on {self.device}"]
+        estimate = [f"estimated from {self.flops:,} flops{caveat}"] if self.flops else []
+        return [*estimate, f"{self.seconds:.1f} seconds on {self.device}"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,8 @@ class Exploitability:
                     f"  {seat}: value {value:+.{digits}f}, best response {best:+.{digits}f}, "
                     f"gain {best - value:.{digits}f} {self.unit}"
                 )
-        return "\n".join([*lines, *(f"  {line}" for line in self.origin.lines())])
+        caveat = "; the preflop best response is fitted to them, so the estimate is biased upwards"
+        return "\n".join([*lines, *(f"  {line}" for line in self.origin.lines(caveat))])
 
 
 @dataclass(frozen=True, eq=False)

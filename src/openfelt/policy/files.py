@@ -121,7 +121,7 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
     Examples
     --------
     >>> felt.load_policy("default").game
-    "holdem(buckets='kmeans:169/1000/500/219')"
+    "holdem(buckets='ochs:169/5000/5000/5000')"
     """
     name, folder = str(folder), _policy_folder(folder)
     if not folder.exists():

@@ -61,9 +61,9 @@ class Results:
         return found.result if found else None
 
     def mean_won(self, label: str) -> Winnings | None:
-        """The mean winnings of a result against all others."""
+        """The mean winnings of a result against all others; None if it has not met them all."""
         won = [value for (row, _), value in self.won.items() if row == label]
-        if not won:
+        if not won or len(won) < len(self) - 1:
             return None
         half_68, half_95 = (
             math.hypot(*(getattr(each, key) for each in won)) for key in ("half_68", "half_95")
@@ -140,6 +140,8 @@ class CFRBRStudy(ExploitabilityStudy):
             curves.append(TrainingCurve(*look, seconds, [point.value.mbb for point in run.points]))
             if won := results.mean_won(label):
                 ends.append(Result(*look, run.result.mbb, won.interval))
+        if len(ends) < len(curves):
+            ends = []  # some have not met all others: their means are not comparable
         plot_training_and_results(self.title, curves, ends, path)
 
 

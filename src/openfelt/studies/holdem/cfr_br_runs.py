@@ -87,7 +87,7 @@ class Trained:
     training: Training
     points: list[Point]
     rounded: ExploitValue  # the last policy in 15ths, from the same flops
-    result: ExploitValue  # the same policy, on all flops if that is wanted
+    result: ExploitValue  # the same policy, on all flops if it was measured there
     self_play: ExploitValue | None  # what the policy wins from itself, by seat
 
     @property
@@ -112,7 +112,8 @@ class Run:
         rounded = self._measuring.value(self._name("rounded"), self._selected, self._rounded)
         result, self_play = rounded, None
         if self._training.exact:
-            result = self._exactly.value(self._name("rounded, exact"), self._selected, self._rounded)
+            exact = self._exactly.value(self._name("rounded, exact"), self._selected, self._rounded)
+            result = exact or rounded
             self_play = self._exactly.value(self._name("self-play"), self._selected, *[self._rounded] * 2)
         if not rounded or not result or not all(points):
             return None

@@ -16,16 +16,18 @@ from openfelt.opponents.models.observed import KNOWN, SHOWN
 from openfelt.opponents.models.tally import TallyModel
 from openfelt.plots.axes import above_zero
 from openfelt.plots.curves import CurvePanel, plot_runs
+from openfelt.plots.intervals import Interval
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import cached_json, csv_text
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import Finding, both, is_above, is_below, mean_of_runs
 from openfelt.studies.models.ground_truth import GAME, PLAYERS, action_distance, card_distance, sample_hands
 from openfelt.studies.study import spaced
 
-FIRST, PER_DECADE, RUNS = 30, 2, 3
+FIRST, PER_DECADE, RUNS = 30, 2, 6
 CARDS = {KNOWN: "all cards known", SHOWN: "showdown cards only"}
 MEASURES = ("actions", "cards")
 LEAST = 1e-4  # distance drawn for smaller ones
+STOPPED = 0.8  # a model that keeps more of its distance has stopped improving
 
 
 class Case(NamedTuple):
@@ -144,13 +146,12 @@ def _judge(results: ModelResults) -> list[Finding]:
     trees = [kind for kind in using_cards if kind != TallyModel.kind]
     last = next(iter(results.values())).hands[-1]
 
-    def remaining(cards: str, kinds: Sequence[str], since: int) -> list[float]:
-        """Final distances as shares of those after `since` hands (or the nearest point)."""
+    def remaining(cards: str, kinds: Sequence[str], since: int) -> list[Interval]:
+        """Final distances as shares of those after `since` hands (or the nearest point), of each run."""
         shares = []
         for curve in (results[Case(player, cards, kind)] for player in PLAYERS for kind in kinds):
             place = int(np.argmin(abs(np.array(curve.hands) - since)))
-            tables = curve.actions, curve.cards
-            shares += [float(table[:, -1].mean() / table[:, place].mean()) for table in tables]
+            shares += [mean_of_runs(table[:, -1] / table[:, place]) for table in curve[1:]]
         return shares
 
     known = remaining(KNOWN, using_cards, FIRST)
@@ -160,35 +161,41 @@ def _judge(results: ModelResults) -> list[Finding]:
     return [
         Finding(
             f"with all cards known, every model that uses cards is closer after {last:,} hands than {FIRST}",
-            f"{min(known):.0%} to {max(known):.0%} of the distance remains",
-            max(known) < 1,
+            f"{_between(known)} of the distance remains",
+            both(*(is_below(share, 1.0) for share in known)),
         ),
         Finding(
             "tree and relational models come closer than the tally, which uses fewer features",
-            f"at the end their distance is {min(relative):.0%} to {max(relative):.0%} of the tally's",
-            max(relative) < 1,
+            f"at the end their distance is {_between(relative)} of the tally's",
+            both(*(is_below(share, 1.0) for share in relative)),
         ),
         Finding(
             "with showdown cards only they keep improving, since EM imputes the hidden cards",
-            f"after ten times the hands {min(imputed):.0%} to {max(imputed):.0%} of the distance remains",
-            max(imputed) < 1,
+            f"after ten times the hands {_between(imputed)} of the distance remains",
+            both(*(is_below(share, 1.0) for share in imputed)),
         ),
         Finding(
             "with showdown cards only the tally stops where TAU's guess of hidden cards is wrong",
-            f"after ten times the hands {min(tallied):.0%} to {max(tallied):.0%} remains",
-            min(tallied) > 0.8,
+            f"after ten times the hands {_between(tallied)} remains",
+            both(*(is_above(share, STOPPED) for share in tallied)),
         ),
     ]
 
 
-def _relative_to_tally(results: ModelResults, kinds: Sequence[str]) -> list[float]:
-    """Final distances of models as shares of the tally's."""
+def _between(shares: Sequence[Interval]) -> str:
+    """The smallest and the largest mean, each with its interval."""
+    ends = (choose(shares, key=lambda share: share.mean) for choose in (min, max))
+    return " to ".join(f"{share.mean:.0%} ± {share.half:.0%}" for share in ends)
+
+
+def _relative_to_tally(results: ModelResults, kinds: Sequence[str]) -> list[Interval]:
+    """Final distances of models as shares of the tally's, which learned from the same hands."""
     shares = []
     for player, cards in _columns():
         tally = results[Case(player, cards, TallyModel.kind)]
         for kind in kinds:
             for own, base in zip(results[Case(player, cards, kind)][1:], tally[1:], strict=True):
-                shares.append(float(own[:, -1].mean() / base[:, -1].mean()))
+                shares.append(mean_of_runs(own[:, -1] / base[:, -1]))
     return shares
 
 
@@ -207,7 +214,8 @@ MODELS_TRUTH = ModelStudy(
         "hand when the opponent's card is known (by Bayes' rule from the policy and from the model). "
         "Distances are total variations, from 0 to 1, weighted by the probability of the decision or hand. "
         "No model uses the rank of the board, only whether it pairs the hand, so some distance remains with "
-        "any number of hands."
+        f"any number of hands. There are {RUNS} runs, with different hands; the same for all models. Shares "
+        "are means over runs with 95% intervals, and a claim about several models holds if it holds of each."
     ),
     budget=30_000,
     quick_budget=1_000,

@@ -26,6 +26,7 @@ from openfelt.plots.relational_tree import draw_trees, tree_drawing
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text
 from openfelt.studies.findings import Finding
+from openfelt.studies.study import Setting
 
 PLAYER, OPPONENT, GAME = "ace1", "poki-like", "holdem"
 TRAINING_GAMES = 5_000  # as in the paper
@@ -250,14 +251,22 @@ PGC10_FIGURE_2 = TreeStudy(
         'Ponsen, Gerritsen & Chaslot, "Integrating Opponent Models with Monte-Carlo Tree Search in Poker" '
         "(2010), Figure 2 and its rule."
     ),
+    question=(
+        "What do relational decision trees learn about a player whose rules are known: do they find its "
+        "thresholds, and does the betting tell something about its cards?"
+    ),
+    settings=(
+        Setting("player", "ACE1 of Poker Academy", f"[`{PLAYER}`](../bots.md), built from the paper's rules"),
+        Setting("opponent", "not named", f"`{OPPONENT}`, with which many hands reach the river"),
+        Setting("games", f"{TRAINING_GAMES:,}", "the same, with all cards known"),
+        Setting("prior", "uniform", "the same"),
+        Setting("trees", "TILDE", "our own [relational trees](../models.md)"),
+    ),
     setup=(
-        f"Our `{PLAYER}`, which has the paper's thresholds where the paper gives them ([bots](../bots.md)), "
-        f"plays two-player limit hold'em against `{OPPONENT}`, which bets and calls often enough to bring "
-        "hands to the river. The paper does not name the opponent of its ACE1. The model is fitted to "
-        f"{TRAINING_GAMES:,} games, as in the paper, with all cards known and a uniform prior. A leaf gives "
-        "the probability that an example is the player's rather than the prior's. The examples of card trees "
-        "are those of the paper, without the action that follows. The model of `mcts-relational` instead "
-        "derives card probabilities from the action trees by Bayes' rule, which predicts better (below)."
+        f"`{PLAYER}` has the paper's thresholds where the paper gives them. A leaf gives the probability "
+        "that an example is the player's rather than the prior's. The examples of card trees are those of "
+        "the paper, without the action that follows. The model of `mcts-relational` instead derives card "
+        "probabilities from the action trees by Bayes' rule, which predicts better (below)."
     ),
     budget=6_500,
     quick_budget=650,

@@ -33,6 +33,7 @@ from openfelt.studies.pjl11.observed_opponent import (
 )
 from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, POKI
 from openfelt.studies.pjl11.table_2 import PAPER, equilibrium_label
+from openfelt.studies.study import Setting
 
 BUCKETS = 10
 ONLINE_GAMES = 1_000  # during which the iterations are run
@@ -164,14 +165,34 @@ FIGURE_8 = OnlineCurve(
     name="pjl11-figure-8",
     title="PJL11, Figure 8: winnings of a response while it is trained",
     paper=PAPER + "Figure 8. The paper prints the curve without numbers.",
+    question=(
+        "How quickly does a response to a model of the opponent become profitable when it is trained while "
+        "the games are played?"
+    ),
+    settings=(
+        Setting("opponent", "Poki", f"`{POKI}`, a [stand-in](../bots.md)"),
+        Setting("games", f"{ONLINE_GAMES:,}", "the same"),
+        Setting(
+            "iterations",
+            f"{2 * CURVES[SAMPLED].iterations:,} of MCRNR with outcome sampling during the games",
+            "the same, half of them for each seat",
+        ),
+        Setting(
+            "external sampling",
+            "none",
+            f"{2 * CURVES[EXTERNAL].iterations:,} iterations, which take about as long",
+        ),
+        Setting(
+            "winnings",
+            "of the games themselves",
+            "of 3,000 other hands that the policy of each point plays",
+        ),
+        Setting("runs", "not given", f"{RUNS}, with different deals"),
+    ),
     setup=(
-        f"During {ONLINE_GAMES:,} games {2 * CURVES[SAMPLED].iterations:,} iterations of outcome sampling "
-        "are run, as in the paper, half of them for each seat. External sampling runs "
-        f"{2 * CURVES[EXTERNAL].iterations:,} iterations, which take about as long. At each point of the "
-        "curve the policy trained so far plays 3,000 hands of its own, each deal in both seats, "
-        "luck-adjusted by AIVAT, so the curve does not depend on the luck of a thousand games. There are "
-        f"{RUNS} runs with different deals. The model, the coin and the buckets are those of "
-        "[Table 2](pjl11-table-2.md)."
+        "The model, the buckets and p are those of [Table 2](pjl11-table-2.md). The curve does not depend on "
+        "the luck of a thousand games, because at each point the policy plays hands of its own, each deal in "
+        "both seats. AIVAT (Burch et al. 2018) removes most of their luck without bias."
     ),
     budget=3_000,
     quick_budget=40,

@@ -36,6 +36,7 @@ from openfelt.studies.pjl11.observed_opponent import (
     require_scikit_learn,
 )
 from openfelt.studies.pjl11.table_1 import EQUILIBRIUM, ERROR, POKI, POLICIES, SPARBOT, TRAINING_COMMAND
+from openfelt.studies.study import Setting
 
 PAPER = (
     'Ponsen, de Jong & Lanctot, "Computing Approximate Nash Equilibria and Robust Best-Responses Using '
@@ -216,19 +217,34 @@ TABLE_2 = ResponseTable(
     name="pjl11-table-2",
     title="PJL11, Table 2: restricted responses against two programs",
     paper=PAPER + "Table 2. Poki and Sparbot are closed-source.",
+    question=(
+        "Does a response to a model of the opponent, learned from few hands, win more from that opponent "
+        "than an equilibrium does?"
+    ),
+    settings=(
+        Setting("observed games", "about 20,000, against whom is not said", f"{GAMES:,} against MCCFR10"),
+        Setting("observed cards", "those that were shown", "all: a departure"),
+        Setting(
+            "model", "J48 of Weka, a tree for each street, five features", f"`{TREES}`: the same features"
+        ),
+        Setting("p", f"{P:g}, decided anew at each decision", "the same"),
+        Setting(
+            "MCRNR",
+            "outcome sampling; iterations not given",
+            f"the same, {OUTCOME_ITERATIONS:,} iterations a seat",
+        ),
+        Setting("MCCFR", "those of Table 1", "those of [Table 1](pjl11-table-1.md), 5e9 and 1e10 iterations"),
+        Setting("Poki, Sparbot", "those of Poker Academy", "[stand-ins](../bots.md)"),
+        Setting("games", "1e4 of each pairing", "as in the table, each deal in both seats"),
+    ),
     setup=(
-        f"Each opponent is observed in {GAMES:,} games against MCCFR10 (the paper does not name the opponent "
-        f"of its games), with all cards known. A model is fitted to these games (`{TREES}`: a decision tree "
-        f"for each street with the paper's five features), and responses are trained against it with p = "
-        f"{P:g}. MCRNR is outcome sampling with a coin toss at each decision, as in the paper's poker "
-        f"experiments, with {OUTCOME_ITERATIONS:,} iterations for each seat. Further rows use external "
-        f"sampling with {EXTERNAL_ITERATIONS[COARSE]:,} iterations ({EXTERNAL_ITERATIONS[FINE]:,} with a "
-        "hundred buckets): with the same coin; with p by data, which is p n / "
-        f"({HALF:g} + n) where the opponent was observed n times; with a `{RELATIONAL}` model, which uses "
-        "more of how a hand was played ([models](../models.md)); and with one coin toss a game. MCCFR10 and "
-        "MCCFR100 are the policies of [Table 1](pjl11-table-1.md); equilibria of external sampling have as "
-        "many iterations as its responses. The opponents are stand-ins built from the published "
-        "descriptions ([bots](../bots.md)). Each deal is played in both seats, luck-adjusted by AIVAT."
+        "Further rows, which are ours, use external sampling with "
+        f"{EXTERNAL_ITERATIONS[COARSE]:,} iterations ({EXTERNAL_ITERATIONS[FINE]:,} with a hundred buckets): "
+        f"in the paper's form; with p by data, which is p n / ({HALF:g} + n) where the opponent was observed "
+        f"n times; with a `{RELATIONAL}` model, which uses more of how a hand was played "
+        "([models](../models.md)); and with the opponent bound to the model, or not, for a whole game. "
+        "Equilibria of external sampling have as many iterations as its responses. AIVAT (Burch et al. 2018) "
+        "removes most of the luck without bias."
     ),
     budget=400_000,
     quick_budget=200,
