@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numba
@@ -307,11 +308,14 @@ def test_the_page_says_what_holds(tmp_path):
     won = {(200, ITERATIONS): -3.0, (1_000, ITERATIONS): 90.0, (200, TIME): 9.0, (1_000, TIME): -50.0}
     outcomes = {key: outcome(mean, key[0], 2.0, 1.0) for key, mean in won.items()}
     shares, where = np.array([0.2, 0.3, 0.5]), np.full((3, 2), 0.5)
-    results = NetworkResults(300, 20, shares, 0.5, 0.55, dict.fromkeys(FEATURE_SETS, flat), where, outcomes)
-    assert [finding.holds for finding in study.findings(results)] == [True] * 5 + [False, True, None]
+    accuracy = dict.fromkeys(FEATURE_SETS, flat)
+    results = NetworkResults(300_000, 20_000, shares, 0.5, 0.55, accuracy, where, outcomes)
+    assert [finding.holds for finding in study.findings(results)] == [True] * 6 + [False, True, None]
+    few = dataclasses.replace(results, test_examples=18_000)  # then the intervals reach a visible improvement
+    assert [finding.holds for finding in study.findings(few)][:5] == [None] * 5
     sets = dict.fromkeys(FEATURE_SETS, flat) | {list(FEATURE_SETS)[1]: rising, list(FEATURE_SETS)[-1]: rising}
-    moved = NetworkResults(300, 20, shares, 0.5, 0.55, sets, where, outcomes)
-    assert [finding.holds for finding in study.findings(moved)][:4] == [True, False, True, False]
+    moved = dataclasses.replace(results, accuracy=sets)
+    assert [finding.holds for finding in study.findings(moved)][:5] == [True, False, True, True, False]
     page = study.write(results, tmp_path, full=False, provenance="").read_text()
     assert "| time | 1,000 | 1,000 | -50.0 ± 10.0 | 1,000 | 1.00 | 2.00 |" in page
     assert (tmp_path / "tau-figures-5-7-quick.png").stat().st_size > 10_000

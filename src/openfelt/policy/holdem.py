@@ -50,8 +50,8 @@ class HoldemPolicy(Policy):
 
     Examples
     --------
-    >>> felt.load_policy("default").at(1, "AhAd")
-    {'fold': 0.0, 'call': 0.094..., 'raise': 0.905...}
+    >>> felt.load_policy("default").at(1, "8h5d")
+    {'fold': 0.6, 'call': 0.0, 'raise': 0.4}
     """
 
     tree: BettingTree

@@ -213,8 +213,9 @@ def _judge(results: NetworkResults) -> list[Finding]:
         claim = f"no visible improvement in prediction accuracy across epochs: {label}"
         found.append(_judge_gain(claim, accuracy[label][0], accuracy[label][-1], results.test_examples))
     both, *more = (accuracy[label][-1] for label in list(FEATURE_SETS)[2:])
-    for name, end in zip(("pot size", "pot size and the opponent's past actions"), more, strict=True):
-        claim = f"as further features, {name} change little"
+    added = "pot size as a further feature changes", "pot size and the opponent's past actions change"
+    for change, end in zip(added, more, strict=True):
+        claim = f"{change} prediction accuracy little"
         found.append(_judge_gain(claim, both, end, results.test_examples))
     for (budget, equal), each in results.matches.items():
         claim = (
