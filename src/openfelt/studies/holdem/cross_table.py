@@ -75,6 +75,6 @@ CROSS_TABLE = CrossTableStudy(
     budget=20_000,
     quick_budget=400,
     findings=_judge,
-    requires="half an hour",
+    requires="ten minutes",
     own_claims=True,
 )
