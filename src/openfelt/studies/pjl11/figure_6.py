@@ -117,7 +117,7 @@ class FrontierStudy(Experiment):
 
     def csv(self, results: FrontierResults) -> str:
         lines = [
-            [game, name, *(f"{number:.6g}" for number in point)]
+            [game, name, *(f"{number:.10g}" for number in point)]
             for game, frontiers in results.items()
             for name, points in frontiers.points.items()
             for point in points
