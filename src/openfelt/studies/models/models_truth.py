@@ -220,7 +220,7 @@ MODELS_TRUTH = ModelStudy(
     budget=30_000,
     quick_budget=1_000,
     findings=_judge,
-    requires="ten minutes",
+    requires="half an hour",
     remarks=(
         "The random policy folds good cards as often as bad ones, so TAU's guess of hidden cards, from which "
         "EM starts, is wrong for it. EM corrects this slowly: with few rounds of EM, more hands only sharpen "
