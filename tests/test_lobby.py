@@ -126,7 +126,7 @@ def test_strengths_in_holdem_are_the_studies():
         assert choice.strength.startswith(f"{verb} {abs(mean):,.0f} ± ")
         assert f"the other {len(own)} bots on average; " in choice.strength
         assert choice.strength.count("`default`") == (choice.name != "default")
-    least = "; wins 35 ± 28 mbb/h from `fellomen-like`, its worst result"
+    least = "; about even with `fellomen-like` (+0 ± 30 mbb/h), its worst result"
     assert strength("default", game).endswith(least)
 
 

@@ -105,7 +105,7 @@ def _strength_three_handed(name: str) -> str:
 def _result(won: Amount, opponent: str) -> str:
     size = f"{abs(won.mean):,.0f} ± {won.interval:,.0f} mbb/h"
     if abs(won.mean) <= won.interval:
-        return f"about even with {opponent} ({won.mean:+,.0f} ± {won.interval:,.0f} mbb/h)"
+        return f"about even with {opponent} ({won.mean:+z,.0f} ± {won.interval:,.0f} mbb/h)"
     return f"wins {size} from {opponent}" if won.mean > 0 else f"loses {size} to {opponent}"
 
 
