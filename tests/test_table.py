@@ -827,7 +827,7 @@ def test_winnings_that_are_not_those_of_the_hand_are_reported(column, value, tmp
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE sessions SET seed = replace(seed, '1', '2')",
+        "UPDATE sessions SET seed = substr(seed, 2) || substr(seed, 1, 1)",
         "UPDATE sessions SET bots = '[\"always-call\"]'",
         "UPDATE sessions SET begun = begun + 1",
         "DELETE FROM sessions",
