@@ -225,7 +225,9 @@ def _findings(results: Results) -> list[Finding]:
             found.append(Finding(claim, f"{larger} against {smaller} mbb/h", _is_less(larger, smaller)))
     if large := sizes[2]:
         claim = f"the large result is below {PUBLISHED} mbb/h, which Johanson et al. 2013 reached"
-        found.append(Finding(claim, f"{large} mbb/h", is_below(large.as_interval, PUBLISHED)))
+        below = is_below(large.as_interval, PUBLISHED)
+        holds = below if below or not large.flops else None  # estimates are biased upwards
+        found.append(Finding(claim, f"{large} mbb/h", holds))
     return found
 
 
