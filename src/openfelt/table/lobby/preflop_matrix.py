@@ -10,7 +10,8 @@ import numpy as np
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.view import holdem_view
-from openfelt.cards.deck import PAIR_CARDS, PREFLOP, RANKS, pair_class
+from openfelt.cards.deck import PAIR_CARDS, PREFLOP, RANKS
+from openfelt.cards.hand_classes import CELL_CLASS, CELLS, cell_means
 from openfelt.core.errors import FeltError
 from openfelt.games.game import Game
 from openfelt.games.holdem import Betting, Holdem, HoldemState, bet, betting_actions, first_betting, is_over
@@ -86,11 +87,12 @@ def _hands(
     game: Holdem, bot: Bot, seat: int, line: Sequence[str]
 ) -> tuple[dict[str, list[float]], list[float]]:
     """The probabilities by starting hand, averaged over its suits, and averaged over all 1,326 hands."""
-    by_class: dict[str, list[tuple[float, ...]]] = {}
-    for pair in PAIR_CARDS[::-1].tolist():
+    by_pair: list[tuple[float, ...]] = []
+    for pair in PAIR_CARDS.tolist():
         shares = probabilities(bot, holdem_view(game, seat, tuple(pair), (), tuple(line)))
         if shares is None:
             raise FeltError(NO_PROBABILITIES)
-        by_class.setdefault(pair_class(pair), []).append(shares)
-    overall = np.mean([shares for group in by_class.values() for shares in group], axis=0)
-    return {hand: np.mean(group, axis=0).tolist() for hand, group in by_class.items()}, overall.tolist()
+        by_pair.append(shares)
+    policy = np.array(by_pair)  # [1326, actions]
+    means = cell_means(policy).reshape(CELLS, -1)
+    return dict(zip(CELL_CLASS, means.tolist(), strict=True)), policy.mean(axis=0).tolist()
