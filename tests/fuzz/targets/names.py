@@ -1,4 +1,4 @@
-"""Strings of the command line: games, abstractions, cards, infosets, numbers."""
+"""Strings of the command line: games, abstractions, cards, ranges, bet sizes, infosets, numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from fuzz.mutations import mutate_any
 from fuzz.target import Finding, Mutant, Target
 from openfelt.cards.abstraction.spec import parse_spec
 from openfelt.cards.deck import cards_text, parse_cards, parse_hand
+from openfelt.cards.ranges import format_range, parse_range
 from openfelt.cli.options import count, positive, seed
 from openfelt.core.errors import FeltError
+from openfelt.games.bet_sizes import BetSizes, parse_sizes
 from openfelt.games.registry import load_game
 from openfelt.policy.holdem import parse_infoset
 from openfelt.policy.tabular import uniform_policy
@@ -26,6 +30,9 @@ SAMPLES = (
     ("cards", "AhKd"),
     ("cards", "Qh 7h, 2s"),
     ("hand", "AhKd Qh7h2s"),
+    ("range", "QQ+, AKs, A5s-A2s:0.5, 98s-54s; AhKd [25]KQo,JTo[/25]"),
+    ("range", "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,JTs,96s+,54s"),
+    ("bet sizes", "33%, 75, 2.5x, 120c, 3e200%, e, a"),
     ("infoset", "AhKh raise call Qh7h2s check"),
     ("kuhn infoset", "K pass bet"),
     ("count", "1e6"),
@@ -46,6 +53,11 @@ WORDS = (
     b"Ah",
     b"2c",
     b"None",
+    b"77-99",
+    b":0.5",
+    b"[50]",
+    b"random",
+    b"2e",
 )
 
 
@@ -80,6 +92,10 @@ class NamesTarget(Target):
             return cards_text(parse_cards(text))
         if kind == "hand":
             return tuple(map(cards_text, parse_hand(*text.partition(" ")[::2])))
+        if kind == "range":
+            return tuple(parse_range(text).tolist())
+        if kind == "bet sizes":
+            return parse_sizes(text)
         if kind == "infoset":
             return parse_infoset(text)
         if kind == "kuhn infoset":
@@ -95,6 +111,10 @@ class NamesTarget(Target):
         elif kind in ("count", "seed", "positive"):
             if (float if kind == "positive" else Decimal)(text) != content:
                 raise Finding(f"another number was read: {content}")
+        elif kind == "range":
+            _require_hands(text, content)
+        elif kind == "bet sizes":
+            _require_sizes(text, content)
         elif kind in ("game", "abstraction"):
             _require_round_trip(kind, text, content)
         elif kind == "infoset":
@@ -119,3 +139,21 @@ def _require_round_trip(kind: str, text: str, name: str) -> None:
         *(-n for n in numbers),
     }:
         raise Finding(f"{name} has other numbers than the text")
+
+
+def _require_hands(text: str, weights: tuple[float, ...]) -> None:
+    """What is written must mean the same, and every weight must be 0, 1 or a number of the text."""
+    again = parse_range(format_range(np.array(weights)))
+    if np.abs(again - weights).max() > 1e-4:
+        raise Finding("the written range is read as another one")
+    numbers = [float(word) for word in re.findall(r"[0-9]*\.?[0-9]+", text)]
+    if not set(weights) <= {0.0, 1.0, *numbers, *(number / 100 for number in numbers)}:
+        raise Finding("the range has other weights than the text")
+
+
+def _require_sizes(text: str, sizes: BetSizes) -> None:
+    """There must be one size per part of the text, and what is written must mean the same."""
+    if parse_sizes(str(sizes)) != sizes:
+        raise Finding(f"{sizes} is read as other sizes")
+    if sizes.sizes and len(sizes.sizes) != text.count(",") + 1:
+        raise Finding(f"other sizes were read: {sizes}")
