@@ -1,0 +1,1 @@
+"""The spot solver: two ranges, a board and bet sizes, solved to a given exploitability."""

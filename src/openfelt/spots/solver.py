@@ -1,0 +1,175 @@
+"""Discounted CFR on a spot, to a target exploitability.
+
+Brown & Sandholm 2019, "Solving imperfect-information games via discounted regret minimization", with alternating
+updates, alpha = 3/2 and beta = 0. Departures: gamma = 3 instead of 2, and the average starts anew at powers of
+four, so that early strategies do not stay in it (both as in postflop-solver).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
+from openfelt.core.memory import machine_memory
+from openfelt.spots.decisions import Reals
+from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
+from openfelt.spots.locks import Lock, apply_locks
+from openfelt.spots.runouts import Runouts
+from openfelt.spots.spot import Spot, total_weight
+from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
+
+CHECK_EVERY = 10  # iterations between two measurements
+ALPHA, GAMMA, NEGATIVE = 1.5, 3.0, 0.5
+RESET = 4  # the average starts anew at powers of this
+TABLE_BYTES = 8  # a regret and an average, for each action of each hand
+OVERHEAD = 1.1  # workspace and lists of hands
+MOST_MEMORY = 0.9  # of the machine's
+
+
+class Measured(NamedTuple):
+    """The state of a solver, for a progress bar."""
+
+    iterations: int
+    exploitability: float  # percent of the pot
+    seconds: float
+
+
+Progress = Callable[[Measured], bool | None]  # returns True to stop
+
+
+class SpotSolver:
+    """Solves a spot; `run` may be called repeatedly.
+
+    Parameters
+    ----------
+    spot : Spot
+    locks : sequence of Lock
+        Decisions whose strategy is given.
+    gadget : (player, values), optional
+        A player whose hands may take given counterfactual values instead of playing: safe re-solving.
+    threads : int
+        Threads; the result does not depend on their number.
+    """
+
+    def __init__(
+        self,
+        spot: Spot,
+        *,
+        locks: tuple[Lock, ...] = (),
+        gadget: tuple[int, Floats] | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.spot, self.locks, self.threads = spot, locks, threads
+        needed = memory_needed(spot)
+        if needed > MOST_MEMORY * machine_memory():
+            raise FeltError(
+                f"The spot needs {needed / 1e9:,.1f} GB of memory and this machine has "
+                f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges."
+            )
+        weights = [spot.ranges[player][_first_hands(spot.runouts[0], player)] for player in (0, 1)]
+        self.engine = Engine(spot.streets, spot.runouts, weights)
+        apply_locks(spot, self.engine, locks)
+        self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
+        self.iterations, self.seconds = 0, 0.0
+        self._total = total_weight(spot.ranges)
+
+    def run(
+        self,
+        iterations: int = 10_000,
+        *,
+        until: float = 0.0,
+        seconds: float = float("inf"),
+        progress: Progress | None = None,
+    ) -> Measured:
+        """Iterate until the exploitability is at most `until` percent of the pot, or a budget is used up."""
+        start, before = time.perf_counter(), self.seconds
+        last = self.iterations + iterations
+        while True:
+            self._update(min(CHECK_EVERY, last - self.iterations), start + seconds)
+            self.seconds = before + time.perf_counter() - start
+            measured = Measured(self.iterations, self.exploitability(), self.seconds)
+            stop = progress is not None and progress(measured)
+            if stop or measured.exploitability <= until or self.iterations >= last:
+                return measured
+            if time.perf_counter() - start >= seconds:
+                return measured
+
+    def best_responses(self) -> tuple[float, float]:
+        """What a best response of each player gets of the pot, against the other's average strategy, in chips."""
+        return self._values(BEST_RESPONSE)
+
+    def values(self) -> tuple[float, float]:
+        """What the average strategies of OOP and IP get of the pot, in chips."""
+        return self._values(EXPECTED)
+
+    def exploitability(self) -> float:
+        """The mean over players of what a best response gains, in percent of the pot."""
+        best = sum(self.best_responses())
+        # Without rake the values of both players add up to the pot.
+        values = sum(self.values()) if self.spot.rake else self.spot.pot
+        return 50.0 * (best - values) / self.spot.pot
+
+    def _values(self, mode: int) -> tuple[float, float]:
+        passes = self.engine.passes(np.float64, self.threads)
+        first, second = (
+            float(passes.run(player, mode) @ self.engine.weights[player]) / self._total + self.spot.pot / 2
+            for player in (0, 1)
+        )
+        return first, second
+
+    def _update(self, count: int, deadline: float) -> None:
+        passes = self.engine.passes(np.float32, self.threads)
+        if len(self.engine.levels) == 1:
+            schedule = [discounts(self.iterations + each) for each in range(count)]
+            passes.update_river(np.array(schedule, np.float32).reshape(-1, 3), self.gadget)
+            self.iterations += count
+            return
+        for _ in range(count):
+            weights = discounts(self.iterations)
+            for player in (0, 1):
+                root = self._root(passes.root)
+                passes.run(player, UPDATE, weights, root)
+                if player == self.gadget.player:
+                    update_choice(self.gadget, passes.sums)
+            self.iterations += 1
+            if time.perf_counter() > deadline:
+                return
+
+    def _root(self, root: Reals) -> Reals:
+        choose_to_play(self.gadget, root)
+        return root
+
+
+def discounts(iteration: int) -> tuple[float, float, float]:
+    """The factors of positive regrets, negative regrets and the average in an iteration, counted from 0."""
+    power = float(max(iteration - 1, 0)) ** ALPHA
+    start = 0
+    if iteration:
+        start = 1
+        while start * RESET <= iteration:
+            start *= RESET
+    age = iteration - start
+    return power / (power + 1), NEGATIVE, (age / (age + 1)) ** GAMMA
+
+
+def memory_needed(spot: Spot) -> float:
+    """Bytes that solving a spot takes."""
+    return OVERHEAD * sum(
+        TABLE_BYTES * float(table_rows(street, runouts).sum())
+        for street, runouts in zip(spot.streets, spot.runouts, strict=True)
+    )
+
+
+def _first_hands(runouts: Runouts, player: int) -> Any:
+    """The pairs of a player on the first board, in the order of `Runouts.parent`: by number."""
+    first = runouts.hands[player, 0]
+    return np.sort(runouts.pair[first : first + runouts.size[player, 0]])
+
+
+def _gadget(player: int, values: Floats) -> Gadget:
+    return Gadget(player, values.astype(np.float32), np.zeros((2, len(values)), np.float32))
