@@ -23,6 +23,7 @@ class Constants(NamedTuple):
 
     zero: Any
     one: Any
+    tiny: Any  # totals up to this count as none: their inverse might be infinite
     floor: Any  # least weight of a strategy in the average
     share: Reals  # [actions + 1] 1 / actions
 
@@ -38,13 +39,13 @@ class Discounts(NamedTuple):
 def constants(actions: int, kind: type[np.floating[Any]]) -> Constants:
     """Constants for decisions with at most that many actions."""
     share = np.concatenate([[0.0], 1.0 / np.arange(1, max(actions, 3) + 1)]).astype(kind)
-    return Constants(kind(0), kind(1), kind(1e-6), share)
+    return Constants(kind(0), kind(1), kind(1e-30), kind(1e-6), share)
 
 
 @part
-def _factor(total: Any, of: Any, zero: Any) -> Any:
+def _factor(total: Any, of: Any, tiny: Any, zero: Any) -> Any:
     """What positive entries with that total are multiplied by; zero if there are none."""
-    return of / total if total > zero else zero
+    return of / total if total > tiny else zero
 
 
 @part
@@ -57,7 +58,7 @@ def spread(
     table: Reals, first: int, size: int, before: Reals, reach: Reals, after: Ints, fixed: Constants
 ) -> None:
     """Compute the reach after each action: into the rows `after` of `reach`, from that before the decision."""
-    zero, share = fixed.zero, fixed.share[len(after)]
+    zero, tiny, share = fixed.zero, fixed.tiny, fixed.share[len(after)]
     if len(after) == 2:
         a, b = table[first : first + size], table[first + size : first + 2 * size]
         into_a, into_b = reach[after[0]], reach[after[1]]
@@ -65,8 +66,8 @@ def spread(
             of = before[hand]
             above_a, above_b = max(a[hand], zero), max(b[hand], zero)
             total = above_a + above_b
-            factor = _factor(total, of, zero)
-            even = zero if total > zero else of * share
+            factor = _factor(total, of, tiny, zero)
+            even = zero if total > tiny else of * share
             into_a[hand] = above_a * factor + even
             into_b[hand] = above_b * factor + even
     elif len(after) == 3:
@@ -77,8 +78,8 @@ def spread(
             of = before[hand]
             above_a, above_b, above_c = max(a[hand], zero), max(b[hand], zero), max(c[hand], zero)
             total = above_a + above_b + above_c
-            factor = _factor(total, of, zero)
-            even = zero if total > zero else of * share
+            factor = _factor(total, of, tiny, zero)
+            even = zero if total > tiny else of * share
             into_a[hand] = above_a * factor + even
             into_b[hand] = above_b * factor + even
             into_c[hand] = above_c * factor + even
@@ -97,7 +98,7 @@ def _spread_any(
             total += max(table[first + action * size + hand], fixed.zero)
         for action in range(len(after)):
             chance = (
-                max(table[first + action * size + hand], fixed.zero) / total if total > fixed.zero else share
+                max(table[first + action * size + hand], fixed.zero) / total if total > fixed.tiny else share
             )
             reach[after[action], hand] = before[hand] * chance
 
@@ -115,7 +116,7 @@ def expect(
         here[hand] = fixed.zero
         for action in range(len(after)):
             chance = (
-                max(table[first + action * size + hand], fixed.zero) / total if total > fixed.zero else share
+                max(table[first + action * size + hand], fixed.zero) / total if total > fixed.tiny else share
             )
             here[hand] += chance * value[after[action], hand]
 
@@ -186,13 +187,14 @@ def _update_2(
     a, b = regret[first : first + size], regret[first + size : first + 2 * size]
     sum_a, sum_b = average[first : first + size], average[first + size : first + 2 * size]
     value_a, value_b = value[after[0]], value[after[1]]
-    zero, one, floor, share = fixed.zero, fixed.one, fixed.floor, fixed.share[len(after)]
+    zero, one, tiny, floor = fixed.zero, fixed.one, fixed.tiny, fixed.floor
+    share = fixed.share[len(after)]
     positive, negative, keep = discounts.positive, discounts.negative, discounts.average
     for hand in range(size):
         above_a, above_b = max(a[hand], zero), max(b[hand], zero)
         total = above_a + above_b
-        factor = _factor(total, one, zero)
-        even = zero if total > zero else share
+        factor = _factor(total, one, tiny, zero)
+        even = zero if total > tiny else share
         chance_a, chance_b = above_a * factor + even, above_b * factor + even
         mean = chance_a * value_a[hand] + chance_b * value_b[hand]
         weight = own[hand] + floor
@@ -221,13 +223,14 @@ def _update_3(
     sum_a, sum_b = average[first : first + size], average[first + size : first + 2 * size]
     sum_c = average[first + 2 * size : first + 3 * size]
     value_a, value_b, value_c = value[after[0]], value[after[1]], value[after[2]]
-    zero, one, floor, share = fixed.zero, fixed.one, fixed.floor, fixed.share[len(after)]
+    zero, one, tiny, floor = fixed.zero, fixed.one, fixed.tiny, fixed.floor
+    share = fixed.share[len(after)]
     positive, negative, keep = discounts.positive, discounts.negative, discounts.average
     for hand in range(size):
         above_a, above_b, above_c = max(a[hand], zero), max(b[hand], zero), max(c[hand], zero)
         total = above_a + above_b + above_c
-        factor = _factor(total, one, zero)
-        even = zero if total > zero else share
+        factor = _factor(total, one, tiny, zero)
+        even = zero if total > tiny else share
         chance_a, chance_b = above_a * factor + even, above_b * factor + even
         chance_c = above_c * factor + even
         mean = chance_a * value_a[hand] + chance_b * value_b[hand] + chance_c * value_c[hand]
@@ -264,7 +267,7 @@ def _update_any(
         for action in range(len(after)):
             at = first + action * size + hand
             old = regret[at]
-            chance = max(old, fixed.zero) / total if total > fixed.zero else share
+            chance = max(old, fixed.zero) / total if total > fixed.tiny else share
             average[at] = average[at] * discounts.average + chance * weight
             regret[at] = _discount(old, discounts.positive, discounts.negative, fixed.zero) + (
                 value[after[action], hand] - here[hand]

@@ -22,13 +22,12 @@ from openfelt.spots.traversal import (
     Pass,
     Reach,
     Tables,
+    Which,
     Workspace,
     begin,
     end,
     new_workspace,
-    river,
     rivers,
-    turns,
 )
 
 PARTS = 8
@@ -80,20 +79,16 @@ class Passes:
 
     def __init__(self, engine: Engine, kind: type[np.floating[Any]], threads: int) -> None:
         self.levels, self.kind = engine.levels, kind
-        self.parts = _parts(int(engine.runouts[0].children[-1])) if len(self.levels) > 1 else None
-        self.threads = min(threads, len(self.parts) - 1) if self.parts is not None else 1
+        boards = engine.runouts[0].children[-1]
+        self.parts = [boards * part // PARTS for part in range(PARTS + 1)] if len(self.levels) > 1 else [0]
+        self.threads = min(threads, max(boards, 1), PARTS)
         last = len(self.levels) - 1
-        self.top = new_workspace(self.levels[0], kind, last=last == 0)
-        self.below = [
-            tuple(
-                new_workspace(level, kind, last=number == last)
-                for number, level in enumerate(self.levels)
-                if number
-            )
+        # By thread and street; the threads share the first street.
+        self.work = [
+            [new_workspace(level, kind, last=number == last) for number, level in enumerate(self.levels)]
             for _ in range(self.threads)
         ]
-        if self.parts is not None:
-            self.part_sums = np.zeros((len(self.parts) - 1, *self.top.value.shape), kind)
+        self.part_sums = np.zeros((len(self.parts) - 1, *self.work[0][0].value.shape), kind)
         most = max(map(len, engine.weights)) + 1
         self.root = np.zeros((2, 1, most), kind)  # both players' reach at the root
         for player, weights in enumerate(engine.weights):
@@ -102,47 +97,80 @@ class Passes:
         self.sizes = [len(weights) for weights in engine.weights]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def run(
-        self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS, root: Reals | None = None
-    ) -> Reals:
-        """One pass; returns the counterfactual value of each of the player's hands at the root.
-
-        `root` [2, 1, hands]: both players' reach, if it is not that of their ranges.
-        """
-        root = self.root if root is None else root
+    def run(self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS) -> Reals:
+        """One pass; returns the counterfactual value of each of the player's hands at the root."""
         call = Pass(mode, Discounts(*map(self.kind, discounts)))
-        before = Reach(root[1 - player], root[player])
+        before = Reach(self.root[1 - player], self.root[player])
         self.sums[:] = 0
-        if self.parts is None:
-            river(self.levels[0], player, 0, call, before, self.sums, self.top)
+        work = self.work[0]
+        if len(self.levels) == 1:
+            traverse(self.levels, player, 0, call, before, self.sums, work)
         else:
-            begin(self.levels[0], player, 0, call, before, self.top)
-            self._below(player, call)
-            end(self.levels[0], player, 0, call, self.top, self.sums)
+            begin(self.levels[0], player, 0, call, before, work[0])
+            self._parts(player, call, Reach(work[0].reach, work[0].own))
+            end(self.levels[0], player, 0, call, work[0], self.sums)
         return self.sums[0, : self.sizes[player]].copy()
 
-    def _below(self, player: int, call: Pass) -> None:
-        assert self.parts is not None
-        parts, reach = len(self.parts) - 1, Reach(self.top.reach, self.top.own)
+    def _parts(self, player: int, call: Pass, before: Reach) -> None:
+        """Traverse the boards after the first, and add up the values of their parts."""
         self.part_sums[:] = 0
-        traverse = rivers if len(self.levels) == 2 else turns
 
-        def work(thread: int) -> None:
-            some = parts * thread // self.threads, parts * (thread + 1) // self.threads
-            traverse(
-                *(self.levels[1:], player, self.parts, some, call, reach, self.part_sums), self.below[thread]
-            )
+        def compute(thread: int) -> None:
+            for part in range(thread, PARTS, self.threads):
+                boards = self.parts[part], self.parts[part + 1]
+                traverse_all(
+                    self.levels[1:], player, boards, call, before, self.part_sums[part], self.work[thread][1:]
+                )
 
         if self._pool is None:
-            work(0)
+            compute(0)
         else:
-            list(self._pool.map(work, range(self.threads)))
+            list(self._pool.map(compute, range(self.threads)))
         for sums in self.part_sums:
-            self.top.value[:] += sums
+            self.work[0][0].value[:] += sums
 
     def update_river(self, schedule: Reals, gadget: Gadget) -> None:
         """Iterations of a spot on the river, in one call: `schedule` has the discounts of each [iterations, 3]."""
-        _update_river(self.levels[0], self.root, schedule, gadget, self.sums, self.top)
+        _update_river(self.levels[0], self.root, schedule, gadget, self.sums, self.work[0][0])
+
+
+def traverse_all(
+    levels: Sequence[Level],
+    player: int,
+    boards: tuple[int, int],
+    call: Pass,
+    before: Reach,
+    sums: Reals,
+    work: Sequence[Workspace],
+) -> None:
+    """Traverse boards of a street with all that follows; add their values to `sums` of the previous street."""
+    if len(levels) == 1:
+        which = Which(*map(int, boards), 0, len(levels[0].betting.batch) - 1)
+        rivers(levels[0], player, which, call, before, sums, work[0])
+    else:
+        for board in range(*boards):
+            traverse(levels, player, board, call, before, sums, work)
+
+
+def traverse(
+    levels: Sequence[Level],
+    player: int,
+    board: int,
+    call: Pass,
+    before: Reach,
+    sums: Reals,
+    work: Sequence[Workspace],
+) -> None:
+    """Traverse one board of a street with all that follows."""
+    if len(levels) == 1:
+        traverse_all(levels, player, (board, board + 1), call, before, sums, work)
+        return
+    begin(levels[0], player, board, call, before, work[0])
+    children = levels[0].runouts.children
+    reach = Reach(work[0].reach, work[0].own)
+    below = int(children[board]), int(children[board + 1])
+    traverse_all(levels[1:], player, below, call, reach, work[0].value, work[1:])
+    end(levels[0], player, board, call, work[0], sums)
 
 
 @vector_kernel
@@ -155,7 +183,8 @@ def _update_river(
         for player in range(2):
             choose_to_play(gadget, root)
             sums[:] = 0
-            river(level, player, 0, call, Reach(root[1 - player], root[player]), sums, work)
+            before = Reach(root[1 - player], root[player])
+            rivers(level, player, Which(0, 1, 0, len(level.betting.batch) - 1), call, before, sums, work)
             if player == gadget.player:
                 update_choice(gadget, sums)
 
@@ -198,8 +227,3 @@ def new_tables(street: Street, runouts: Runouts) -> Tables:
     first = (np.cumsum(rows) - rows).reshape(-1, 2).T.copy()
     regret, average = np.zeros(rows.sum(), np.float32), np.zeros(rows.sum(), np.float32)
     return Tables(first, regret, average, np.zeros((len(runouts.card), max(street.decisions, 1)), np.uint8))
-
-
-def _parts(boards: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-    count = min(PARTS, boards)
-    return np.array([boards * part // count for part in range(count + 1)], np.int32)

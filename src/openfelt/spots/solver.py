@@ -16,7 +16,6 @@ import numpy as np
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
-from openfelt.spots.decisions import Reals
 from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
 from openfelt.spots.locks import Lock, apply_locks
 from openfelt.spots.runouts import Runouts
@@ -115,9 +114,10 @@ class SpotSolver:
         return 50.0 * (best - values) / self.spot.pot
 
     def _values(self, mode: int) -> tuple[float, float]:
-        passes = self.engine.passes(np.float64, self.threads)
+        passes = self.engine.passes(np.float32, self.threads)
         first, second = (
-            float(passes.run(player, mode) @ self.engine.weights[player]) / self._total + self.spot.pot / 2
+            float(passes.run(player, mode).astype(np.float64) @ self.engine.weights[player]) / self._total
+            + self.spot.pot / 2
             for player in (0, 1)
         )
         return first, second
@@ -132,17 +132,13 @@ class SpotSolver:
         for _ in range(count):
             weights = discounts(self.iterations)
             for player in (0, 1):
-                root = self._root(passes.root)
-                passes.run(player, UPDATE, weights, root)
+                choose_to_play(self.gadget, passes.root)
+                passes.run(player, UPDATE, weights)
                 if player == self.gadget.player:
                     update_choice(self.gadget, passes.sums)
             self.iterations += 1
             if time.perf_counter() > deadline:
                 return
-
-    def _root(self, root: Reals) -> Reals:
-        choose_to_play(self.gadget, root)
-        return root
 
 
 def discounts(iteration: int) -> tuple[float, float, float]:

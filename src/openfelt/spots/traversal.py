@@ -1,7 +1,8 @@
 """One traversal of a spot for one player, with all hands of a board at once.
 
 On each street the opponent's reach goes down the betting trees, for all hands at once; values come back up.
-`river`, `turn` and `flop` compute one board each with all that follows it. What happens at the player's own
+`begin` and `end` are the two halves of a traversal of a flop or turn, around those of the boards that follow
+it; `rivers` traverses boards of the river. What happens at the player's own
 decisions depends on the pass:
 
 - UPDATE: the values of the current strategies, and an update of the player's regrets and average strategy;
@@ -67,6 +68,15 @@ class Reach(NamedTuple):
 
     opponent: Reals  # [slots, hands]
     own: Reals
+
+
+class Which(NamedTuple):
+    """Boards of the river, and batches of street roots there: each from the first to before the last."""
+
+    first: int
+    last: int
+    first_batch: int
+    last_batch: int
 
 
 class Workspace(NamedTuple):
@@ -215,40 +225,6 @@ def _begin(
 
 
 @vector_kernel
-def river(
-    level: Level, player: int, board: int, call: Pass, before: Reach, sums: Reals, work: Workspace
-) -> None:
-    """Traverse one board of the river; add its values to `sums` of the previous street."""
-    betting = level.betting
-    for batch in range(len(betting.batch) - 1):
-        roots = betting.batch[batch], betting.batch[batch + 1]
-        places = betting.root[roots[0]], betting.root[roots[1]]
-        _begin(level, player, board, roots, call.mode, before, work)
-        terminal_values(betting, level.runouts, player, board, batch, work.reach, work.value, work.lanes)
-        _collect_values(level, player, board, places, call, work)
-        _leave(level.runouts, betting, roots, player, board, work.value, sums)
-
-
-@vector_kernel
-def turn(
-    levels: tuple[Level, Level],
-    player: int,
-    board: int,
-    call: Pass,
-    before: Reach,
-    sums: Reals,
-    work: tuple[Workspace, Workspace],
-) -> None:
-    """Traverse one board of the turn with all its rivers; add its values to `sums` of the flop."""
-    level, mine = levels[0], work[0]
-    begin(level, player, board, call, before, mine)
-    reach = Reach(mine.reach, mine.own)
-    for each in range(level.runouts.children[board], level.runouts.children[board + 1]):
-        river(levels[1], player, each, call, reach, mine.value, work[1])
-    end(level, player, board, call, mine, sums)
-
-
-@vector_kernel
 def begin(level: Level, player: int, board: int, call: Pass, before: Reach, work: Workspace) -> None:
     """The first half of a traversal of a flop or turn: reach everywhere, and the values of folds."""
     _begin(level, player, board, (0, len(level.betting.root) - 1), call.mode, before, work)
@@ -272,33 +248,15 @@ def end(level: Level, player: int, board: int, call: Pass, work: Workspace, sums
 
 @vector_kernel
 def rivers(
-    levels: tuple[Level],
-    player: int,
-    boards: Ints,
-    parts: tuple[int, int],
-    call: Pass,
-    before: Reach,
-    sums: Reals,
-    work: tuple[Workspace],
+    level: Level, player: int, which: Which, call: Pass, before: Reach, sums: Reals, work: Workspace
 ) -> None:
-    """Traverse parts of the rivers: part `n` has the boards from `boards[n]` on and adds to `sums[n]`."""
-    for part_ in range(parts[0], parts[1]):
-        for board in range(boards[part_], boards[part_ + 1]):
-            river(levels[0], player, board, call, before, sums[part_], work[0])
-
-
-@vector_kernel
-def turns(
-    levels: tuple[Level, Level],
-    player: int,
-    boards: Ints,
-    parts: tuple[int, int],
-    call: Pass,
-    before: Reach,
-    sums: Reals,
-    work: tuple[Workspace, Workspace],
-) -> None:
-    """Traverse parts of the turns with their rivers, as `rivers` does."""
-    for part_ in range(parts[0], parts[1]):
-        for board in range(boards[part_], boards[part_ + 1]):
-            turn(levels, player, board, call, before, sums[part_], work)
+    """Traverse boards of the river; add their values to `sums` of the previous street."""
+    betting = level.betting
+    for board in range(which.first, which.last):
+        for batch in range(which.first_batch, which.last_batch):
+            roots = betting.batch[batch], betting.batch[batch + 1]
+            places = betting.root[roots[0]], betting.root[roots[1]]
+            _begin(level, player, board, roots, call.mode, before, work)
+            terminal_values(betting, level.runouts, player, board, batch, work.reach, work.value, work.lanes)
+            _collect_values(level, player, board, places, call, work)
+            _leave(level.runouts, betting, roots, player, board, work.value, sums)
