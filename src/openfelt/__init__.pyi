@@ -12,6 +12,7 @@ from .bots.registry import load_bot as load_bot
 from .bots.search.api import search as search
 from .cards.abstraction.abstraction import load_abstraction as load_abstraction
 from .cards.equity import equity as equity
+from .cards.ranges import format_range as format_range, parse_range as parse_range
 from .cards.strength import hand_strength as hand_strength
 from .core.errors import FeltError as FeltError, FileError as FileError, GameError as GameError
 from .games.compile.check_game import check_game as check_game
@@ -62,5 +63,9 @@ from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
 from .solve.vector.cfr_br import CFRBR as CFRBR
 from .solve.vector.public_chance_cfr import PublicChanceCFR as PublicChanceCFR
+from .spots.compare import compare as compare_solutions
+from .spots.files import load_solution as load_solution, save_solution as save_solution
+from .spots.locks import Lock as Lock
+from .spots.spot import Spot as Spot
 
 __version__: str

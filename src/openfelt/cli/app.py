@@ -18,6 +18,7 @@ COMMANDS = {
     "train": "train a policy for a game",
     "exploit": "compute the exact exploitability of a policy",
     "value": "compute what one policy wins from another",
+    "spot": "solve a postflop spot: ranges, a board, bet sizes",
     "bots": "list the bots",
     "match": "play many hands between bots",
     "tournament": "play a round robin between bots",

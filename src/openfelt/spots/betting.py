@@ -139,7 +139,8 @@ class Street:
             self.places.append(Place(kind, line, number, paid))
             if len(self.places) > MOST_PLACES:
                 raise FeltError(
-                    f"The betting tree has more than {MOST_PLACES:,} decisions and ends of lines; give fewer sizes."
+                    f"The betting tree has more than {MOST_PLACES:,} decisions and ends of lines; give "
+                    "fewer sizes."
                 )
             return len(self.places) - 1
 
@@ -207,7 +208,9 @@ class Street:
             *(np.array(self._first, np.int32), slot, slot_root),
             np.array([root.slots for root in self.roots], np.int32).reshape(-1, 2).T.copy(),
             np.array([root.place for root in self.roots], np.int32),
-            *payoffs,
+            payoffs[0],
+            payoffs[1],
+            payoffs[2],
             batch,
             *self._lanes(slot, batch),
         )
@@ -282,9 +285,9 @@ def build_streets(first: int, rules: Rules, choose: Choose) -> list[Street]:
     streets = []
     for street in range(first, len(STREETS)):
         streets.append(Street(street, roots, choose, rules))
-        slots = streets[-1].next_slots.T.tolist()
         roots = [
-            root._replace(slots=tuple(pair)) for root, pair in zip(streets[-1].next_roots, slots, strict=True)
+            root._replace(slots=(int(oop), int(ip)))
+            for root, (oop, ip) in zip(streets[-1].next_roots, streets[-1].next_slots.T, strict=True)
         ]
     return streets
 

@@ -1,9 +1,9 @@
 """One decision for all hands at once: the strategy of a row of tables, reach below it, values and updates.
 
-A decision's rows in a table follow each other: row `action` begins at `first + action * size` and has a number
-for each hand. A strategy is in proportion to the positive entries of its rows, and uniform if there are none:
-regret matching for regrets, the average strategy for sums of strategies. Decisions with two and three
-actions, which most are, take a single pass over the hands.
+A decision's rows in a table follow each other: row `action` begins at `first + action * size` and has a
+number for each hand. A strategy is in proportion to the positive entries of its rows, and uniform if there
+are none: regret matching for regrets, the average strategy for sums of strategies. Decisions with two and
+three actions, which most are, take a single pass over the hands.
 """
 
 from __future__ import annotations
@@ -36,6 +36,24 @@ class Discounts(NamedTuple):
     average: Any  # of the sum of strategies
 
 
+class Learned(NamedTuple):
+    """The tables of a player, and where a decision's rows are."""
+
+    regret: Reals
+    average: Reals
+    first: int
+    size: int  # hands
+    own: Reals  # [hands] the player's own reach
+
+
+class Values(NamedTuple):
+    """The values of all places, and those that belong to a decision."""
+
+    value: Reals  # [places, hands]
+    after: Ints  # [actions] places after each action
+    here: Reals  # [hands] the row of the decision, which is computed
+
+
 def constants(actions: int, kind: type[np.floating[Any]]) -> Constants:
     """Constants for decisions with at most that many actions."""
     share = np.concatenate([[0.0], 1.0 / np.arange(1, max(actions, 3) + 1)]).astype(kind)
@@ -57,7 +75,7 @@ def _discount(old: Any, positive: Any, negative: Any, zero: Any) -> Any:
 def spread(
     table: Reals, first: int, size: int, before: Reals, reach: Reals, after: Ints, fixed: Constants
 ) -> None:
-    """Compute the reach after each action: into the rows `after` of `reach`, from that before the decision."""
+    """Compute the reach after each action, in the rows `after` of `reach`."""
     zero, tiny, share = fixed.zero, fixed.tiny, fixed.share[len(after)]
     if len(after) == 2:
         a, b = table[first : first + size], table[first + size : first + 2 * size]
@@ -146,44 +164,24 @@ def take_best(size: int, value: Reals, after: Ints, here: Reals) -> None:
 
 
 @vector_kernel
-def update(
-    regret: Reals,
-    average: Reals,
-    first: int,
-    size: int,
-    own: Reals,
-    value: Reals,
-    after: Ints,
-    here: Reals,
-    discounts: Discounts,
-    fixed: Constants,
-) -> None:
+def update(learned: Learned, values: Values, discounts: Discounts, fixed: Constants) -> None:
     """Compute the value of a decision under regret matching, and update its regrets and average strategy.
 
     The strategy's weight in the average is the player's own reach; the floor gives hands that never come here
     an average, too.
     """
-    if len(after) == 2:
-        _update_2(regret, average, first, size, own, value, after, here, discounts, fixed)
-    elif len(after) == 3:
-        _update_3(regret, average, first, size, own, value, after, here, discounts, fixed)
+    if len(values.after) == 2:
+        _update_2(learned, values, discounts, fixed)
+    elif len(values.after) == 3:
+        _update_3(learned, values, discounts, fixed)
     else:
-        _update_any(regret, average, first, size, own, value, after, here, discounts, fixed)
+        _update_any(learned, values, discounts, fixed)
 
 
 @vector_kernel
-def _update_2(
-    regret: Reals,
-    average: Reals,
-    first: int,
-    size: int,
-    own: Reals,
-    value: Reals,
-    after: Ints,
-    here: Reals,
-    discounts: Discounts,
-    fixed: Constants,
-) -> None:
+def _update_2(learned: Learned, values: Values, discounts: Discounts, fixed: Constants) -> None:
+    regret, average, first, size, own = learned
+    value, after, here = values
     a, b = regret[first : first + size], regret[first + size : first + 2 * size]
     sum_a, sum_b = average[first : first + size], average[first + size : first + 2 * size]
     value_a, value_b = value[after[0]], value[after[1]]
@@ -206,18 +204,9 @@ def _update_2(
 
 
 @vector_kernel
-def _update_3(
-    regret: Reals,
-    average: Reals,
-    first: int,
-    size: int,
-    own: Reals,
-    value: Reals,
-    after: Ints,
-    here: Reals,
-    discounts: Discounts,
-    fixed: Constants,
-) -> None:
+def _update_3(learned: Learned, values: Values, discounts: Discounts, fixed: Constants) -> None:
+    regret, average, first, size, own = learned
+    value, after, here = values
     a, b = regret[first : first + size], regret[first + size : first + 2 * size]
     c = regret[first + 2 * size : first + 3 * size]
     sum_a, sum_b = average[first : first + size], average[first + size : first + 2 * size]
@@ -245,18 +234,9 @@ def _update_3(
 
 
 @vector_kernel
-def _update_any(
-    regret: Reals,
-    average: Reals,
-    first: int,
-    size: int,
-    own: Reals,
-    value: Reals,
-    after: Ints,
-    here: Reals,
-    discounts: Discounts,
-    fixed: Constants,
-) -> None:
+def _update_any(learned: Learned, values: Values, discounts: Discounts, fixed: Constants) -> None:
+    regret, average, first, size, own = learned
+    value, after, here = values
     expect(regret, first, size, value, after, here, fixed)
     share = fixed.share[len(after)]
     for hand in range(size):

@@ -130,7 +130,7 @@ class Passes:
             self.work[0][0].value[:] += sums
 
     def update_river(self, schedule: Reals, gadget: Gadget) -> None:
-        """Iterations of a spot on the river, in one call: `schedule` has the discounts of each [iterations, 3]."""
+        """Iterate on the river, in one call; `schedule` [iterations, 3] has the discounts."""
         _update_river(self.levels[0], self.root, schedule, gadget, self.sums, self.work[0][0])
 
 
@@ -143,9 +143,9 @@ def traverse_all(
     sums: Reals,
     work: Sequence[Workspace],
 ) -> None:
-    """Traverse boards of a street with all that follows; add their values to `sums` of the previous street."""
+    """Traverse boards of a street with all that follows; add their values to `sums`."""
     if len(levels) == 1:
-        which = Which(*map(int, boards), 0, len(levels[0].betting.batch) - 1)
+        which = Which(int(boards[0]), int(boards[1]), 0, len(levels[0].betting.batch) - 1)
         rivers(levels[0], player, which, call, before, sums, work[0])
     else:
         for board in range(*boards):

@@ -1,8 +1,8 @@
 """Lines as text: "x b120 c 2s x", the actions and cards since the beginning of a spot.
 
 Actions are f (fold), x (check), c (call), b120 (bet 120), r300 (raise to 300) and a (all-in); between streets
-stands the card that is dealt. Blanks, commas, dashes and slashes may separate them. A line without cards ("x x
-/ b120") is a line on any turn or river.
+stands the card that is dealt. Blanks, commas, dashes and slashes may separate them. A line without cards
+("x x / b120") is a line on any turn or river.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def parse_line(text: str) -> Line:
     for token in tokens:
         if not TOKEN.fullmatch(token):
             raise FeltError(
-                f"'{token[:20]}' is neither an action (f, x, c, b120, r300, a) nor a card (2s) in the line '{text[:60]}'."
+                f"'{token[:20]}' is neither an action (f, x, c, b120, r300, a) nor a card (2s) in the line "
+                f"'{text[:60]}'."
             )
         found.append(
             card_text(parse_cards(token)[0]) if len(token) == 2 and token[1] in "cdhsCDHS" else token

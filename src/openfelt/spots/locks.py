@@ -24,7 +24,8 @@ class Lock:
     Parameters
     ----------
     line : str
-        The actions before it, street by street, without cards: "x b120 / x". It is locked on every turn and river.
+        The actions before it, street by street, without cards: "x b120 / x". It is locked on every turn and
+        river.
     strategy : mapping or array
         Probabilities by action code, the same for all hands (``{"f": 0.5, "c": 0.5}``), or an array of shape
         (actions, 1326).
@@ -56,7 +57,8 @@ def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
         unknown = set(lock.strategy) - set(codes)
         if unknown:
             raise FeltError(
-                f"There is no action '{sorted(unknown)[0]}' after '{lock.line}'; the actions are {', '.join(codes)}."
+                f"There is no action '{sorted(unknown)[0]}' after '{lock.line}'; the actions are "
+                f"{', '.join(codes)}."
             )
         rows = np.array([[float(lock.strategy.get(code, 0.0))] for code in codes])
         strategy = np.repeat(rows, PAIRS, axis=1)
@@ -64,14 +66,15 @@ def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
         strategy = np.asarray(lock.strategy, np.float64)
     if strategy.shape != (len(codes), PAIRS):
         raise FeltError(
-            f"The strategy after '{lock.line}' has the shape {strategy.shape} instead of ({len(codes)}, {PAIRS})."
+            f"The strategy after '{lock.line}' has the shape {strategy.shape} instead of "
+            f"({len(codes)}, {PAIRS})."
         )
     total = strategy.sum(axis=0)
     if not np.isfinite(strategy).all() or (strategy < 0).any() or not np.allclose(total, 1.0, atol=1e-3):
         raise FeltError(
             f"The probabilities after '{lock.line}' are not between 0 and 1 with a sum of 1 for every hand."
         )
-    return strategy / total
+    return np.asarray(strategy / total)
 
 
 def _write(engine: Engine, street: int, place: int, player: int, strategy: Probabilities) -> None:

@@ -80,13 +80,8 @@ class Node:
         if self.player is None:
             return np.zeros(0)
         weight = self.mass[self.player] * np.nan_to_num(self.strategy)
-        total = weight.sum(axis=1)
-        return np.divide(
-            (weight * np.nan_to_num(self.action_ev)).sum(axis=1),
-            total,
-            out=np.full(len(total), np.nan),
-            where=total > NEVER,
-        )
+        total, values = weight.sum(axis=1), (weight * np.nan_to_num(self.action_ev)).sum(axis=1)
+        return np.where(total > NEVER, values / np.maximum(total, NEVER), np.nan)
 
     @property
     def values(self) -> tuple[float, float]:
@@ -105,7 +100,7 @@ class Node:
         return np.divide(self.ev, share, out=np.full_like(share, np.nan), where=share > 0)
 
     def hands(self, player: int | None = None) -> Iterator[dict[str, Any]]:
-        """One dictionary for each hand of a player's range (that of the player to act), for tables and files."""
+        """Yield a dictionary for each hand of a player's range; by default that of the player to act."""
         who = self.player if player is None else player
         who = 0 if who is None else who
         realisation = self.realisation

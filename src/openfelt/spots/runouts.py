@@ -75,7 +75,7 @@ def build_runouts(board: Sequence[int], ranges: Floats, *, merge: bool = True) -
 
 def _free(board: Sequence[int]) -> NDArray[np.bool_]:
     """[1326] whether a pair shares no card with the board."""
-    return ~np.isin(PAIR_CARDS, list(board)).any(axis=1)
+    return np.asarray(~np.isin(PAIR_CARDS, list(board)).any(axis=1))
 
 
 class _Board(NamedTuple):
@@ -172,11 +172,11 @@ def _places(pairs: NDArray[np.integer], among: NDArray[np.int64]) -> Shorts:
     """The place of each pair in another list; the length of the list for those that are not in it."""
     place = np.full(PAIRS, len(among), np.int16)
     place[among] = np.arange(len(among), dtype=np.int16)
-    return place[pairs]
+    return np.asarray(place[pairs])
 
 
 def _image_starts(sizes: list[tuple[int, int]], counts: list[int]) -> Longs:
-    """[2, images] from the sizes of lists that are stored board by board, player by player, image by image."""
+    """[2, images] from the sizes of lists that are stored by board, then by player, then by image."""
     starts = np.zeros((2, sum(counts)), np.int64)
     at, first, entry = 0, 0, 0
     for count in counts:

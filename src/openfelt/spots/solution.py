@@ -18,7 +18,7 @@ from openfelt.spots.decisions import Discounts, Reals
 from openfelt.spots.engine import NO_DISCOUNTS, Engine, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
 from openfelt.spots.locks import Lock
-from openfelt.spots.node import Node, compatible_weight, empty_rows
+from openfelt.spots.node import NEVER, Node, compatible_weight, empty_rows
 from openfelt.spots.runouts import Runouts
 from openfelt.spots.solver import Progress, SpotSolver
 from openfelt.spots.spot import PLAYERS, Spot
@@ -26,8 +26,8 @@ from openfelt.spots.traversal import (
     EXPECTED,
     Pass,
     Reach,
-    Workspace,
     Which,
+    Workspace,
     begin,
     new_workspace,
     rivers,
@@ -94,7 +94,8 @@ class Solution:
         oop, ip = self.values
         return (
             f"OOP gets {oop:.3f} and IP {ip:.3f} of the pot of {self.spot.pot} chips; exploitability "
-            f"{self.exploitability:.3f}% of the pot after {self.iterations} iterations ({self.seconds:.1f} s)."
+            f"{self.exploitability:.3f}% of the pot after {self.iterations} iterations "
+            f"({self.seconds:.1f} s)."
         )
 
     @cached_property
@@ -132,7 +133,7 @@ def solve(
 def find_boards(
     runouts: Sequence[Runouts], cards: Sequence[int], board: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """For each street the board that stands for the cards, and the permutation of suits that leads to them."""
+    """For each street the board that stands for the cards, and the permutation that leads to them."""
     found = [(0, IDENTITY)]
     for street, card in enumerate(cards, start=1):
         before, suits = found[-1]
@@ -282,7 +283,7 @@ def _pairs(runouts: Runouts, player: int, board: int, suits: int) -> Any:
 
 
 def _per_hand(values: Reals, met: Floats) -> Floats:
-    return np.divide(values, met, out=np.full(len(met), np.nan), where=met > 1e-12)
+    return np.asarray(np.where(met > NEVER, values / np.maximum(met, NEVER), np.nan))
 
 
 def _dealt(line: str) -> list[int]:

@@ -1,8 +1,8 @@
 """Discounted CFR on a spot, to a target exploitability.
 
-Brown & Sandholm 2019, "Solving imperfect-information games via discounted regret minimization", with alternating
-updates, alpha = 3/2 and beta = 0. Departures: gamma = 3 instead of 2, and the average starts anew at powers of
-four, so that early strategies do not stay in it (both as in postflop-solver).
+Brown & Sandholm 2019, "Solving imperfect-information games via discounted regret minimization", with
+alternating updates, alpha = 3/2 and beta = 0. Departures: gamma = 3 instead of 2, and the average starts anew
+at powers of four, so that early strategies do not stay in it (both as in postflop-solver).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class SpotSolver:
                 return measured
 
     def best_responses(self) -> tuple[float, float]:
-        """What a best response of each player gets of the pot, against the other's average strategy, in chips."""
+        """What a best response of each player gets of the pot, in chips."""
         return self._values(BEST_RESPONSE)
 
     def values(self) -> tuple[float, float]:

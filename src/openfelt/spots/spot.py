@@ -91,7 +91,8 @@ class Spot:
                 )
         if not 0 <= self.rake < 1 or not self.rake_cap >= 0:
             raise FeltError(
-                f"The rake is a share of the pot from 0 to 1 with a cap of at least 0 chips, not {self.rake} and {self.rake_cap}."
+                f"The rake is a share of the pot from 0 to 1 with a cap of at least 0 chips, not {self.rake} "
+                f"and {self.rake_cap}."
             )
         self._check_ranges()
         for street in range(self.street, len(STREETS)):  # the sizes, before any work

@@ -115,7 +115,7 @@ def _store(
 
 @vector_kernel
 def _show_down(runouts: Runouts, player: int, board: int, count: int, lanes: LaneArrays) -> None:
-    """win * weaker + tie * equal + lose * stronger, for the reach of hands that share no card with ours.
+    """Compute win * weaker + tie * equal + lose * stronger: sums of reach of hands without our cards.
 
     Written as (win - tie) * weaker + (tie - lose) * (weaker + equal) + lose * all.
     """

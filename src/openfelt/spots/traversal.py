@@ -25,7 +25,9 @@ from openfelt.spots.betting import FOLD, ON, BettingArrays
 from openfelt.spots.decisions import (
     Constants,
     Discounts,
+    Learned,
     Reals,
+    Values,
     add_up,
     constants,
     expect,
@@ -153,10 +155,8 @@ def _collect_values(
         locked = tables.locked[board, betting.decision[place]]
         if call.mode == UPDATE and not locked:
             own = work.own[own_slot[place] - own_slot[places[0]]]
-            update(
-                *(tables.regret, tables.average, row, size),
-                *(own, value, after, here, call.discounts, work.fixed),
-            )
+            learned = Learned(tables.regret, tables.average, row, size, own)
+            update(learned, Values(value, after, here), call.discounts, work.fixed)
         elif call.mode == BEST_RESPONSE and not locked:
             take_best(size, value, after, here)
         else:
@@ -212,7 +212,7 @@ def _leave(
 def _begin(
     level: Level, player: int, board: int, roots: tuple[int, int], mode: int, before: Reach, work: Workspace
 ) -> None:
-    """Compute the reach of the opponent, and for an update the player's own, at all places of street roots."""
+    """Compute the reach of the opponent, and for an update the player's own, everywhere below roots."""
     betting, tables = level.betting, level.tables
     places = betting.root[roots[0]], betting.root[roots[1]]
     opponent = 1 - player

@@ -1,0 +1,96 @@
+"""Saved solutions of spots: folders of arrays with a manifest, like policies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import FeltError, FileError
+from openfelt.core.files import MALFORMED, load_folder, save_folder
+from openfelt.games.bet_sizes import Thresholds
+from openfelt.spots.betting import FOLD
+from openfelt.spots.solution import Solution
+from openfelt.spots.solver import SpotSolver
+from openfelt.spots.spot import Spot
+from openfelt.spots.traversal import Level
+
+KIND = "spot"
+SCALE = 65535  # probabilities are saved as 16-bit whole numbers
+
+
+def save_solution(solution: Solution, folder: str | Path) -> None:
+    """Save a solution as a folder of arrays with a manifest.
+
+    Strategies are rounded to 16 bits. A solution in the folder is replaced.
+
+    Parameters
+    ----------
+    solution : Solution
+        What to save.
+    folder : str or Path
+        Created if it does not exist.
+    """
+    arrays: dict[str, NDArray[Any]] = {"ranges": solution.spot.ranges}
+    for street, level in zip(solution.spot.streets, solution.engine.levels, strict=True):
+        arrays[f"{street.name}-average"] = _rounded(level)
+        arrays[f"{street.name}-locked"] = level.tables.locked
+    save_folder(Path(folder), KIND, arrays, solution.as_dict())
+
+
+def load_solution(folder: str | Path) -> Solution:
+    """Load what `save_solution` or ``felt spot --save`` wrote.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A saved solution.
+
+    Returns
+    -------
+    Solution
+    """
+    if not Path(folder).exists():
+        raise FileError(f"There is no solution of a spot at {folder}.")
+    arrays, facts = load_folder(Path(folder), KIND)
+    try:
+        given = dict(facts["spot"])
+        ranges = np.asarray(arrays["ranges"], np.float64)
+        given |= {"oop": ranges[0], "ip": ranges[1], "thresholds": Thresholds(*given["thresholds"])}
+        given["rake_cap"] = float("inf") if given["rake_cap"] is None else float(given["rake_cap"])
+        spot = Spot(**given)
+        solver = SpotSolver(spot)
+        for street, level in zip(spot.streets, solver.engine.levels, strict=True):
+            _fill(level.tables.average, arrays[f"{street.name}-average"] / np.float32(SCALE))
+            _fill(level.tables.locked, arrays[f"{street.name}-locked"])
+        oop, ip = map(float, facts["values"])
+        numbers = float(facts["exploitability"]), int(facts["iterations"]), float(facts["seconds"])
+        return Solution(spot, solver.engine, (oop, ip), *numbers)
+    except MALFORMED as error:
+        raise FileError(f"{folder} is not a complete solution of a spot ({error}).") from None
+    except FeltError as error:
+        raise FileError(f"{folder} is damaged: {error}") from None
+
+
+def _rounded(level: Level) -> NDArray[np.uint16]:
+    """The average strategies of a street, in 65535ths."""
+    average, runouts, betting = level.tables.average, level.runouts, level.betting
+    rounded = np.zeros(len(average), np.uint16)
+    for board in range(len(runouts.card)):
+        for place in np.flatnonzero(betting.kind < FOLD):
+            player, actions = int(betting.kind[place]), int(betting.actions[place])
+            size = int(runouts.size[player, board])
+            first = int(level.tables.first[player, board]) + int(betting.entry[place]) * size
+            rows = average[first : first + actions * size].reshape(actions, size)
+            total = rows.sum(axis=0)
+            shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+            rounded[first : first + actions * size] = np.round(shares * SCALE).astype(np.uint16).ravel()
+    return rounded
+
+
+def _fill(table: NDArray[Any], values: NDArray[Any]) -> None:
+    if table.shape != values.shape or not np.isfinite(values).all():
+        raise FileError("the tables do not fit the betting tree.")
+    table[...] = values
