@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from openfelt.cards.hand_classes import CELL_CLASS, CELL_PAIRS
+from openfelt.cards.hand_classes import CELL_CLASS, PAIR_CELL
 from openfelt.core.jit import Floats
 from openfelt.spots.node import NEVER, Node
 
@@ -59,7 +59,7 @@ def runout_text(nodes: Sequence[Node]) -> str:
 
 def _class_row(node: Node, cell: int) -> str:
     assert node.player is not None
-    pairs = np.asarray(CELL_PAIRS[cell])
+    pairs = np.flatnonzero(PAIR_CELL == cell)
     weights = node.ranges[node.player, pairs]
     if weights.sum() <= NEVER:
         return ""
