@@ -100,6 +100,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     budget.add_argument(
         "--threads", type=count, default=1, help="CPU threads (default: 1); the result is the same"
     )
+    budget.add_argument(
+        "--compress", action="store_true", help="16-bit tables: half the memory, somewhat slower"
+    )
     shown = parser.add_argument_group("the result")
     shown.add_argument("--line", default="", help="show the decision after this line (default: the first)")
     shown.add_argument(
@@ -164,7 +167,7 @@ def _budget(arguments: argparse.Namespace) -> dict[str, Any]:
     from openfelt.spots.locks import Lock
 
     locks = [Lock(line, _probabilities(text)) for line, text in arguments.lock]
-    names = ("until", "iterations", "seconds", "threads")
+    names = ("until", "iterations", "seconds", "threads", "compress")
     return {"locks": locks, **{name: getattr(arguments, name) for name in names}}
 
 
@@ -184,7 +187,7 @@ def _solve(arguments: argparse.Namespace, spot: Spot) -> Solution:
 
     budget = _budget(arguments)
     with busy("Building the betting tree..."):
-        needed = memory_needed(spot)
+        needed = memory_needed(spot, compress=arguments.compress)
     if not arguments.json:
         print(f"Memory: {needed / 1e6:,.0f} MB", file=sys.stderr)
     with SpotBar(arguments.until, arguments.iterations, arguments.seconds, shown=not arguments.json) as bar:

@@ -252,3 +252,23 @@ def _update_any(learned: Learned, values: Values, discounts: Discounts, fixed: C
             regret[at] = _discount(old, discounts.positive, discounts.negative, fixed.zero) + (
                 value[after[action], hand] - here[hand]
             )
+
+
+@vector_kernel
+def unpack(packed: NDArray[Any], scale: Any, into: Reals) -> None:
+    """Numbers from their 16-bit form."""
+    for at in range(len(packed)):
+        into[at] = np.float32(packed[at]) * scale
+
+
+@vector_kernel
+def pack(numbers: Reals, into: NDArray[Any], most: int) -> Any:
+    """Write numbers in 16 bits; returns their scale."""
+    top = np.float32(0)
+    for at in range(len(numbers)):
+        top = max(top, abs(numbers[at]))
+    scale = top / np.float32(most)
+    inverse = np.float32(1) / scale if scale > np.float32(0) else np.float32(0)
+    for at in range(len(numbers)):
+        into[at] = np.int32(np.floor(numbers[at] * inverse + np.float32(0.5)))
+    return scale

@@ -34,6 +34,30 @@ PARTS = 8
 NO_DISCOUNTS = (1.0, 1.0, 1.0)
 
 
+def strategy_rows(level: Level, board: int, place: int) -> Reals:
+    """[actions, hands] the sums of strategies of a decision on a board."""
+    betting, tables = level.betting, level.tables
+    player, actions = int(betting.kind[place]), int(betting.actions[place])
+    size = int(level.runouts.size[player, board])
+    first = int(tables.first[player, board]) + int(betting.entry[place]) * size
+    table = tables.average_16 if len(tables.average_16) else tables.average
+    return table[first : first + actions * size].reshape(actions, size).astype(np.float32)
+
+
+def write_strategy(level: Level, board: int, place: int, strategy: Reals) -> None:
+    """Make a strategy [actions, hands] both the current and the average one of a decision on a board."""
+    betting, tables = level.betting, level.tables
+    player = int(betting.kind[place])
+    first = int(tables.first[player, board]) + int(betting.entry[place]) * strategy.shape[1]
+    rows = slice(first, first + strategy.size)
+    if len(tables.average_16):
+        tables.scale[:, board, betting.decision[place]] = 1 / 32767, 1 / 65535
+        tables.regret_16[rows] = np.round(strategy.ravel() * 32767)
+        tables.average_16[rows] = np.round(strategy.ravel() * 65535)
+    else:
+        tables.regret[rows] = tables.average[rows] = strategy.ravel()
+
+
 class Gadget(NamedTuple):
     """A choice before the root, for safe re-solving: each of a player's hands may take a given value instead.
 
@@ -51,6 +75,8 @@ class Engine:
 
     Parameters
     ----------
+    compress
+        Whether tables have 16 bits.
     streets, runouts
         The betting trees and boards of each street.
     weights
@@ -58,11 +84,16 @@ class Engine:
     """
 
     def __init__(
-        self, streets: Sequence[Street], runouts: Sequence[Runouts], weights: Sequence[Floats]
+        self,
+        streets: Sequence[Street],
+        runouts: Sequence[Runouts],
+        weights: Sequence[Floats],
+        *,
+        compress: bool = False,
     ) -> None:
         self.streets, self.runouts, self.weights = list(streets), list(runouts), list(weights)
         self.levels = tuple(
-            Level(street.arrays, boards, new_tables(street, boards))
+            Level(street.arrays, boards, new_tables(street, boards, compress=compress))
             for street, boards in zip(streets, runouts, strict=True)
         )
         self._passes: dict[tuple[type[Any], int], Passes] = {}
@@ -221,9 +252,17 @@ def table_rows(street: Street, runouts: Runouts) -> np.ndarray[Any, np.dtype[np.
     return np.asarray(np.array(street.entries, np.int64)[:, None] * runouts.size)
 
 
-def new_tables(street: Street, runouts: Runouts) -> Tables:
+def new_tables(street: Street, runouts: Runouts, *, compress: bool = False) -> Tables:
     """Empty tables for a street."""
     rows = table_rows(street, runouts).T.ravel()
-    first = (np.cumsum(rows) - rows).reshape(-1, 2).T.copy()
-    regret, average = np.zeros(rows.sum(), np.float32), np.zeros(rows.sum(), np.float32)
-    return Tables(first, regret, average, np.zeros((len(runouts.card), max(street.decisions, 1)), np.uint8))
+    wide, narrow = (0, int(rows.sum())) if compress else (int(rows.sum()), 0)
+    decisions = len(runouts.card), max(street.decisions, 1)
+    return Tables(
+        (np.cumsum(rows) - rows).reshape(-1, 2).T.copy(),
+        np.zeros(wide, np.float32),
+        np.zeros(wide, np.float32),
+        np.zeros(narrow, np.int16),
+        np.zeros(narrow, np.uint16),
+        np.zeros((2, *decisions), np.float32),
+        np.zeros(decisions, np.uint8),
+    )

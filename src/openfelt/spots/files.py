@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.games.bet_sizes import Thresholds
-from openfelt.spots.betting import FOLD
+from openfelt.spots.engine import strategy_rows
 from openfelt.spots.solution import Solution
 from openfelt.spots.solver import SpotSolver
 from openfelt.spots.spot import Spot
@@ -76,18 +76,16 @@ def load_solution(folder: str | Path) -> Solution:
 
 def _rounded(level: Level) -> NDArray[np.uint16]:
     """The average strategies of a street, in 65535ths."""
-    average, runouts, betting = level.tables.average, level.runouts, level.betting
-    rounded = np.zeros(len(average), np.uint16)
+    betting, runouts = level.betting, level.runouts
+    parts = []
     for board in range(len(runouts.card)):
-        for place in np.flatnonzero(betting.kind < FOLD):
-            player, actions = int(betting.kind[place]), int(betting.actions[place])
-            size = int(runouts.size[player, board])
-            first = int(level.tables.first[player, board]) + int(betting.entry[place]) * size
-            rows = average[first : first + actions * size].reshape(actions, size)
-            total = rows.sum(axis=0)
-            shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
-            rounded[first : first + actions * size] = np.round(shares * SCALE).astype(np.uint16).ravel()
-    return rounded
+        for player in (0, 1):  # in the order of the tables
+            for place in np.flatnonzero(betting.kind == player):
+                rows = strategy_rows(level, board, int(place))
+                total = rows.sum(axis=0)
+                shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+                parts.append(np.round(shares * SCALE).astype(np.uint16).ravel())
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint16)
 
 
 def _fill(table: NDArray[Any], values: NDArray[Any]) -> None:

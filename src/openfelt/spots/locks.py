@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import PAIRS
 from openfelt.core.errors import FeltError
-from openfelt.spots.engine import Engine
+from openfelt.spots.engine import Engine, write_strategy
 from openfelt.spots.lines import find_place, parse_line
 from openfelt.spots.spot import Spot
 
@@ -79,12 +79,8 @@ def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
 
 def _write(engine: Engine, street: int, place: int, player: int, strategy: Probabilities) -> None:
     level = engine.levels[street]
-    entry, runouts = int(level.betting.entry[place]), level.runouts
+    runouts = level.runouts
     for board in range(len(runouts.card)):
         size, hands = int(runouts.size[player, board]), int(runouts.hands[player, board])
-        pairs = runouts.pair[hands : hands + size]
-        first = int(level.tables.first[player, board]) + entry * size
-        rows = strategy[:, pairs].ravel()
-        for table in (level.tables.regret, level.tables.average):
-            table[first : first + len(rows)] = rows
+        write_strategy(level, board, place, strategy[:, runouts.pair[hands : hands + size]])
         level.tables.locked[board, level.betting.decision[place]] = 1

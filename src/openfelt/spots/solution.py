@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.spots.betting import Rules, build_streets
 from openfelt.spots.decisions import Discounts, Reals
-from openfelt.spots.engine import NO_DISCOUNTS, Engine, traverse
+from openfelt.spots.engine import NO_DISCOUNTS, Engine, strategy_rows, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
-from openfelt.spots.locks import Lock
 from openfelt.spots.node import NEVER, Node, compatible_weight, empty_rows
 from openfelt.spots.runouts import Runouts
 from openfelt.spots.solver import Progress, SpotSolver
@@ -34,6 +33,13 @@ from openfelt.spots.traversal import (
 )
 
 PASS = Pass(EXPECTED, Discounts(*map(np.float32, NO_DISCOUNTS)))
+
+
+class Budget(NamedTuple):
+    """When to stop before the target is reached."""
+
+    iterations: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -113,18 +119,10 @@ class Solution:
         return find_boards(self.spot.runouts, cards, self.spot.cards)
 
 
-def solve(
-    spot: Spot,
-    until: float,
-    *,
-    locks: tuple[Lock, ...],
-    threads: int,
-    progress: Progress | None,
-    **budget: Any,
-) -> Solution:
+def solve(spot: Spot, until: float, *, progress: Progress | None, budget: Budget, **options: Any) -> Solution:
     """Solve a spot (see `Spot.solve`)."""
-    solver = SpotSolver(spot, locks=locks, threads=threads)
-    measured = solver.run(until=until, progress=progress, **budget)
+    solver = SpotSolver(spot, **options)
+    measured = solver.run(budget.iterations, until=until, seconds=budget.seconds, progress=progress)
     return Solution(
         spot, solver.engine, solver.values(), measured.exploitability, measured.iterations, measured.seconds
     )
@@ -241,10 +239,9 @@ class _Walker:
 
     def _strategy(self, street: int, board: int, place: int, pairs: list[Any]) -> Floats:
         level = self.engine.levels[street]
-        player, actions = int(level.betting.kind[place]), int(level.betting.actions[place])
-        size = int(level.runouts.size[player, board])
-        first = int(level.tables.first[player, board]) + int(level.betting.entry[place]) * size
-        rows = level.tables.average[first : first + actions * size].reshape(actions, size).astype(np.float64)
+        player = int(level.betting.kind[place])
+        rows = strategy_rows(level, board, place).astype(np.float64)
+        actions = len(rows)
         total = rows.sum(axis=0)
         strategy = empty_rows(actions)
         strategy[:, pairs[player]] = np.where(

@@ -53,6 +53,8 @@ class SpotSolver:
         A player whose hands may take given counterfactual values instead of playing: safe re-solving.
     threads : int
         Threads; the result does not depend on their number.
+    compress : bool
+        Whether tables have 16 bits.
     """
 
     def __init__(
@@ -62,16 +64,17 @@ class SpotSolver:
         locks: tuple[Lock, ...] = (),
         gadget: tuple[int, Floats] | None = None,
         threads: int = 1,
+        compress: bool = False,
     ) -> None:
         self.spot, self.locks, self.threads = spot, locks, threads
-        needed = memory_needed(spot)
+        needed = memory_needed(spot, compress=compress)
         if needed > MOST_MEMORY * machine_memory():
             raise FeltError(
                 f"The spot needs {needed / 1e9:,.1f} GB of memory and this machine has "
                 f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges."
             )
         weights = [spot.ranges[player][_first_hands(spot.runouts[0], player)] for player in (0, 1)]
-        self.engine = Engine(spot.streets, spot.runouts, weights)
+        self.engine = Engine(spot.streets, spot.runouts, weights, compress=compress)
         apply_locks(spot, self.engine, locks)
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
         self.iterations, self.seconds = 0, 0.0
@@ -153,10 +156,11 @@ def discounts(iteration: int) -> tuple[float, float, float]:
     return power / (power + 1), NEGATIVE, (age / (age + 1)) ** GAMMA
 
 
-def memory_needed(spot: Spot) -> float:
+def memory_needed(spot: Spot, *, compress: bool = False) -> float:
     """Bytes that solving a spot takes."""
+    each = TABLE_BYTES / 2 if compress else TABLE_BYTES
     return OVERHEAD * sum(
-        TABLE_BYTES * float(table_rows(street, runouts).sum())
+        each * float(table_rows(street, runouts).sum())
         for street, runouts in zip(spot.streets, spot.runouts, strict=True)
     )
 

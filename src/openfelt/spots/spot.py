@@ -134,6 +134,7 @@ class Spot:
         seconds: float = float("inf"),
         locks: Sequence[Lock] = (),
         threads: int = 1,
+        compress: bool = False,
         progress: Progress | None = None,
     ) -> Solution:
         """Solve the spot by discounted CFR.
@@ -148,13 +149,16 @@ class Spot:
             Decisions whose strategy is given; the rest is solved around them.
         threads : int
             The result does not depend on it.
+        compress : bool
+            Tables of 16 bits: half the memory, somewhat slower.
         progress : callable, optional
             Called every ten iterations with iterations, exploitability and seconds; True stops.
         """
-        from openfelt.spots.solution import solve
+        from openfelt.spots.solution import Budget, solve
 
-        budget = {"iterations": iterations, "seconds": seconds}
-        return solve(self, until, locks=tuple(locks), threads=threads, progress=progress, **budget)
+        budget = Budget(iterations, seconds)
+        options = {"locks": tuple(locks), "threads": threads, "compress": compress}
+        return solve(self, until, progress=progress, budget=budget, **options)
 
     def as_dict(self) -> dict[str, object]:
         """The spot as JSON values; `Spot(**...)` makes it again."""

@@ -59,7 +59,7 @@ def runout_text(nodes: Sequence[Node]) -> str:
 
 def _class_row(node: Node, cell: int) -> str:
     assert node.player is not None
-    pairs = np.flatnonzero(PAIR_CELL == cell)
+    pairs = np.flatnonzero(cell == PAIR_CELL)
     weights = node.ranges[node.player, pairs]
     if weights.sum() <= NEVER:
         return ""
@@ -73,7 +73,7 @@ def _class_row(node: Node, cell: int) -> str:
 
 
 def _code_order(code: str) -> tuple[int, int]:
-    return "fxcbra".index(code[0]), int(code[1:] or 0)
+    return ("fxcbra").index(code[0]), int(code[1:] or 0)
 
 
 def _percent(share: float) -> str:

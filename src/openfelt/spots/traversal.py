@@ -10,6 +10,8 @@ decisions depends on the pass:
 - EXPECTED: the value of the player's average strategy against the opponent's.
 
 Regrets and averages are stored action by action: row `entry + action` of a board has a number for each hand.
+In 16 bits they are scaled by the highest number of their decision on a board, and all strategies have the
+same weight in the average, since those of hands that come rarely would be rounded to nothing.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ from openfelt.spots.decisions import (
     add_up,
     constants,
     expect,
+    pack,
     spread,
     take_best,
+    unpack,
     update,
 )
 from openfelt.spots.runouts import Runouts
@@ -45,8 +49,11 @@ class Tables(NamedTuple):
     """What is learned on one street, for both players."""
 
     first: Longs  # [2, boards] where the rows of a board begin
-    regret: Reals
-    average: Reals  # sums of weighted strategies
+    regret: Reals  # empty if they are stored in 16 bits
+    average: Reals  # sums of weighted strategies; likewise
+    regret_16: NDArray[np.int16]  # regrets divided by their decision's scale
+    average_16: NDArray[np.uint16]
+    scale: Reals  # [2, boards, decisions] of regrets and averages
     locked: NDArray[np.uint8]  # [boards, decisions] whether the strategy is given; it is then in both tables
 
 
@@ -88,6 +95,9 @@ class Workspace(NamedTuple):
     own: Reals  # [own slots, hands] the player's own reach
     value: Reals  # [places, hands]
     after: Ints  # [actions] rows of the places or slots after a decision
+    regret: Reals  # [actions * hands] a decision's regrets, if the tables have 16 bits
+    average: Reals  # [actions * hands]
+    ones: Reals  # [hands]
     of_card: Reals  # [52]
     fixed: Constants
     lanes: LaneArrays
@@ -105,6 +115,9 @@ def new_workspace(level: Level, kind: type[np.floating[Any]], *, last: bool) -> 
         np.zeros((slots, hands), kind),
         np.zeros((places, hands), kind),
         np.zeros(most, np.int32),
+        np.zeros(most * hands, np.float32),
+        np.zeros(most * hands, np.float32),
+        np.ones(hands, kind),
         np.zeros(CARDS, kind),
         constants(most, kind),
         new_lanes(hands if last else 1, kind),
@@ -117,7 +130,7 @@ def _spread_all(
     watcher: int,
     board: int,
     places: tuple[int, int],
-    table: Reals,
+    mode: int,
     reach: Reals,
     work: Workspace,
 ) -> None:
@@ -131,7 +144,23 @@ def _spread_all(
             for action in range(len(after)):
                 after[action] = slot[betting.child[betting.first_child[place] + action]] - slot[places[0]]
             row = first + np.int64(betting.entry[place]) * size
-            spread(table, row, size, reach[slot[place] - slot[places[0]]], reach, after, work.fixed)
+            table, start = _rows(level, board, place, row, len(after) * size, mode != UPDATE, work)
+            spread(table, start, size, reach[slot[place] - slot[places[0]]], reach, after, work.fixed)
+
+
+@vector_kernel
+def _rows(
+    level: Level, board: int, place: int, first: int, count: int, averages: bool, work: Workspace
+) -> tuple[Reals, int]:
+    """A decision's regrets or averages, and where they begin; unpacked if the tables have 16 bits."""
+    tables, decision = level.tables, level.betting.decision[place]
+    if len(tables.regret_16) == 0:
+        return tables.average if averages else tables.regret, first
+    if averages:
+        unpack(tables.average_16[first : first + count], tables.scale[1, board, decision], work.average)
+        return work.average, 0
+    unpack(tables.regret_16[first : first + count], tables.scale[0, board, decision], work.regret)
+    return work.regret, 0
 
 
 @vector_kernel
@@ -153,14 +182,23 @@ def _collect_values(
             continue
         row = first + np.int64(betting.entry[place]) * size
         locked = tables.locked[board, betting.decision[place]]
+        count = len(after) * size
         if call.mode == UPDATE and not locked:
             own = work.own[own_slot[place] - own_slot[places[0]]]
-            learned = Learned(tables.regret, tables.average, row, size, own)
+            regret, start = _rows(level, board, place, row, count, False, work)
+            average, start = _rows(level, board, place, row, count, True, work)
+            packed = len(tables.regret_16) > 0
+            learned = Learned(regret, average, start, size, work.ones if packed else own)
             update(learned, Values(value, after, here), call.discounts, work.fixed)
+            if packed:
+                scale, decision = tables.scale, betting.decision[place]
+                scale[0, board, decision] = pack(regret[:count], tables.regret_16[row : row + count], 32767)
+                scale[1, board, decision] = pack(average[:count], tables.average_16[row : row + count], 65535)
         elif call.mode == BEST_RESPONSE and not locked:
             take_best(size, value, after, here)
         else:
-            expect(tables.average, row, size, value, after, here, work.fixed)
+            average, start = _rows(level, board, place, row, count, True, work)
+            expect(average, start, size, value, after, here, work.fixed)
 
 
 @vector_kernel
@@ -213,15 +251,14 @@ def _begin(
     level: Level, player: int, board: int, roots: tuple[int, int], mode: int, before: Reach, work: Workspace
 ) -> None:
     """Compute the reach of the opponent, and for an update the player's own, everywhere below roots."""
-    betting, tables = level.betting, level.tables
+    betting = level.betting
     places = betting.root[roots[0]], betting.root[roots[1]]
     opponent = 1 - player
-    table = tables.regret if mode == UPDATE else tables.average
     _enter(level.runouts, betting, roots, player, board, before.opponent, work.reach)
-    _spread_all(level, player, board, places, table, work.reach, work)
+    _spread_all(level, player, board, places, mode, work.reach, work)
     if mode == UPDATE:
         _enter(level.runouts, betting, roots, opponent, board, before.own, work.own)
-        _spread_all(level, opponent, board, places, table, work.own, work)
+        _spread_all(level, opponent, board, places, mode, work.own, work)
 
 
 @vector_kernel
