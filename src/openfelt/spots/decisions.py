@@ -142,7 +142,12 @@ def expect(
 @vector_kernel
 def add_up(size: int, value: Reals, after: Ints, here: Reals) -> None:
     """Add up the values after each action."""
-    a, b = value[after[0]], value[after[1]]
+    a = value[after[0]]
+    if len(after) == 1:  # a check where the sizes allow no bet
+        for hand in range(size):
+            here[hand] = a[hand]
+        return
+    b = value[after[1]]
     for hand in range(size):
         here[hand] = a[hand] + b[hand]
     for action in range(2, len(after)):
@@ -154,7 +159,12 @@ def add_up(size: int, value: Reals, after: Ints, here: Reals) -> None:
 @vector_kernel
 def take_best(size: int, value: Reals, after: Ints, here: Reals) -> None:
     """Take the highest value after any action."""
-    a, b = value[after[0]], value[after[1]]
+    a = value[after[0]]
+    if len(after) == 1:
+        for hand in range(size):
+            here[hand] = a[hand]
+        return
+    b = value[after[1]]
     for hand in range(size):
         here[hand] = max(a[hand], b[hand])
     for action in range(2, len(after)):

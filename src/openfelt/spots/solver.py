@@ -119,6 +119,8 @@ class SpotSolver:
 
     def _values(self, mode: int) -> tuple[float, float]:
         passes = self.engine.passes(np.float32, self.threads)
+        for player, weights in enumerate(self.engine.weights):  # updates with a gadget change them
+            passes.root[player, 0, : len(weights)] = weights
         first, second = (
             float(passes.run(player, mode).astype(np.float64) @ self.engine.weights[player]) / self._total
             + self.spot.pot / 2

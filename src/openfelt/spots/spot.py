@@ -81,6 +81,9 @@ class Spot:
         if len(cards) not in BOARD_CARDS[1:]:
             raise FeltError(f"The board of a spot has three to five cards, not {len(cards)}.")
         object.__setattr__(self, "board", cards_text(cards))
+        object.__setattr__(self, "thresholds", Thresholds(*self.thresholds))  # JSON has lists
+        if self.rake_cap is None:  # and no infinity
+            object.__setattr__(self, "rake_cap", float("inf"))
         for name in ("pot", "stack", "big_blind"):
             amount = getattr(self, name)
             least = 0 if name == "stack" else 1
