@@ -44,7 +44,9 @@ def test_the_command_solves_to_the_closed_form(capsys):
     assert actions["a"] == pytest.approx(0.75, abs=0.005)
     assert main(["spot", *POLARISED, "--until", "0.01", "--line", "a", "--json"]) == 0
     actions = json.loads(capsys.readouterr().out)["node"]["actions"]
-    assert {each["code"]: each["frequency"] for each in actions} == pytest.approx({"f": 0.5, "c": 0.5}, abs=0.01)
+    assert {each["code"]: each["frequency"] for each in actions} == pytest.approx(
+        {"f": 0.5, "c": 0.5}, abs=0.01
+    )
 
 
 def test_locked_decisions_are_exploited(capsys):
@@ -56,7 +58,8 @@ def test_locked_decisions_are_exploited(capsys):
 def test_the_text_shows_classes_and_actions(capsys):
     assert main(["spot", *POLARISED]) == 0
     text = capsys.readouterr().out
-    assert "OOP to act" in text and "all-in 100" in text
+    assert "OOP to act" in text
+    assert "all-in 100" in text
     assert [line.split()[0] for line in text.splitlines()[-2:]] == ["AA", "QQ"]
 
 
@@ -90,8 +93,6 @@ def test_equities_are_those_of_the_equity_calculator(turn):
 def test_runouts_are_merged_without_a_trace(turn):
     nodes = turn.runouts("x x")
     assert len(nodes) == 48
-    by_card = {node.board[-2:]: node for node in nodes}
-    # Clubs, diamonds and hearts have one card each on the board: only with their cards exchanged are they equal.
     weights = np.array([node.mass[0].sum() for node in nodes])
     values = np.array([node.values[0] for node in nodes])
     before = turn.node("x")
@@ -100,7 +101,7 @@ def test_runouts_are_merged_without_a_trace(turn):
     # The value of checking behind is the mean over all rivers.
     mean = before.pot - float(np.nansum(mass * before.action_ev[0]) / mass.sum())
     assert float(weights @ values / weights.sum()) == pytest.approx(mean, abs=1e-2)
-    assert by_card["Ah"].board == "2c3d4h8sAh"
+    assert {node.board[-2:] for node in nodes} >= {"Ah", "Ac", "2s"}
 
 
 def test_a_saved_solution_is_loaded(turn, tmp_path, capsys):
@@ -175,10 +176,14 @@ def test_bad_input_gets_one_sentence(changes, sentence, capsys):
     arguments = dict(zip(POLARISED[::2], POLARISED[1::2], strict=True)) | changes
     assert main(["spot", *(word for pair in arguments.items() for word in pair)]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("felt: ") and sentence in error and error.endswith(".")
+    assert error.startswith("felt: ")
+    assert error.endswith(".")
+    assert sentence in error
 
 
 def test_a_spot_that_does_not_fit_into_memory_is_refused_before_any_work():
-    large = spot(oop="random", ip="random", board="2c3d4h", bets="10%,20%,30%,a", raises="2x,3x", stack=10_000)
-    with pytest.raises(FeltError, match="GB of memory|more than"):
+    large = spot(
+        oop="random", ip="random", board="2c3d4h", bets="10%,20%,30%,a", raises="2x,3x", stack=10_000
+    )
+    with pytest.raises(FeltError, match="more than 300,000"):
         large.solve()

@@ -72,7 +72,6 @@ def test_orbits_cover_every_card_once(name):
             assert dealt == [card for card in range(52) if card not in before.cards[board]]
 
 
-@pytest.mark.xfail(strict=True, reason="boards are merged by the ranges only, not by the locks")
 @pytest.mark.parametrize("name", ["turn, one suit pair", "flop, monotone"])
 def test_a_lock_that_tells_suits_apart(name):
     """The lock is no symmetry of the spot: each board has its own values."""

@@ -12,8 +12,9 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.games.bet_sizes import Thresholds
 from openfelt.spots.engine import strategy_rows
+from openfelt.spots.runouts import build_runouts
 from openfelt.spots.solution import Solution
-from openfelt.spots.solver import SpotSolver
+from openfelt.spots.solver import new_engine
 from openfelt.spots.spot import Spot
 from openfelt.spots.traversal import Level
 
@@ -37,7 +38,8 @@ def save_solution(solution: Solution, folder: str | Path) -> None:
     for street, level in zip(solution.spot.streets, solution.engine.levels, strict=True):
         arrays[f"{street.name}-average"] = _rounded(level)
         arrays[f"{street.name}-locked"] = level.tables.locked
-    save_folder(Path(folder), KIND, arrays, solution.as_dict())
+    merged = len(solution.engine.runouts[-1].card) == len(solution.spot.runouts[-1].card)
+    save_folder(Path(folder), KIND, arrays, solution.as_dict() | {"merged": merged})
 
 
 def load_solution(folder: str | Path) -> Solution:
@@ -61,13 +63,14 @@ def load_solution(folder: str | Path) -> Solution:
         given |= {"oop": ranges[0], "ip": ranges[1], "thresholds": Thresholds(*given["thresholds"])}
         given["rake_cap"] = float("inf") if given["rake_cap"] is None else float(given["rake_cap"])
         spot = Spot(**given)
-        solver = SpotSolver(spot)
-        for street, level in zip(spot.streets, solver.engine.levels, strict=True):
+        runouts = spot.runouts if facts["merged"] else build_runouts(spot.cards, spot.ranges, merge=False)
+        engine = new_engine(spot, runouts)
+        for street, level in zip(spot.streets, engine.levels, strict=True):
             _fill(level.tables.average, arrays[f"{street.name}-average"] / np.float32(SCALE))
             _fill(level.tables.locked, arrays[f"{street.name}-locked"])
         oop, ip = map(float, facts["values"])
         numbers = float(facts["exploitability"]), int(facts["iterations"]), float(facts["seconds"])
-        return Solution(spot, solver.engine, (oop, ip), *numbers)
+        return Solution(spot, engine, (oop, ip), *numbers)
     except MALFORMED as error:
         raise FileError(f"{folder} is not a complete solution of a spot ({error}).") from None
     except FeltError as error:

@@ -71,7 +71,10 @@ def find_place(spot: Spot, line: Line) -> tuple[int, int]:
     for number, token in enumerate(line.tokens):
         here = spot.streets[street].places[place]
         if is_card(token):
-            if street == 0 or dealt or here.line:
+            if here.kind == ON and (dealt or street == 0):  # both are all-in
+                street, place, went_on = follow_street(spot, street, place)
+                dealt = dealt and not went_on
+            if street == 0 or dealt or spot.streets[street].places[place].line:
                 raise FeltError(f"No card is dealt before '{token}' in the line '{line}'.")
             dealt = True
             continue

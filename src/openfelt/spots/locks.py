@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,17 @@ class Lock:
     strategy: Mapping[str, float] | Sequence[Sequence[float]] | Probabilities
 
 
-def apply_locks(spot: Spot, engine: Engine, locks: Sequence[Lock]) -> None:
-    """Write the strategies of locked decisions into the tables of a spot."""
+class LockedStrategy(NamedTuple):
+    """A lock as numbers."""
+
+    street: int  # 0 for the spot's first
+    place: int
+    strategy: Probabilities  # [actions, 1326]
+
+
+def lock_strategies(spot: Spot, locks: Sequence[Lock]) -> list[LockedStrategy]:
+    """The strategies of locks, checked against the betting tree."""
+    found = []
     for lock in locks:
         line = parse_line(lock.line)
         if line.cards:
@@ -44,11 +54,22 @@ def apply_locks(spot: Spot, engine: Engine, locks: Sequence[Lock]) -> None:
                 f"The line of a lock has no cards, unlike '{lock.line}': it counts for every turn and river."
             )
         street, place = find_place(spot, line)
-        decision = spot.streets[street].places[place]
-        if not decision.actions:
+        actions = spot.streets[street].places[place].actions
+        if not actions:
             raise FeltError(f"The line '{lock.line}' ends the betting; there is no decision to lock.")
-        strategy = _strategy(lock, [action.code for action in decision.actions])
-        _write(engine, street, place, decision.kind, strategy)
+        found.append(LockedStrategy(street, place, _strategy(lock, [action.code for action in actions])))
+    return found
+
+
+def apply_locks(engine: Engine, locks: Sequence[LockedStrategy]) -> None:
+    """Write the strategies of locked decisions into the tables, on every board."""
+    for street, place, strategy in locks:
+        level = engine.levels[street]
+        runouts, player = level.runouts, int(level.betting.kind[place])
+        for board in range(len(runouts.card)):
+            size, hands = int(runouts.size[player, board]), int(runouts.hands[player, board])
+            write_strategy(level, board, place, strategy[:, runouts.pair[hands : hands + size]])
+            level.tables.locked[board, level.betting.decision[place]] = 1
 
 
 def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
@@ -60,10 +81,13 @@ def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
                 f"There is no action '{sorted(unknown)[0]}' after '{lock.line}'; the actions are "
                 f"{', '.join(codes)}."
             )
-        rows = np.array([[float(lock.strategy.get(code, 0.0))] for code in codes])
-        strategy = np.repeat(rows, PAIRS, axis=1)
+        given: Any = [[lock.strategy.get(code, 0.0)] * PAIRS for code in codes]
     else:
-        strategy = np.asarray(lock.strategy, np.float64)
+        given = lock.strategy
+    try:
+        strategy = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise FeltError(f"The strategy after '{lock.line}' is not made of numbers.") from None
     if strategy.shape != (len(codes), PAIRS):
         raise FeltError(
             f"The strategy after '{lock.line}' has the shape {strategy.shape} instead of "
@@ -75,12 +99,3 @@ def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
             f"The probabilities after '{lock.line}' are not between 0 and 1 with a sum of 1 for every hand."
         )
     return np.asarray(strategy / total)
-
-
-def _write(engine: Engine, street: int, place: int, player: int, strategy: Probabilities) -> None:
-    level = engine.levels[street]
-    runouts = level.runouts
-    for board in range(len(runouts.card)):
-        size, hands = int(runouts.size[player, board]), int(runouts.hands[player, board])
-        write_strategy(level, board, place, strategy[:, runouts.pair[hands : hands + size]])
-        level.tables.locked[board, level.betting.decision[place]] = 1

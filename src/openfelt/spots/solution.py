@@ -13,7 +13,7 @@ from openfelt.cards.boards import COMPOSED, IDENTITY, PERMUTED_CARD, PERMUTED_PA
 from openfelt.cards.deck import CARDS, STREETS, card_text, cards_text
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.spots.betting import Rules, build_streets
+from openfelt.spots.betting import ON, Rules, build_streets
 from openfelt.spots.decisions import Discounts, Reals
 from openfelt.spots.engine import NO_DISCOUNTS, Engine, strategy_rows, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
@@ -81,7 +81,10 @@ class Solution:
         """The decisions after each card that can be dealt at the end of a line: "x x" for all turns."""
         parsed = parse_line(line)
         street, place = find_place(self.spot, parsed)
-        if street == 0 or self.spot.streets[street].places[place].line or len(parsed.cards) != street - 1:
+        here = self.spot.streets[street].places[place]
+        missing = street - len(parsed.cards)  # cards of the streets so far that the line does not name
+        is_all_in = here.kind == ON and street < len(self.spot.streets) - 1
+        if here.line or missing != (0 if is_all_in and missing == 0 else 1):
             raise FeltError(f"No card is dealt after '{line}'.")
         known = {*self.spot.cards, *parsed.cards}
         return [self.node(f"{line} {card_text(card)}") for card in range(CARDS) if card not in known]
@@ -116,7 +119,7 @@ class Solution:
                 if len(cards) < street
                 else f"No card is dealt after '{line}'."
             )
-        return find_boards(self.spot.runouts, cards, self.spot.cards)
+        return find_boards(self.engine.runouts, cards, self.spot.cards)
 
 
 def solve(spot: Spot, until: float, *, progress: Progress | None, budget: Budget, **options: Any) -> Solution:

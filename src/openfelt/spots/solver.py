@@ -2,24 +2,26 @@
 
 Brown & Sandholm 2019, "Solving imperfect-information games via discounted regret minimization", with
 alternating updates, alpha = 3/2 and beta = 0. Departures: gamma = 3 instead of 2, and the average starts anew
-after 1, 4 and 16 iterations, so that the first strategies do not stay in it. (postflop-solver has both, with an
-average that starts anew at all powers of four; later ones turned out to slow convergence.)
+after 1, 4 and 16 iterations, so that the first strategies do not stay in it. (postflop-solver has both, with
+an average that starts anew at all powers of four; later ones turned out to slow convergence.)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from openfelt.cards.boards import PERMUTED_PAIR
+from openfelt.cards.deck import PAIRS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
 from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
-from openfelt.spots.locks import Lock, apply_locks
-from openfelt.spots.runouts import Runouts
+from openfelt.spots.locks import Lock, apply_locks, lock_strategies
+from openfelt.spots.runouts import Runouts, build_runouts, suit_symmetry
 from openfelt.spots.spot import Spot, total_weight
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
 
@@ -29,6 +31,8 @@ RESETS = (1, 4, 16)  # iterations at which the average starts anew
 TABLE_BYTES = 8  # a regret and an average, for each action of each hand
 OVERHEAD = 1.1  # workspace and lists of hands
 MOST_MEMORY = 0.9  # of the machine's
+MOST_THREADS = 1024
+SAME = 1e-3  # relative differences up to this are rounding
 
 
 class Measured(NamedTuple):
@@ -67,16 +71,14 @@ class SpotSolver:
         threads: int = 1,
         compress: bool = False,
     ) -> None:
+        if not 1 <= threads <= MOST_THREADS:
+            raise FeltError(f"A spot is solved on 1 to {MOST_THREADS} threads, not {threads}.")
         self.spot, self.locks, self.threads = spot, locks, threads
-        needed = memory_needed(spot, compress=compress)
-        if needed > MOST_MEMORY * machine_memory():
-            raise FeltError(
-                f"The spot needs {needed / 1e9:,.1f} GB of memory and this machine has "
-                f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges."
-            )
-        weights = [spot.ranges[player][_first_hands(spot.runouts[0], player)] for player in (0, 1)]
-        self.engine = Engine(spot.streets, spot.runouts, weights, compress=compress)
-        apply_locks(spot, self.engine, locks)
+        strategies = lock_strategies(spot, locks)
+        rows = [row for each in strategies for row in each.strategy]
+        runouts = runouts_for(spot, rows if gadget is None else [*rows, _all_hands(spot, *gadget)])
+        self.engine = new_engine(spot, runouts, compress=compress)
+        apply_locks(self.engine, strategies)
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
         self.iterations, self.seconds = 0, 0.0
         self._total = total_weight(spot.ranges)
@@ -155,19 +157,48 @@ def discounts(iteration: int) -> tuple[float, float, float]:
     return power / (power + 1), NEGATIVE, (age / (age + 1)) ** GAMMA
 
 
-def memory_needed(spot: Spot, *, compress: bool = False) -> float:
+def new_engine(spot: Spot, runouts: Sequence[Runouts], *, compress: bool = False) -> Engine:
+    """The tables of a spot, all zero; refused if they do not fit into memory."""
+    needed = memory_needed(spot, runouts, compress=compress)
+    if needed > MOST_MEMORY * machine_memory():
+        raise FeltError(
+            f"The spot needs {needed / 1e9:,.1f} GB of memory and this machine has "
+            f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges."
+        )
+    weights = [spot.ranges[player][first_hands(runouts[0], player)] for player in (0, 1)]
+    return Engine(spot.streets, runouts, weights, compress=compress)
+
+
+def runouts_for(spot: Spot, rows: Sequence[Floats]) -> list[Runouts]:
+    """The boards of a spot, unmerged if the rows [1326] of locks or of a gadget tell suits apart."""
+    group = suit_symmetry(spot.cards, spot.ranges)
+    for row in rows:
+        top = max(float(np.abs(row).max()), 1e-12)
+        if any(np.abs(row[PERMUTED_PAIR[suits]] - row).max() > SAME * top for suits in group):
+            return build_runouts(spot.cards, spot.ranges, merge=False)
+    return spot.runouts
+
+
+def memory_needed(spot: Spot, runouts: Sequence[Runouts] | None = None, *, compress: bool = False) -> float:
     """Bytes that solving a spot takes."""
     each = TABLE_BYTES / 2 if compress else TABLE_BYTES
     return OVERHEAD * sum(
-        each * float(table_rows(street, runouts).sum())
-        for street, runouts in zip(spot.streets, spot.runouts, strict=True)
+        each * float(table_rows(street, boards).sum())
+        for street, boards in zip(spot.streets, spot.runouts if runouts is None else runouts, strict=True)
     )
 
 
-def _first_hands(runouts: Runouts, player: int) -> Any:
+def first_hands(runouts: Runouts, player: int) -> Any:
     """The pairs of a player on the first board, in the order of `Runouts.parent`: by number."""
     first = runouts.hands[player, 0]
     return np.sort(runouts.pair[first : first + runouts.size[player, 0]])
+
+
+def _all_hands(spot: Spot, player: int, values: Floats) -> Floats:
+    """[1326] the values of a player's hands on the first board."""
+    row = np.zeros(PAIRS)
+    row[first_hands(spot.runouts[0], player)] = values
+    return row
 
 
 def _gadget(player: int, values: Floats) -> Gadget:

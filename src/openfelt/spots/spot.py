@@ -246,6 +246,8 @@ def _weights(name: str, given: RangeLike) -> Floats:
 def _chosen(name: str, sizes: Sizes, street: int, player: int) -> str:
     if isinstance(sizes, str):
         return sizes
+    if not isinstance(sizes, Mapping) or not all(isinstance(each, str) for each in sizes.values()):
+        raise FeltError(f"The {name} are text ('60%, a') or a mapping from streets and players to text.")
     who, when = PLAYERS[player], STREETS[street]
     known = ["", *PLAYERS, *STREETS[1:], *(f"{one} {two}" for one in PLAYERS for two in STREETS[1:])]
     for key in sizes:

@@ -208,14 +208,14 @@ def _enter(
     roots: tuple[int, int],
     watcher: int,
     board: int,
+    chance: float,
     before: Reals,
     into: Reals,
 ) -> None:
-    """Take the reach of a player at street roots over from the previous street."""
+    """Take the reach of a player at street roots over from the previous street, times `chance`."""
     player = 1 - watcher
     size, first = runouts.size[player, board], runouts.hands[player, board]
     parent = runouts.parent[first : first + size]
-    chance = runouts.chance[0]
     slot = betting.slot_root[watcher]
     for root in range(roots[0], roots[1]):
         came = before[betting.from_slot[watcher, root]]
@@ -254,10 +254,11 @@ def _begin(
     betting = level.betting
     places = betting.root[roots[0]], betting.root[roots[1]]
     opponent = 1 - player
-    _enter(level.runouts, betting, roots, player, board, before.opponent, work.reach)
+    chance = level.runouts.chance[0]
+    _enter(level.runouts, betting, roots, player, board, chance, before.opponent, work.reach)
     _spread_all(level, player, board, places, mode, work.reach, work)
     if mode == UPDATE:
-        _enter(level.runouts, betting, roots, opponent, board, before.own, work.own)
+        _enter(level.runouts, betting, roots, opponent, board, 1.0, before.own, work.own)
         _spread_all(level, opponent, board, places, mode, work.own, work)
 
 
