@@ -16,7 +16,7 @@ from openfelt.bots.registry import BOTS, load_bot
 from openfelt.bots.view import holdem_view, view_of
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
 from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIRS
-from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, _rank_hands
+from openfelt.cards.strength_tables import NO_HAND, StreetStrength, StrengthTables, rank_hands
 from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, betting_words
@@ -62,7 +62,7 @@ def strengths_on(numbers):
         hs = np.zeros((len(cards), PAIRS), np.uint16)
         for number in some if size else ():
             hs[number] = NO_HAND
-            _rank_hands(cards, hs, number, number + 1)
+            rank_hands(cards, hs, number, number + 1)
         streets.append(StreetStrength(hs, NOTHING, NOTHING))
     return StrengthTables(*streets)
 

@@ -28,7 +28,7 @@ from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_re
 from openfelt.table.presentation.registry import presentation_of
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
-SEARCHERS = ("mcts", "mcts-tally", "mcts-relational")
+SEARCHERS = ("mcts", "mcts-tally", "mcts-relational", "resolver")
 RULE_BOTS = ("always-fold", "always-call", "always-raise", "random", "probe")
 
 

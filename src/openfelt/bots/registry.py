@@ -67,11 +67,11 @@ def _learned(name: str, summary: str) -> BotKind:
     return BotKind(summary, lambda game: learned_bot(name, game), lambda game: require_small(name, game))
 
 
-def _searching(name: str, summary: str) -> BotKind:
-    """A class of `search_bot.py`, which has parameters; imported when it is needed."""
+def _with_options(module: str, name: str, summary: str) -> BotKind:
+    """A class of this package that has parameters; imported when it is needed."""
 
     def kind() -> Any:
-        return getattr(importlib.import_module("openfelt.bots.search_bot"), name)
+        return getattr(importlib.import_module(f"openfelt.bots.{module}"), name)
 
     def make(game: Game, given: Mapping[str, Any] | None = None) -> Bot:
         found: Bot = kind().from_parameters(game, given or {})
@@ -104,10 +104,15 @@ BOTS: dict[str, BotKind] = {
     EQUILIBRIUM: _learned(
         EQUILIBRIUM, "small games: solved on the spot by PCFR+ (no guarantee with three players)"
     ),
-    "mcts": _searching("MctsBot", "tree search without an opponent model (PGC10)"),
-    "mcts-tally": _searching("TallyBot", "tree search with a frequency model of its opponents: Taurus (TAU)"),
-    "mcts-relational": _searching(
-        "RelationalBot", "tree search with a relational model of its opponents (PGC10)"
+    "mcts": _with_options("search_bot", "MctsBot", "tree search without an opponent model (PGC10)"),
+    "mcts-tally": _with_options(
+        "search_bot", "TallyBot", "tree search with a frequency model of its opponents: Taurus (TAU)"
+    ),
+    "mcts-relational": _with_options(
+        "search_bot", "RelationalBot", "tree search with a relational model of its opponents (PGC10)"
+    ),
+    "resolver": _with_options(
+        "resolver", "Resolver", "two-player hold'em: default, with the river solved as it is reached"
     ),
     SmoothUCT.name: _learned(SmoothUCT.name, "small games: learned on the spot by Smooth UCT (HS14)"),
     UCT.name: _learned(UCT.name, "small games: learned on the spot by UCT; not an equilibrium (HS14)"),
@@ -121,7 +126,7 @@ def load_bot(name: str, game: AnyGame) -> Bot:
     Parameters
     ----------
     name : str
-        A name (`felt bots` lists them; search bots have parameters, as in "mcts(c=2)"), the folder of a run
+        A name (`felt bots` lists them; some have parameters, as in "mcts(c=2)"), the folder of a run
         or policy, either with "greedy@" before it for the pure policy of the likeliest actions, or
         "FILE.py:CLASS", a subclass of `Bot` of your own.
     game : Game, str or Path

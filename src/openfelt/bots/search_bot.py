@@ -7,7 +7,6 @@ what it will do. With two opponents one model covers both, since a seat does not
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.parameters import read_parameters
 from openfelt.bots.search.mcts import BY_AVERAGE, POLICY, SMOOTH, MctsSettings, SearchResult
 from openfelt.bots.search.view_search import view_search
 from openfelt.bots.view import View
@@ -32,7 +32,6 @@ ITERATIONS = 1_000  # of a decision without a clock, as in PGC10
 SHARE = 0.9  # of the clock that is left, for the search itself
 LEAST = 1e-3  # seconds of a search, however late it is
 SEEDS = 1 << 53
-_WORDS = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "True or False"}
 
 
 class MctsBot(Bot[View]):
@@ -191,10 +190,4 @@ class SearchParameters:
 
 
 def _parameters(given: Mapping[str, Any]) -> SearchParameters:
-    kinds = {field.name: type(field.default) for field in dataclasses.fields(SearchParameters)}
-    for key, value in given.items():
-        if key not in kinds:
-            raise FeltError(f"A search has no parameter '{key}' (it has {', '.join(kinds)}).")
-        if type(value) is not kinds[key] and (kinds[key], type(value)) != (float, int):
-            raise FeltError(f"{key} must be {_WORDS[kinds[key]]}, not {value!r}.")
-    return SearchParameters(**given)
+    return read_parameters(SearchParameters, given, "A search")

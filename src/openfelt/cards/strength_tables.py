@@ -124,7 +124,7 @@ def make_tables(*, threads: int = 2, progress: Progress | None = None) -> Streng
     hs = [np.full((size, PAIRS), NO_HAND, np.uint16) for size in sizes]
     for street in (FLOP, TURN, RIVER):
         cards = board_set(BOARD_CARDS[street]).cards()
-        over_boards(_rank_hands, sizes[street], 2.0, cards, hs[street])
+        over_boards(rank_hands, sizes[street], 2.0, cards, hs[street])
     below, squares = hs[RIVER], np.empty((0, 0), np.uint64)
     sums = {}
     for street, table in ((TURN, boards.boards().to_5), (FLOP, boards.boards().to_4)):
@@ -155,7 +155,7 @@ def preflop_lines(tables: StrengthTables) -> list[str]:
 
 
 @kernel
-def _rank_hands(cards: Longs, hs: Shorts, first: int, last: int) -> None:
+def rank_hands(cards: Longs, hs: Shorts, first: int, last: int) -> None:
     """HS of all hands on the boards from `first` up to `last`."""
     keys = np.empty(PAIRS, np.int64)
     beaten, level = np.zeros(CARDS, np.int64), np.zeros(CARDS, np.int64)  # by card: weaker hands, equal ones

@@ -63,11 +63,16 @@ class Gadget(NamedTuple):
 
     Burch, Johanson & Bowling 2014, "Solving imperfect information games using decomposition". The choice is
     learned by regret matching+, as the rest is by discounted CFR.
+
+    With a `base` each hand is also dealt, with this weight, to a player that must play on. The other player
+    then minimizes what the range `base` gets at most, plus by how much each hand exceeds its value. If `base`
+    is small, no hand exceeds its value in the solution where that is possible (an exact penalty).
     """
 
     player: int  # who has the choice; -1 for nobody
     value: Reals  # [hands] what it gets instead, as a counterfactual value
     regret: Reals  # [2, hands] of playing on and of taking the value
+    base: Reals  # [hands] reach of a hand that has no choice, added to that of the choice
 
 
 class Engine:
@@ -222,12 +227,13 @@ def _update_river(
 
 @vector_kernel
 def choose_to_play(gadget: Gadget, root: Reals) -> None:
-    """Set the root's reach of the gadget's player to the probability of playing on."""
+    """Set the root's reach of the gadget's player to the probability of playing on, plus the base."""
     if gadget.player >= 0:
         reach = root[gadget.player, 0]
         for hand in range(len(gadget.value)):
             total = gadget.regret[0, hand] + gadget.regret[1, hand]
-            reach[hand] = gadget.regret[0, hand] / total if total > 0 else 0.5
+            chance = gadget.regret[0, hand] / total if total > 0 else 0.5
+            reach[hand] = gadget.base[hand] + chance
 
 
 @vector_kernel
@@ -244,7 +250,7 @@ def update_choice(gadget: Gadget, sums: Reals) -> None:
 
 def no_gadget(kind: type[np.floating[Any]] = np.float32) -> Gadget:
     """No choice before the root."""
-    return Gadget(-1, np.zeros(0, kind), np.zeros((2, 0), kind))
+    return Gadget(-1, np.zeros(0, kind), np.zeros((2, 0), kind), np.zeros(0, kind))
 
 
 def table_rows(street: Street, runouts: Runouts) -> np.ndarray[Any, np.dtype[np.int64]]:

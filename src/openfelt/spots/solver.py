@@ -54,8 +54,9 @@ class SpotSolver:
     spot : Spot
     locks : sequence of Lock
         Decisions whose strategy is given.
-    gadget : (player, values), optional
-        A player whose hands may take given counterfactual values instead of playing: safe re-solving.
+    gadget : (player, values) or (player, values, base), optional
+        A player whose hands may take given counterfactual values instead of playing: safe re-solving. `base`
+        is the range with which the player must play on (`engine.Gadget`).
     threads : int
         Threads; the result does not depend on their number.
     compress : bool
@@ -67,7 +68,7 @@ class SpotSolver:
         spot: Spot,
         *,
         locks: tuple[Lock, ...] = (),
-        gadget: tuple[int, Floats] | None = None,
+        gadget: tuple[int, Floats] | tuple[int, Floats, Floats] | None = None,
         threads: int = 1,
         compress: bool = False,
     ) -> None:
@@ -103,6 +104,15 @@ class SpotSolver:
                 return measured
             if time.perf_counter() - start >= seconds:
                 return measured
+
+    def iterate(self, iterations: int, *, seconds: float = float("inf")) -> int:
+        """Iterate without measuring; returns the number of iterations done within the budget."""
+        deadline, before = time.perf_counter() + seconds, self.iterations
+        while self.iterations - before < iterations:
+            self._update(min(CHECK_EVERY, before + iterations - self.iterations), deadline)
+            if time.perf_counter() >= deadline:
+                break
+        return self.iterations - before
 
     def best_responses(self) -> tuple[float, float]:
         """What a best response of each player gets of the pot, in chips."""
@@ -194,12 +204,14 @@ def first_hands(runouts: Runouts, player: int) -> Any:
     return np.sort(runouts.pair[first : first + runouts.size[player, 0]])
 
 
-def _all_hands(spot: Spot, player: int, values: Floats) -> Floats:
+def _all_hands(spot: Spot, player: int, values: Floats, *_: object) -> Floats:
     """[1326] the values of a player's hands on the first board."""
     row = np.zeros(PAIRS)
     row[first_hands(spot.runouts[0], player)] = values
     return row
 
 
-def _gadget(player: int, values: Floats) -> Gadget:
-    return Gadget(player, values.astype(np.float32), np.zeros((2, len(values)), np.float32))
+def _gadget(player: int, values: Floats, base: Floats | None = None) -> Gadget:
+    base = np.zeros(len(values)) if base is None else base
+    regret = np.zeros((2, len(values)), np.float32)
+    return Gadget(player, values.astype(np.float32), regret, base.astype(np.float32))
