@@ -83,7 +83,7 @@ def test_equities_are_those_of_the_equity_calculator(turn):
         pair = pair_number(name)
         own = set(PAIR_CARDS[pair].tolist())
         against = [
-            weight * felt.equity([name, other], "2c3d4h8s")[0]
+            weight * felt.equity(name, other, "2c3d4h8s")
             for other, weight in hands.items()
             if not own & set(PAIR_CARDS[pair_number(other)].tolist())
         ]

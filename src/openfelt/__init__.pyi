@@ -63,7 +63,7 @@ from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
 from .solve.vector.cfr_br import CFRBR as CFRBR
 from .solve.vector.public_chance_cfr import PublicChanceCFR as PublicChanceCFR
-from .spots.compare import compare as compare_solutions
+from .spots.compare import compare_solutions as compare_solutions
 from .spots.files import load_solution as load_solution, save_solution as save_solution
 from .spots.locks import Lock as Lock
 from .spots.spot import Spot as Spot

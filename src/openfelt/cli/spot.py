@@ -222,7 +222,7 @@ def _report(arguments: argparse.Namespace) -> None:
 
 
 def _show(arguments: argparse.Namespace, solution: Solution) -> None:
-    from openfelt.spots.compare import compare
+    from openfelt.spots.compare import compare_solutions
     from openfelt.spots.files import load_solution
     from openfelt.spots.text import node_text, runout_text
 
@@ -241,7 +241,7 @@ def _show(arguments: argparse.Namespace, solution: Solution) -> None:
     print(runout_text(runouts) if runouts else node_text(node))
     if arguments.compare:
         print()
-        print(compare(solution, load_solution(arguments.compare), arguments.line))
+        print(compare_solutions(solution, load_solution(arguments.compare), arguments.line))
 
 
 def _write_csv(path: Path, node: Node) -> None:

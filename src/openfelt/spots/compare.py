@@ -51,7 +51,7 @@ class Comparison:
         return [(hand_text(int(pair)), float(apart[pair])) for pair in order if apart[pair] > 0]
 
 
-def compare(first: Solution, second: Solution, line: str = "") -> Comparison:
+def compare_solutions(first: Solution, second: Solution, line: str = "") -> Comparison:
     """Compare a decision of two solutions.
 
     Parameters
