@@ -86,7 +86,7 @@ class SlowSpot:
             if name in (board[0:2], board[2:4], board[4:6], board[6:8]) or card in PAIR_CARDS[hand]:
                 continue
             others = {other: reach / unseen for other, reach in _without(opponents, [card]).items()}
-            total += self._walk((street + 1, first, (*cards, card)), hand, others, own / unseen)
+            total += self._walk((street + 1, first, (*cards, card)), hand, others, own)
         return total
 
     def _show_down(self, at_stake, hand, opponents, board):

@@ -185,5 +185,5 @@ def test_a_spot_that_does_not_fit_into_memory_is_refused_before_any_work():
     large = spot(
         oop="random", ip="random", board="2c3d4h", bets="10%,20%,30%,a", raises="2x,3x", stack=10_000
     )
-    with pytest.raises(FeltError, match="more than 300,000"):
+    with pytest.raises(FeltError, match="more than 100,000"):
         large.solve()

@@ -9,7 +9,7 @@ from speed import slow
 from spot_tables import TableReader, build_engine, fill_at_random, root_pairs
 
 from openfelt.spots.lines import find_place, parse_line
-from openfelt.spots.locks import Lock, apply_locks
+from openfelt.spots.locks import Lock, apply_locks, lock_strategies
 from openfelt.spots.spot import Spot
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
 
@@ -60,7 +60,7 @@ def filled(request):
     random = np.random.default_rng(3)
     for line, (street, place) in zip(lines, places, strict=True):
         count = len(spot.streets[street].places[place].actions)
-        apply_locks(spot, engine, [Lock(line, random.dirichlet(np.ones(count), 1326).T)])
+        apply_locks(engine, lock_strategies(spot, [Lock(line, random.dirichlet(np.ones(count), 1326).T)]))
     return spot, engine, SlowSpot(spot, engine, places)
 
 

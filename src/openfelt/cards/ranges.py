@@ -61,9 +61,9 @@ def parse_range(text: str) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> int(parse_range("QQ+, AKs").sum())
+    >>> int(felt.parse_range("QQ+, AKs").sum())
     22
-    >>> float(parse_range("AK, AKo:0.25").sum())  # 4 suited, 12 offsuit
+    >>> float(felt.parse_range("AK, AKo:0.25").sum())  # 4 suited, 12 offsuit
     7.0
     """
     _check_text(text)
@@ -104,7 +104,7 @@ def format_range(weights: NDArray[np.float64]) -> str:
 
     Examples
     --------
-    >>> format_range(parse_range("AA,KK,QQ; AKs; A5s:0.5 A4s:0.5 A3s:0.5 A2s:0.5"))
+    >>> felt.format_range(felt.parse_range("AA,KK,QQ; AKs; A5s:0.5 A4s:0.5 A3s:0.5 A2s:0.5"))
     'QQ+, AKs, A5s-A2s:0.5'
     """
     rounded = np.round(check_weights(weights), DECIMALS)

@@ -23,7 +23,7 @@ from openfelt.core.jit import Floats, Ints
 
 OOP, IP, FOLD, ON = range(4)  # kinds of places: the player to act, or how the line ends
 BATCH_PLACES = 96  # trees of the river are computed in batches of about so many places
-MOST_PLACES = 300_000  # of a street
+MOST_PLACES = 100_000  # of a street
 
 
 class Action(NamedTuple):

@@ -60,6 +60,17 @@ def compare_solutions(first: Solution, second: Solution, line: str = "") -> Comp
         Solutions with the same actions at this decision.
     line : str
         The line that leads to it, as in `Solution.node`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> spot = felt.Spot(oop="AA,QQ", ip="KK", board="2c3d4h8s9s", pot=100, stack=100, bets="a")
+    >>> first, second = spot.solve(until=0.1), spot.solve(until=0.1, locks=[felt.Lock("a", {"c": 1.0})])
+    >>> round(felt.compare_solutions(first, second).changed, 1)  # half of the queens stop bluffing
+    0.2
     """
     one, two = first.node(line), second.node(line)
     if one.actions != two.actions or one.player is None:

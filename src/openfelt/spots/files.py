@@ -33,6 +33,13 @@ def save_solution(solution: Solution, folder: str | Path) -> None:
         What to save.
     folder : str or Path
         Created if it does not exist.
+
+    Examples
+    --------
+    >>> spot = felt.Spot(oop="AA,QQ", ip="KK", board="2c3d4h8s9s", pot=100, stack=100, bets="a")
+    >>> felt.save_solution(spot.solve(until=0.1), folder / "spot")
+    >>> [action.code for action in felt.load_solution(folder / "spot").node("a").actions]
+    ['f', 'c']
     """
     arrays: dict[str, NDArray[Any]] = {"ranges": solution.spot.ranges}
     for street, level in zip(solution.spot.streets, solution.engine.levels, strict=True):
@@ -53,6 +60,13 @@ def load_solution(folder: str | Path) -> Solution:
     Returns
     -------
     Solution
+
+    Examples
+    --------
+    >>> felt.load_solution("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    openfelt.core.errors.FileError: There is no solution of a spot at no-such-folder.
     """
     if not Path(folder).exists():
         raise FileError(f"There is no solution of a spot at {folder}.")

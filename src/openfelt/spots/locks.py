@@ -30,6 +30,15 @@ class Lock:
     strategy : mapping or array
         Probabilities by action code, the same for all hands (``{"f": 0.5, "c": 0.5}``), or an array of shape
         (actions, 1326).
+
+    Examples
+    --------
+    Kings that always call are not bluffed: aces win 200, queens give up.
+
+    >>> spot = felt.Spot(oop="AA,QQ", ip="KK", board="2c3d4h8s9s", pot=100, stack=100, bets="a")
+    >>> solution = spot.solve(until=0.1, locks=[felt.Lock("a", {"c": 1.0})])
+    >>> round(solution.values[0])
+    100
     """
 
     line: str
