@@ -10,7 +10,7 @@ import openfelt as felt
 from openfelt.cards.deck import PAIR_CARDS, cards_text, pair_number
 from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
-from openfelt.spots.node import compatible_weight
+from openfelt.spots.spot import compatible_weight
 
 # Aces or queens against kings, a pot of 100 and one bet of 100: with b the bet and P the pot, OOP bluffs
 # b / (P + b) = half of its queens and IP calls with P / (P + b) = half of its kings.

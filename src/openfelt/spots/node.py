@@ -12,7 +12,7 @@ import numpy as np
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, cards_text
 from openfelt.core.jit import Floats
 from openfelt.spots.betting import Action
-from openfelt.spots.spot import PLAYERS
+from openfelt.spots.spot import PLAYERS, compatible_weight
 
 NEVER = 1e-9  # reach below this is a hand that does not come here
 
@@ -150,15 +150,6 @@ class Node:
     def _average(self, player: int, row: Floats) -> float:
         weight = self.mass[player]
         return float(np.nan_to_num(row) @ weight / weight.sum()) if weight.sum() > NEVER else float("nan")
-
-
-def compatible_weight(weights: Floats) -> Floats:
-    """[1326] for each hand the total weight of the hands that share no card with it."""
-    of_card = np.zeros(52)
-    for side in (0, 1):
-        np.add.at(of_card, PAIR_CARDS[:, side], weights)
-    met = weights.sum() - of_card[PAIR_CARDS[:, 0]] - of_card[PAIR_CARDS[:, 1]] + weights
-    return np.asarray(np.maximum(met, 0.0))
 
 
 def hand_text(pair: int) -> str:

@@ -17,10 +17,10 @@ from openfelt.spots.betting import ON, Rules, build_streets
 from openfelt.spots.decisions import Discounts, Reals
 from openfelt.spots.engine import NO_DISCOUNTS, Engine, strategy_rows, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
-from openfelt.spots.node import NEVER, Node, compatible_weight, empty_rows
+from openfelt.spots.node import NEVER, Node, empty_rows
 from openfelt.spots.runouts import Runouts
 from openfelt.spots.solver import Progress, SpotSolver
-from openfelt.spots.spot import PLAYERS, Spot
+from openfelt.spots.spot import PLAYERS, Spot, compatible_weight
 from openfelt.spots.traversal import (
     EXPECTED,
     Pass,

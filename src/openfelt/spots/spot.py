@@ -226,12 +226,16 @@ def any_compatible(ranges: Floats) -> bool:
 
 def total_weight(ranges: Floats) -> float:
     """The sum over all pairs of hands without a common card of the product of their weights."""
-    own, other = ranges
+    return float(ranges[0] @ compatible_weight(ranges[1]))
+
+
+def compatible_weight(weights: Floats) -> Floats:
+    """[1326] for each hand the total weight of the hands that share no card with it."""
     of_card = np.zeros(52)
     for side in (0, 1):
-        np.add.at(of_card, PAIR_CARDS[:, side], other)
-    met = other.sum() - of_card[PAIR_CARDS[:, 0]] - of_card[PAIR_CARDS[:, 1]] + other
-    return float(own @ np.maximum(met, 0.0))
+        np.add.at(of_card, PAIR_CARDS[:, side], weights)
+    met = weights.sum() - of_card[PAIR_CARDS[:, 0]] - of_card[PAIR_CARDS[:, 1]] + weights
+    return np.asarray(np.maximum(met, 0.0))
 
 
 def _weights(name: str, given: RangeLike) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 
 from openfelt.bots.resolve.blueprint import Strategy
 from openfelt.cards.boards import PERMUTED_PAIR
-from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, cards_text
+from openfelt.cards.deck import PAIRS, cards_text
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.holdem import BIG_BLIND
@@ -28,7 +28,7 @@ from openfelt.spots.betting import FOLD, ON
 from openfelt.spots.engine import Engine, strategy_rows, write_strategy
 from openfelt.spots.runouts import Shorts
 from openfelt.spots.solver import SpotSolver
-from openfelt.spots.spot import Spot
+from openfelt.spots.spot import Spot, compatible_weight
 from openfelt.spots.traversal import BEST_RESPONSE, Level
 
 BASE = 0.1  # weight of the opponent's likeliest hand in the range that must play on
@@ -82,11 +82,7 @@ class Subgame:
 
     def compatible(self, seat: int) -> Floats:
         """[hands] the weight of a seat's hands that each hand of the opponent can meet."""
-        weights, of_card = self.ranges[seat], np.zeros(CARDS)
-        for side in (0, 1):
-            np.add.at(of_card, PAIR_CARDS[:, side], weights)
-        met = weights.sum() - of_card[PAIR_CARDS].sum(axis=1) + weights
-        return np.asarray(met[np.flatnonzero(self.ranges[1 - seat])])
+        return compatible_weight(self.ranges[seat])[np.flatnonzero(self.ranges[1 - seat])]
 
 
 @dataclass(frozen=True, eq=False)
