@@ -22,19 +22,33 @@ from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
+from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
 from openfelt.table.web.preparation import BotPreparation
-from openfelt.table.web.sockets import SessionSockets, read_json
+from openfelt.table.web.requests import read_body, read_json
+from openfelt.table.web.sockets import SessionSockets
+from openfelt.table.web.spots import SpotRoutes
 from openfelt.table.web.worker import BackgroundWorker
 
 STATIC = Path(__file__).parent / "static"
-PAGES = {"/": "index.html", "/play/{key}": "play.html", "/hand/{link}": "hand.html", "/policy": "policy.html"}
-LARGEST_REQUEST = 10_000  # bytes
+PAGES = {
+    "/": "index.html",
+    "/play/{key}": "play.html",
+    "/hand/{link}": "hand.html",
+    "/policy": "policy.html",
+    "/spot": "spot.html",
+}
+STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None = None) -> AccessControl:
-    """The application on a session file; `extra` are bots that are offered besides the included ones."""
+def make_app(
+    database: Path, *, extra: tuple[str, ...] = (), token: str | None = None, limits: Limits | None = None
+) -> AccessControl:
+    """The application on a session file.
+
+    `extra` are bots that are offered besides the included ones; `limits` are those of the spot solver.
+    """
     sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
     lobby, policies, warm_up = (
         BackgroundWorker(name, lambda: LobbyService(BotPool(extra)))
@@ -43,7 +57,7 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
     exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(warm_up)
     api = _Api(sessions, lobby, policies, analyser, exports, prepare)
-    sockets = SessionSockets(sessions, prepare)
+    sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -52,6 +66,7 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         )  # so that the first visitor need not wait
         yield
         first_lobby.cancel()
+        solves.close()
         await exports(HandStore.close)
         await sessions(SessionManager.close)
 
@@ -68,6 +83,7 @@ def make_app(database: Path, *, extra: tuple[str, ...] = (), token: str | None =
         Route("/api/hands/{link}/hand.phh", api.phh),
         Route("/api/policy", api.grid),
         Route("/api/policy/preflop", api.matrix),
+        *SpotRoutes(solves).routes(),
         WebSocketRoute("/ws/{key}", sockets.serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -95,7 +111,7 @@ class _Api:
         return JSONResponse(await self._lobby(LobbyService.lobby))
 
     async def begin(self, request: Request) -> Response:
-        wanted = read_json((await _body(request)).decode("utf-8", "replace"))
+        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
         game, bots = wanted.get("game"), wanted.get("bots")
         await self._prepare(game, bots)
         return JSONResponse({"session": await self._sessions(lambda sessions: sessions.begin(game, bots))})
@@ -147,16 +163,6 @@ def _game_and_bot(request: Request) -> tuple[str, str]:
     return request.query_params.get("game", ""), request.query_params.get("bot", "")
 
 
-async def _body(request: Request) -> bytes:
-    """The body of a request; raises FeltError if it is too large."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_REQUEST:
-            raise FeltError(f"The request is too large; the limit is {LARGEST_REQUEST:,} bytes.")
-    return body
-
-
 def _page(path: Path) -> Handler:
     async def page(_: Request) -> Response:
         return FileResponse(path)
@@ -169,7 +175,7 @@ def _download(text: str, name: str) -> Response:
 
 
 async def _felt_error(_: Request, error: Exception) -> Response:
-    status = 500 if isinstance(error, FileError) else 404 if isinstance(error, MissingError) else 400
+    status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
     sentence = str(error).encode("utf-8", "replace").decode()  # a request may contain half a character
     return JSONResponse({"error": sentence}, status_code=status)
 

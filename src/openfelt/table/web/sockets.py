@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from openfelt.core.errors import FeltError, MissingError
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.web.preparation import BotPreparation
+from openfelt.table.web.requests import read_json
 from openfelt.table.web.worker import BackgroundWorker
 
 NO_SESSION, CANNOT_OPEN = 4404, 1011  # codes with which a socket is closed
@@ -86,17 +87,6 @@ class SessionSockets:
         closing = asyncio.create_task(_close(window))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
-
-
-def read_json(text: str) -> dict[str, Any]:
-    """Parse a JSON object; raises FeltError if it is not one."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise FeltError("The message is not valid JSON.") from None
-    if not isinstance(message, dict):
-        raise FeltError("The message is not a JSON object.")
-    return message
 
 
 def _echo(request: object) -> object:

@@ -1,0 +1,33 @@
+"""The bodies of requests: nothing too large, nothing but JSON objects."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.requests import Request
+
+from openfelt.core.errors import FeltError
+
+LARGEST_REQUEST = 10_000  # bytes
+
+
+async def read_body(request: Request, largest: int = LARGEST_REQUEST) -> bytes:
+    """The body of a request; raises FeltError if it is too large."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > largest:
+            raise FeltError(f"The request is too large; the limit is {largest:,} bytes.")
+    return body
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """Parse a JSON object; raises FeltError if it is not one."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FeltError("The message is not valid JSON.") from None
+    if not isinstance(message, dict):
+        raise FeltError("The message is not a JSON object.")
+    return message

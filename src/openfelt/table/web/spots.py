@@ -1,0 +1,90 @@
+"""The routes of the spot solver (see docs/spots-browser.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from openfelt.core.errors import FeltError
+from openfelt.table.spots.form import range_json, read_form
+from openfelt.table.spots.solves import SpotSolves
+from openfelt.table.web.requests import read_body, read_json
+from openfelt.table.web.worker import BackgroundWorker
+
+LARGEST_FORM = 80_000  # bytes: two ranges of 1,326 weighted combinations
+LONGEST_LINE = 1_000  # characters
+MOST_WAITING = 20  # requests for positions
+
+
+class SpotRoutes:
+    """One method per route. Forms are checked in one thread, solutions are read in another."""
+
+    def __init__(self, solves: SpotSolves) -> None:
+        self._solves = solves
+        self._forms = BackgroundWorker("spot-forms", lambda: solves)
+        self._solutions = BackgroundWorker("spot-solutions", lambda: solves)
+        self._waiting = 0
+
+    def routes(self) -> list[Route]:
+        """All routes."""
+        one = "/api/spot/solves/{key}"
+        return [
+            Route("/api/spot/range", self.range, methods=["POST"]),
+            Route("/api/spot/check", self.check, methods=["POST"]),
+            Route("/api/spot/solves", self.start, methods=["POST"]),
+            Route(one, self.status),
+            Route(f"{one}/stop", self.stop, methods=["POST"]),
+            Route(f"{one}/position", self.position),
+            Route(f"{one}/runouts", self.runouts),
+        ]
+
+    async def range(self, request: Request) -> Response:
+        message = await _message(request)
+        return JSONResponse(await self._forms(lambda _: range_json(message)))
+
+    async def check(self, request: Request) -> Response:
+        message = await _message(request)
+        return JSONResponse(await self._forms(lambda solves: solves.check(read_form(message))))
+
+    async def start(self, request: Request) -> Response:
+        message = await _message(request)
+        key = await self._forms(lambda solves: solves.start(read_form(message)))
+        return JSONResponse({"solve": key})
+
+    async def status(self, request: Request) -> Response:
+        return JSONResponse(self._solves.status(request.path_params["key"]))
+
+    async def stop(self, request: Request) -> Response:
+        self._solves.stop(request.path_params["key"])
+        return JSONResponse(self._solves.status(request.path_params["key"]))
+
+    async def position(self, request: Request) -> Response:
+        key, line = _key_and_line(request)
+        return await self._read(lambda solves: solves.position(key, line))
+
+    async def runouts(self, request: Request) -> Response:
+        key, line = _key_and_line(request)
+        return await self._read(lambda solves: solves.runouts(key, line))
+
+    async def _read(self, call: Any) -> Response:
+        if self._waiting >= MOST_WAITING:
+            raise FeltError("Too many requests are waiting for solutions; try again in a moment.")
+        self._waiting += 1
+        try:
+            return JSONResponse(await self._solutions(call))
+        finally:
+            self._waiting -= 1
+
+
+def _key_and_line(request: Request) -> tuple[str, str]:
+    line = request.query_params.get("line", "")
+    if len(line) > LONGEST_LINE:
+        raise FeltError(f"The line has {len(line):,} characters; at most {LONGEST_LINE:,} are allowed.")
+    return request.path_params["key"], line
+
+
+async def _message(request: Request) -> dict[str, Any]:
+    return read_json((await read_body(request, LARGEST_FORM)).decode("utf-8", "replace"))
