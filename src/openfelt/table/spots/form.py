@@ -87,7 +87,8 @@ def form_json(form: SpotForm) -> dict[str, Any]:
     """The fields of a form, as `read_form` reads them."""
     facts = form.spot.as_dict()
     del facts["thresholds"]
-    return {**facts, "until": form.until}
+    # As they were written: `as_dict` leaves out the hands that the board blocks.
+    return {**facts, "oop": form.spot.oop, "ip": form.spot.ip, "until": form.until}
 
 
 def _text(message: Mapping[str, Any], name: str, longest: int) -> str:

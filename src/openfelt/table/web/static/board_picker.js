@@ -20,7 +20,7 @@ export class CardPicker {
 
   button(card, row, column, pick) {
     const attributes = { type: "button", class: `deck-card suit-${card[1]}`, tabindex: -1, "data-pick": card, "data-row": row, "data-column": column, "aria-label": cardName(card), on: { click: () => pick(card) } };
-    const button = el("button", attributes, el("span", { "aria-hidden": "true" }, cardText(card)));
+    const button = el("button", attributes, el("span", { "aria-hidden": "true" }, card[0] + cardText(card).at(-1))); // T, since 10 is too wide
     this.buttons.set(card, button);
     return button;
   }

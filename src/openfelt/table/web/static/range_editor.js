@@ -15,6 +15,8 @@ export class RangeEditor {
     this.text = EMPTY; // the last valid notation
     this.weights = new Map(allClasses().map(({ name }) => [name, 0]));
     this.stroke = null; // while painting: {weight, cells}
+    this.reported = null; // the notation that `changed` was last called for
+    this.typed = null; // the text that was last read
     this.asked = 0; // number of the latest request
     this.pending = Promise.resolve(); // requests are sent one after the other
     this.build(node, player);
@@ -68,8 +70,10 @@ export class RangeEditor {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.read(this.field.value), PAUSE);
     });
-    this.field.addEventListener("blur", () => { if (!this.error.hidden) return; this.field.value = this.shown(); });
-    this.field.addEventListener("change", () => this.read(this.field.value));
+    this.field.addEventListener("blur", () => {
+      if (this.field.value !== this.typed && this.field.value !== this.shown()) this.read(this.field.value);
+      else if (this.error.hidden) this.field.value = this.shown();
+    });
   }
 
   /** The weight that a click gives a cell: the chosen one, or 0 if it has that already. */
@@ -106,29 +110,30 @@ export class RangeEditor {
     const { weight, cells } = this.stroke;
     this.stroke = null;
     const terms = [...cells].map((name) => `${name}:${weight}`).join(", ");
-    this.pending = this.pending.then(() => this.ask(() => `${this.text}, ${terms}`, true));
+    this.pending = this.pending.then(() => this.ask(`${this.text}, ${terms}`));
   }
 
   /** Reads a range in the notation. */
   read(text) {
     clearTimeout(this.timer);
-    const typed = document.activeElement === this.field;
-    this.pending = this.pending.then(() => this.ask(() => text.trim() || EMPTY, !typed));
+    this.typed = text;
+    this.pending = this.pending.then(() => this.ask(text.trim() || EMPTY));
     return this.pending;
   }
 
-  async ask(text, rewrite) {
+  async ask(text) {
     this.asked += 1;
     const mine = this.asked;
     try {
-      const answer = await post("/api/spot/range", { text: text() });
-      const isNew = answer.text !== this.text;
+      const answer = await post("/api/spot/range", { text });
       this.text = answer.text;
       this.combinations = answer.combinations;
       if (this.stroke || mine !== this.asked) return;
       allClasses().forEach(({ name }, place) => this.weights.set(name, answer.cells[place]));
-      this.draw(rewrite);
-      if (isNew) this.changed();
+      this.draw();
+      if (this.text === this.reported) return;
+      this.reported = this.text;
+      this.changed();
     } catch (error) {
       say(this.error, error.message);
       this.field.setAttribute("aria-invalid", "true");
@@ -139,9 +144,9 @@ export class RangeEditor {
     return this.text === EMPTY ? "" : this.text;
   }
 
-  draw(rewrite) {
+  draw() {
     for (const name of this.cells.keys()) this.drawCell(name);
-    if (rewrite) this.field.value = this.shown();
+    if (document.activeElement !== this.field) this.field.value = this.shown();
     this.count.textContent = `${number(this.combinations, 1)} combinations, ${percent(this.combinations / 1326)}`;
     say(this.error, "");
     this.field.removeAttribute("aria-invalid");

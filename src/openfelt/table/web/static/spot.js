@@ -58,6 +58,7 @@ async function check() {
     sayMemory(missing);
     return;
   }
+  sayMemory("Checking …");
   try {
     const checked = await post("/api/spot/check", form.read());
     if (mine !== checks) return;

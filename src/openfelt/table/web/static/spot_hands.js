@@ -4,14 +4,21 @@ import { cardSpans, splitCards } from "./board_picker.js";
 import { el } from "./dom.js";
 import { className } from "./hand_grid.js";
 import { actionText, colours, gradient, swatch } from "./spot_actions.js";
-import { number } from "./text.js";
+
+/** A number with a fixed count of digits after the point and a true minus sign; a dash if there is none. */
+function fixed(value, digits) {
+  if (value === null || value === undefined) return "–";
+  const rounded = Number(value.toFixed(digits));
+  const text = Math.abs(rounded).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return rounded < 0 ? `\u2212${text}` : text;
+}
 
 export function share(value) {
-  return value === null || value === undefined ? "–" : `${number(100 * value, 1)}%`;
+  return value === null || value === undefined ? "–" : `${fixed(100 * value, 1)}%`;
 }
 
 export function chips(value) {
-  return value === null || value === undefined ? "–" : number(value, 2);
+  return fixed(value, 2);
 }
 
 function actionCell(columns, action, hand) {

@@ -50,7 +50,7 @@ export function byClass(columns, board) {
 
 function heat(value, low, high) {
   const share = high > low ? Math.round((100 * (value - low)) / (high - low)) : 50;
-  return `color-mix(in oklab, #17764a ${share}%, #7b3a86)`;
+  return `color-mix(in oklch, #17764a ${share}%, #7b3a86)`;
 }
 
 /** What a cell shows: its colours, a small number, and the same in words. */

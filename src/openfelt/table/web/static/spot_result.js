@@ -65,7 +65,7 @@ export class SpotResult {
     this.node.hidden = false;
     this.node.dataset.line = this.position.line;
     if (kind === "card") this.loadRunouts();
-    else this.showHands(this.chosen ?? this.firstClass(), null);
+    else this.showHands(this.cells.has(this.chosen) ? this.chosen : this.firstClass(), null);
     if (hadFocus) byId("position").focus(); // the pressed button is gone; the keyboard continues from here
   }
 
