@@ -23,7 +23,7 @@ export function chips(value) {
 
 function actionCell(columns, action, hand) {
   const often = columns.strategy[action][hand];
-  return el("td", { "data-share": often }, share(often), el("small", {}, `EV ${chips(columns.action_ev[action][hand])}`));
+  return el("td", { "data-share": often }, share(often), " ", el("small", {}, `EV ${chips(columns.action_ev[action][hand])}`));
 }
 
 function row(columns, actions, paints, hand) {

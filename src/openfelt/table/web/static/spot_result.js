@@ -102,7 +102,7 @@ export class SpotResult {
     const paints = colours(actions);
     const buttons = actions.map((action, i) =>
       el("button", { type: "button", class: "action-button", "data-action": action.code, "data-frequency": action.frequency, on: { click: () => this.go(action.code) } },
-        swatch(paints[i]), el("strong", {}, actionText(action)), el("span", {}, share(action.frequency)), el("small", {}, `EV ${chips(action.ev)}`)));
+        swatch(paints[i]), el("strong", {}, actionText(action)), " ", el("span", { class: "often" }, share(action.frequency)), " ", el("small", {}, `EV ${chips(action.ev)}`)));
     const bar = el("div", { class: "action-strip", "aria-hidden": "true" });
     if (reached) bar.style.backgroundImage = gradient(paints, actions.map((action) => action.frequency ?? 0));
     const never = reached ? null : el("p", { class: "quiet" }, "The players never come here in this solution; the strategy shown is untrained.");
