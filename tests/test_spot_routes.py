@@ -228,6 +228,17 @@ def test_bad_lines_get_a_sentence(what, line, server, river):
     assert_sentence(answer)
 
 
+@pytest.mark.parametrize("board", ["2c3d4h8s9s", "2c3d4h8s"])
+def test_a_player_who_may_not_bet_has_one_action(board):
+    """Such decisions have a single action, a check; without any bets the values are those of the equities."""
+    spot = Spot(oop="AA,QQ", ip="KK", board=board, pot=100, stack=100, bets="none")
+    solution = spot.solve(0.01)
+    assert solution.exploitability == pytest.approx(0, abs=1e-3)
+    assert solution.values == pytest.approx([100 * share for share in solution.node().equities], abs=1e-3)
+    one_sided = Spot(oop="AA,QQ", ip="KK", board=board, pot=100, stack=100, bets={"": "100%", "ip": "none"})
+    assert one_sided.solve(0.3, iterations=2000).exploitability <= 0.3
+
+
 # Access and limits
 
 
