@@ -261,7 +261,12 @@ def test_nothing_overflows_and_text_can_be_read(scheme, options, visit, turn_add
         page.goto(f"{visit.url}{turn_address}{line}")
         page.locator("#result #runouts, #result #spot-matrix").first.wait_for()
         assert overflow(page) == 0
-    for selector in (".spot-cell:not(.spot-cell-out)", ".spot-cell-out", ".action-button small", ".hand-table td"):
+    for selector in (
+        ".spot-cell:not(.spot-cell-out)",
+        ".spot-cell-out",
+        ".action-button small",
+        ".hand-table td",
+    ):
         assert contrast(page, selector) >= 4.5
     unnamed = [role for role, name, _ in spoken(page) if role in NAMED and not name]
     assert not unnamed

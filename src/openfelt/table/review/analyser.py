@@ -1,14 +1,17 @@
-"""Computes the EV losses of finished hands. This takes seconds, so it runs in a thread of its own."""
+"""Computes the EV losses and the ranges of finished hands, in a thread of its own: this takes seconds."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from openfelt.core.errors import FeltError
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
+from openfelt.table.review.hand_spots import hand_spot
 from openfelt.table.review.replay import losses_json, replay_hand
+from openfelt.table.session.hand_log import events
 from openfelt.table.session.session_store import HandRow
 
 CACHED_HANDS = 500
@@ -36,3 +39,11 @@ class HandAnalyser:
                 del self._cache[next(iter(self._cache))]
             self._cache[row.link] = losses_json(live.hand, row.seat, record.names, losses)
         return self._cache[row.link]
+
+    def spot(self, row: HandRow, record: HandRecord, place: int) -> dict[str, Any]:
+        """The spot of a step of the review: the form of the spot solver, ready for JSON."""
+        live = replay_hand(row, record, self._bots.get)
+        steps = [first for first, _ in events(live.hand, row.seat, record.names)]
+        if not 0 <= place < len(steps):
+            raise FeltError(f"The hand has no step {place}.")
+        return hand_spot(live.hand, row.seat, live.bots, steps[place], record.names[1 - row.seat])

@@ -81,6 +81,7 @@ def make_app(
         Route("/api/hands/{link}", api.review),
         Route("/api/hands/{link}/losses", api.losses),
         Route("/api/hands/{link}/hand.phh", api.phh),
+        Route("/api/hands/{link}/spot", api.spot),
         Route("/api/policy", api.grid),
         Route("/api/policy/preflop", api.matrix),
         *SpotRoutes(solves).routes(),
@@ -144,6 +145,12 @@ class _Api:
         link = request.path_params["link"]
         row, record = await self._sessions(lambda sessions: sessions.linked(link))
         return JSONResponse(await self._analyser(lambda analyser: analyser.losses(row, record)))
+
+    async def spot(self, request: Request) -> Response:
+        link, text = request.path_params["link"], request.query_params.get("step", "")
+        place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
+        row, record = await self._sessions(lambda sessions: sessions.linked(link))
+        return JSONResponse(await self._analyser(lambda analyser: analyser.spot(row, record, place)))
 
     async def phh(self, request: Request) -> Response:
         link = request.path_params["link"]

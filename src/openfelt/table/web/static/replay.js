@@ -41,8 +41,17 @@ function draw() {
   byId("step-first").disabled = byId("step-back").disabled = at === 0;
   byId("step-on").disabled = byId("step-last").disabled = isEnd();
   markStep();
+  drawSpotLink();
   if (isEnd()) drawEnd(byId("decision"), review);
   else drawDecision(byId("decision"), review, at, { hide: byId("hide").checked, losses });
+}
+
+/** The link to the spot solver, on the streets after the flop of two-player hold'em. */
+function drawSpotLink() {
+  const step = Math.min(at, review.steps.length - 1);
+  const board = review.steps[step].table.board ?? [];
+  byId("solve-here").hidden = !review.game.startsWith("holdem") || review.names.length !== 2 || board.length < 3;
+  byId("solve-here").href = `/spot?${new URLSearchParams({ hand: decodeURIComponent(lastOfPath()), step })}`;
 }
 
 function go(to) {

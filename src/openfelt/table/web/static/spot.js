@@ -180,12 +180,28 @@ async function open() {
   await follow();
 }
 
+/** Fills the form in with the spot of a finished hand. */
+async function openHand() {
+  const [hand, step] = [query().get("hand"), query().get("step") ?? ""];
+  say(byId("notice"), "Computing the ranges of the hand …");
+  try {
+    const spot = await get(`/api/hands/${encodeURIComponent(hand)}/spot?${new URLSearchParams({ step })}`);
+    await form.write(spot);
+    say(byId("notice"), spot.notice);
+  } catch (error) {
+    say(byId("notice"), "");
+    say(byId("error"), error.message);
+    await form.writeExample();
+  }
+}
+
 async function start() {
   form = new SpotForm(changed);
   byId("spot-form").addEventListener("submit", solve);
   byId("stop").addEventListener("click", stop);
   addEventListener("popstate", open);
   if (query().get("solve")) await open();
+  else if (query().get("hand")) await openHand();
   else await form.writeExample();
   byId("main").dataset.ready = "";
   await check();

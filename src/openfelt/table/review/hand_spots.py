@@ -1,0 +1,107 @@
+"""Spots from finished hands of hold'em: the street of a step, with the ranges that the bots' policies imply.
+
+The range of a bot consists of the probabilities with which it takes its actions so far with each hand. The
+person's range is that of a stand-in: `default`, or the bot in the other seat where `default` does not play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from openfelt.bots.bot import Bot
+from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.view import holdem_view
+from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PAIRS, RIVER, STREETS, cards_text
+from openfelt.cards.ranges import format_range
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
+from openfelt.games.game import CHANCE
+from openfelt.games.hand import Hand
+from openfelt.games.holdem import BIG_BLIND, MOST_BETS, Holdem
+from openfelt.table.review.holdem_evaluator import default_policy
+from openfelt.table.review.ranges import likelihood
+
+DECIMALS = 3  # of the weights
+EXPLAIN = (
+    "The {street} of a hand against {bot}, with limit betting. The ranges are those of the policies' actions so "
+    "far: {bot} as it plays, you as {substitute} would play in your place."
+)
+UNKNOWN = " The action probabilities of {names} are not known, so its range is every hand."
+
+
+def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: str) -> dict[str, Any]:
+    """The form of the spot at the beginning of the street on which a step of a finished hand is."""
+    game = hand.game
+    if not isinstance(game, Holdem) or game.players != 2 or game.bets != MOST_BETS:
+        raise FeltError(
+            "Spots can be taken from hands of two-player limit hold'em with four bets a street only."
+        )
+    if not 0 <= step < len(hand.steps):
+        raise FeltError(f"The hand has no step {step}.")
+    board = game.board(hand.states[step])
+    street = BOARD_CARDS.index(len(board)) if len(board) in BOARD_CARDS else 0
+    if street < FLOP:
+        raise FeltError("A spot begins on the flop, turn or river; choose a later step of the hand.")
+    first = next(
+        each
+        for each, (taken, state) in enumerate(zip(hand.steps, hand.states, strict=True))
+        if taken.mover != CHANCE and len(game.board(state)) == len(board)
+    )
+    start = hand.states[first].betting
+    own, substitute = _stand_in(game, seat, bots)
+    weights, unknown = _ranges(game, hand, first, {**bots, seat: own})
+    weights[:, np.isin(PAIR_CARDS, board).any(axis=1)] = 0.0
+    texts = [_text(row) for row in weights]
+    oop = start.turn
+    bets = sum(BIG_BLIND if each == FLOP else 2 * BIG_BLIND for each in range(street, RIVER + 1))
+    notice = EXPLAIN.format(street=STREETS[street], bot=name, substitute=substitute)
+    if unknown:
+        notice += UNKNOWN.format(names=name)
+    return {
+        "oop": texts[oop],
+        "ip": texts[1 - oop],
+        "board": cards_text(board),
+        "pot": sum(start.paid),
+        "stack": MOST_BETS * bets + BIG_BLIND,  # more than can be bet: nobody is all-in
+        "bets": "limit",
+        "raises": "none",
+        "big_blind": BIG_BLIND,
+        "notice": f"{notice} You are {'OOP' if seat == oop else 'IP'}.",
+    }
+
+
+def _stand_in(game: Holdem, seat: int, bots: Mapping[int, Bot]) -> tuple[Bot, str]:
+    """Who plays in the person's place, and its name in a sentence."""
+    if game.unabstracted == Holdem():
+        return policy_bot(default_policy(), game), "the bot default"
+    return bots[1 - seat], "the same bot"
+
+
+def _ranges(game: Holdem, hand: Hand, end: int, seats: Mapping[int, Bot]) -> tuple[Floats, bool]:
+    """[2, 1326] weights before step `end`, the largest 1; True if a bot does not report its probabilities."""
+    weights, unknown = np.ones((2, PAIRS)), False
+    line: tuple[str, ...] = ()
+    for step, state in zip(hand.steps[:end], hand.states[:end], strict=True):
+        if step.mover == CHANCE:
+            continue
+        bot, board = seats[step.mover], game.board(state)
+        likely = None
+        if not bot.learns:
+            likely = likelihood(bot, holdem_view(game, step.mover, (), board, line), (), step.number)
+        line = (*line, step.action)
+        if likely is None:
+            unknown, weights[step.mover] = True, 1.0
+            continue
+        possible = weights[step.mover] * likely
+        if possible.max() > 0:  # an action that the policy never takes is ignored
+            weights[step.mover] = possible / possible.max()
+    return weights, unknown
+
+
+def _text(weights: Floats) -> str:
+    """A range as text, without hands that are hardly ever held."""
+    top = weights.max()
+    return format_range(np.round(weights / top, DECIMALS)) if top > 0 else "random"
