@@ -264,7 +264,7 @@ def test_nothing_overflows_and_text_can_be_read(scheme, options, visit, turn_add
     for selector in (
         ".spot-cell:not(.spot-cell-out)",
         ".spot-cell-out",
-        ".action-button small",
+        ".often",
         ".hand-table td",
     ):
         assert contrast(page, selector) >= 4.5

@@ -1,19 +1,28 @@
-"""The routes of the spot solver: checked forms, limits, access, and solutions equal to those of the library."""
+"""The routes of the spot solver: forms are checked, limits hold, solutions are those of the library."""
 
 from __future__ import annotations
 
 import json
+import math
 import time
+from random import Random
 from threading import Event
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
-from table_player import PATIENCE, Server, thread_server, until
+from table_player import PATIENCE, Server, Window, thread_server, until
 
+from openfelt.bots.view import holdem_view
+from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, parse_cards
+from openfelt.cards.ranges import parse_range
 from openfelt.core.errors import FeltError
+from openfelt.games.registry import load_game
 from openfelt.spots.spot import Spot
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.review.ranges import likelihood
 from openfelt.table.spots import form as form_module, solves as solves_module
 from openfelt.table.spots.form import LimitedSpot, read_form
 from openfelt.table.spots.solves import Limits, SpotSolves
@@ -341,3 +350,110 @@ def test_an_error_in_the_solver_is_not_shown(turn, monkeypatch, capsys):
     status = finished(solves, solves.start(read_form(RIVER)))
     assert (status["state"], status["error"]) == ("failed", "Internal error of the server; see its output.")
     assert "secret" in capsys.readouterr().err
+
+
+# Spots of finished hands
+
+
+@pytest.fixture(scope="module")
+def called_hands(server):
+    """Links of two hands that were called down, with the person in either seat, and the session."""
+    with Window(server, server.begin("holdem", "always-call")) as window:
+        links = []
+        for _ in range(2):
+            window.deal()
+            while not window.hand["over"]:
+                window.act(next(each["word"] for each in window.hand["actions"] if each["key"] == "c"))
+            links.append(window.hand["link"])
+        return window.session, links
+
+
+def test_the_spot_of_a_finished_hand(server, called_hands):
+    for seat, link in enumerate(called_hands[1]):
+        steps = server.get(f"/api/hands/{link}")[1]["steps"]
+        for place, step in enumerate(steps):
+            status, spot = server.get(f"/api/hands/{link}/spot?step={place}")
+            board = step["table"]["board"]
+            if len(board) < 3:
+                assert (status, spot["error"].split(";")[0]) == (
+                    400,
+                    "A spot begins on the flop, turn or river",
+                )
+                continue
+            assert status == 200
+            assert splits(spot["board"]) == board
+            assert (spot["pot"], spot["bets"]) == (4, "limit")
+            bot = "ip" if seat == 0 else "oop"  # seat 0 is the big blind, which acts first after the flop
+            others = parse_range(spot[bot])
+            assert {0.0, 1.0} == set(others.tolist())  # it calls with every hand
+            assert others.sum() == math.comb(52 - len(board), 2)
+            assert spot["notice"].endswith(f"You are {'OOP' if seat == 0 else 'IP'}.")
+            read_form({**spot, "until": 1})
+
+
+def splits(board: str) -> list[str]:
+    return [board[place : place + 2] for place in range(0, len(board), 2)]
+
+
+def test_limit_betting_of_a_hand_is_that_of_the_table(server, called_hands):
+    """The river of a hand has its bets of 4 chips, four a street, and nobody is all-in."""
+    steps = server.get(f"/api/hands/{called_hands[1][0]}")[1]["steps"]
+    spot = server.get(f"/api/hands/{called_hands[1][0]}/spot?step={len(steps) - 1}")[1]
+    street = read_form({**spot, "until": 1}).spot.streets[0]
+    lines = {" ".join(action.code for action in place.line) for place in street.places}
+    assert "b4 r8 r12 r16 c" in lines
+    assert not [line for line in lines if "a" in line or "r20" in line]
+
+
+def test_only_finished_hands_of_two_player_holdem_become_spots(server, called_hands):
+    link = called_hands[1][0]
+    for step in ("", "-1", "999", "x", "1.5", "9" * 50):
+        status, answer = server.get(f"/api/hands/{link}/spot?step={step}")
+        assert status == 400
+        assert_sentence(answer)
+    assert server.get(f"/api/hands/{link}/spot?step=9", **FOREIGN)[0] == 403
+    assert server.get("/api/hands/unknown/spot?step=9")[0] == 404
+    with Window(server, server.begin("kuhn", "random")) as window:
+        window.deal()
+        window.play_on(Random(1))
+        status, answer = server.get(f"/api/hands/{window.hand['link']}/spot?step=1")
+    assert (status, answer["error"]) == (
+        400,
+        "Only hands of two-player limit hold'em with four bets a street can be solved.",
+    )
+
+
+def test_a_bot_keeps_the_hands_with_which_it_acts(server):
+    """Its range equals the one of the review: the product of its action probabilities."""
+    game, bots = load_game("holdem"), BotPool(())
+    bot = bots.get("default", game)
+    rows = Random(3)
+    with Window(server, server.begin("holdem", "default")) as window:
+        for _ in range(20):
+            window.deal()
+            window.play_on(rows)
+            link = window.hand["link"]
+            review = server.get(f"/api/hands/{link}")[1]
+            reached = [
+                place for place, step in enumerate(review["steps"]) if len(step["table"]["board"]) >= 4
+            ]
+            if reached and review["seat"] == 0:
+                break
+    spot = server.get(f"/api/hands/{link}/spot?step={reached[0]}")[1]
+    cards = parse_cards("".join(spot["board"]))
+    words = [step["word"] for step in review["steps"] if step["mover"] >= 0]
+    movers = [step["mover"] for step in review["steps"] if step["mover"] >= 0]
+    count = sum(step["mover"] >= 0 for step in review["steps"][: reached[0]])
+    wanted = np.ones(1326)
+    for number in range(count):
+        if movers[number] == review["seat"]:
+            continue
+        board = board_before(game, cards, words[:number])
+        view = holdem_view(game, movers[number], (), board, words[:number])
+        wanted *= likelihood(bot, view, (), view.actions.index(words[number]))
+    wanted[np.isin(PAIR_CARDS, cards).any(axis=1)] = 0
+    assert parse_range(spot["ip"]) == pytest.approx(wanted / wanted.max(), abs=6e-4)
+
+
+def board_before(game: Any, cards: Any, line: list[str]) -> Any:
+    return cards[: BOARD_CARDS[holdem_view(game, 0, (), (), line).betting.street]]

@@ -26,8 +26,8 @@ from openfelt.table.review.ranges import likelihood
 
 DECIMALS = 3  # of the weights
 EXPLAIN = (
-    "The {street} of a hand against {bot}, with limit betting. The ranges are those of the policies' actions so "
-    "far: {bot} as it plays, you as {substitute} would play in your place."
+    "The {street} of a hand against {bot}, with limit betting. The ranges follow from the actions so far: "
+    "{bot} as it plays, you as {substitute} would play in your place."
 )
 UNKNOWN = " The action probabilities of {names} are not known, so its range is every hand."
 
@@ -36,9 +36,7 @@ def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: s
     """The form of the spot at the beginning of the street on which a step of a finished hand is."""
     game = hand.game
     if not isinstance(game, Holdem) or game.players != 2 or game.bets != MOST_BETS:
-        raise FeltError(
-            "Spots can be taken from hands of two-player limit hold'em with four bets a street only."
-        )
+        raise FeltError("Only hands of two-player limit hold'em with four bets a street can be solved.")
     if not 0 <= step < len(hand.steps):
         raise FeltError(f"The hand has no step {step}.")
     board = game.board(hand.states[step])
