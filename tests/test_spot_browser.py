@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from browser import NAMED, PHONE, Page, Visits, browser, contrast, expect, overflow, spoken, tab_to
-from table_player import Server, thread_server
+from table_player import Server, Window, thread_server
 
+from openfelt.cards.deck import parse_cards
 from openfelt.cards.ranges import parse_range
 from openfelt.spots.spot import Spot
 from openfelt.table.lobby.service import LobbyService
@@ -282,6 +283,29 @@ def test_a_spot_that_is_too_large_is_refused_before_solving(visit):
     pick(page, "Td", "9d", "6h")
     expect(page.locator("#memory")).to_contain_text("GB of memory and this server allows 2.0 GB")
     expect(page.locator("#solve")).to_be_disabled()
+
+
+def test_a_finished_hand_is_solved_from_its_river(visit, server):
+    with Window(server, server.begin("holdem", "always-call")) as window:
+        window.deal()
+        while not window.hand["over"]:
+            window.act(next(each["word"] for each in window.hand["actions"] if each["key"] == "c"))
+        link, board = window.hand["link"], "".join(window.hand["board"])
+    page = visit(f"/hand/{link}")
+    page.locator("#main[data-ready]").wait_for()
+    expect(page.locator("#solve-here")).to_be_hidden()  # before the flop
+    page.locator("#step-last").click()
+    page.locator("#solve-here").click()
+    page.locator("#main[data-ready]").wait_for()
+    expect(page.locator("#notice")).to_contain_text("The river of a hand against always-call")
+    expect(page.locator("#bets")).to_have_value("limit")
+    expect(page.locator("#pot")).to_have_value("4")
+    solve(page)
+    expect(page.locator("#position")).to_have_text("OOP to act")
+    codes = page.locator("[data-action]").evaluate_all("all => all.map((each) => each.dataset.action)")
+    assert codes == ["x", "b4"]
+    status = server.get(f"/api/spot/solves/{page.url.split('solve=')[1]}")[1]
+    assert parse_cards(status["form"]["board"]) == parse_cards(board)
 
 
 def test_an_unknown_solution_gets_a_sentence(visit):

@@ -64,6 +64,7 @@ PAGES = [
     "/play/{key}",
     "/hand/{link}",
     "/policy",
+    "/spot",
     "/static/verify.js",
     "/static/play.js",
     "/static/base.css",
