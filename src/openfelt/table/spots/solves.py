@@ -47,6 +47,7 @@ class Solve:
     memory: float
     asked: float  # when somebody last asked for its status, by the monotonic clock
     state: str = COMPILING
+    began: float | None = None  # when the first iteration began
     measured: Measured | None = None
     solution: Solution | None = None
     error: str | None = None
@@ -109,7 +110,7 @@ class SpotSolves:
             "memory": round(solve.memory),
             "iterations": measured.iterations if measured else 0,
             "exploitability": round(measured.exploitability, 4) if measured else None,
-            "seconds": round(measured.seconds, 2) if measured else 0.0,
+            "seconds": round(measured.seconds, 2) if measured else self._elapsed(solve),
             "limit_seconds": round(self.limits.cpu_seconds / thread_count(), 1),
             "error": solve.error,
         }
@@ -133,6 +134,9 @@ class SpotSolves:
         """Stop what is running."""
         for solve in list(self._solves.values()):
             solve.stopping = True
+
+    def _elapsed(self, solve: Solve) -> float:
+        return 0.0 if solve.began is None else round(self._now() - solve.began, 1)
 
     def _look_up(
         self, key: str, line: str, compute: Callable[[Solution, str], dict[str, Any]]
@@ -177,7 +181,7 @@ class SpotSolves:
             if not self._is_compiled:
                 compile_kernels()
                 self._is_compiled = True
-            solve.state = SOLVING
+            solve.began, solve.state = self._now(), SOLVING
             threads = thread_count()
             solution = solve.form.spot.solve(
                 solve.form.until,

@@ -77,8 +77,9 @@ function progressText(status) {
   if (state === "compiling") return "Compiling (first use only) …";
   if (state === "failed") return "";
   const time = `${number(seconds, 1)} s`;
-  const facts = iterations ? `${number(iterations)} iterations, exploitability ${number(exploitability, 3)}% of the pot, ${time}` : "starting";
-  return { stopping: `Stopping … ${facts}`, solving: `Solving … ${facts}`, done: `Solved: ${facts}.` }[state];
+  const facts = iterations ? `${number(iterations)} iterations, exploitability ${number(exploitability, 3)}% of the pot, ${time}` : `first iterations, ${time}`;
+  const end = exploitability > status.form.until ? "Stopped before the target" : "Solved";
+  return { stopping: `Stopping … ${facts}`, solving: `Solving … ${facts}`, done: `${end}: ${facts}.` }[state];
 }
 
 function showStatus(status) {
