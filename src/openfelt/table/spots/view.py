@@ -8,6 +8,7 @@ import numpy as np
 
 from openfelt.cards.deck import STREETS, cards_text
 from openfelt.core.jit import Floats
+from openfelt.spots.betting import ON
 from openfelt.spots.lines import find_place, parse_line
 from openfelt.spots.node import NEVER, Node, hand_text
 from openfelt.spots.solution import Solution
@@ -20,19 +21,21 @@ def position_json(solution: Solution, line: str) -> dict[str, Any]:
     """The position after a line: a decision ("decision"), a card to be dealt ("card") or the end ("end")."""
     parsed = parse_line(line)
     street, place = find_place(solution.spot, parsed)
+    here, streets = solution.spot.streets[street].places[place], solution.spot.streets
     if len(parsed.cards) < street:
-        paid = solution.spot.streets[street].places[place].paid
         return {
             "kind": "card",
             "line": str(parsed),
             "board": cards_text([*solution.spot.cards, *parsed.cards]),
             "street": STREETS[solution.spot.street + street],
-            "pot": solution.spot.pot + sum(paid),
+            "pot": solution.spot.pot + sum(here.paid),
         }
     node = solution.node(line)
     return {
         "kind": "end" if node.player is None else "decision",
         **node.as_dict(hands=False),
+        # The card that is still dealt after an all-in.
+        "street": streets[street + 1].name if here.kind == ON and street + 1 < len(streets) else None,
         "reached": node.is_reached,
         "hands": {name: _columns(node, number) for number, name in enumerate(PLAYERS)},
     }

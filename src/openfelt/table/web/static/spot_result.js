@@ -59,13 +59,14 @@ export class SpotResult {
 
   draw() {
     const hadFocus = this.node.contains(document.activeElement) && !document.activeElement.matches(".segment input");
-    const { kind } = this.position;
-    const body = kind === "card" ? this.cardStep() : [this.actionBar(), this.handArea()];
+    const { kind, street } = this.position;
+    const hands = kind === "card" ? [] : [this.actionBar(), this.handArea()];
+    const body = street ? [...hands, ...this.cardStep()] : hands; // a card is dealt: at the end of a street, or all-in
     this.node.replaceChildren(this.crumbs(), this.facts(), ...body);
     this.node.hidden = false;
     this.node.dataset.line = this.position.line;
-    if (kind === "card") this.loadRunouts();
-    else this.showHands(this.cells.has(this.chosen) ? this.chosen : this.firstClass(), null);
+    if (street) this.loadRunouts();
+    if (kind !== "card") this.showHands(this.cells.has(this.chosen) ? this.chosen : this.firstClass(), null);
     if (hadFocus) byId("position").focus(); // the pressed button is gone; the keyboard continues from here
   }
 
