@@ -156,7 +156,7 @@ def check_position(page: Page, solution: Any, line: str) -> None:
     assert codes == [action.code for action in node.actions]
     assert percentages(actions.all_text_contents()) == pytest.approx(node.frequencies.tolist(), abs=0.000501)
     for number, player in enumerate(("oop", "ip")):
-        shown = page.locator(f'[data-value="{player}"]').text_content()
+        shown = page.locator(f'[data-value="{player}"]').text_content().replace("−", "-")
         assert f"EV {node.values[number]:.2f}" in shown
         assert f"equity {100 * node.equities[number]:.1f}%" in shown
     name = ("QQ", "KK")[node.player]
