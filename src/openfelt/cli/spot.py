@@ -27,9 +27,8 @@ HELP = (
     '"x b120 c 2s x".'
 )
 EXAMPLES = [
-    'felt spot --oop "66+,A8s+,AJo+,KQs" --ip "QQ-22,AQs-A2s,ATo+" --board Td9d6hQc --pot 200 --stack 900 \\',
-    '          --bets "60%,a" --raises 2.5x --until 0.2',
-    'felt spot --oop "AA,QQ" --ip KK --board 2c3d4h8s9s --pot 100 --stack 100 --bets 100% --line "b100"',
+    'felt spot --oop "66+,A8s+" --ip "QQ-22,ATo+" --board Td9d6hQc --pot 200 --stack 900 --bets "60%,a"',
+    'felt spot --oop "AA,QQ" --ip KK --board 2c3d4h8s9s --pot 100 --stack 100 --bets 100% --line "a"',
     "felt spot --oop random --ip random --board Td9d6hQc --pot 6 --stack 90 --bets limit --save runs/spot",
     'felt spot --load runs/spot --line "x x 2s"',
     "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --until 1",
