@@ -81,4 +81,4 @@ def _percent(share: float) -> str:
 
 
 def _chips(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.2f}"
+    return "" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"  # never -0.00
