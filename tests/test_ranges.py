@@ -281,6 +281,6 @@ def test_the_matrix_of_a_range_holds_mean_weights():
 
 @pytest.mark.parametrize("module", [ranges, hand_classes])
 def test_the_examples_run(module):
-    found = doctest.testmod(module)
+    found = doctest.testmod(module, extraglobs={"felt": felt})
     assert found.attempted
     assert not found.failed

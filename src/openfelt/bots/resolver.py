@@ -1,9 +1,10 @@
 """`resolver` plays two-player limit hold'em by a policy and re-solves the last streets as it reaches them.
 
 The policy, the *blueprint*, was computed with buckets. On the river, and on the turn if wanted, the bot
-solves the rest of the hand anew from both players' ranges, without buckets and without becoming more
-exploitable (`resolve/subgame.py`). The first decision on a street starts the computation; later ones use its
-result. The strategy is computed for all hands of the bot's range, whatever its own cards are.
+solves the rest of the hand anew from both players' ranges: without buckets and, up to the error of the
+iterations, without becoming more exploitable (`resolve/subgame.py`). The first decision on a street starts
+the computation; later ones use its result. The strategy is computed for all hands of the bot's range,
+whatever its own cards are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from openfelt.bots.bot import Clock
 from openfelt.bots.parameters import read_parameters
 from openfelt.bots.policy_bot import PolicyBot
 from openfelt.bots.resolve.blueprint import Blueprint, Strategy, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Resolved, Root, Subgame, resolve
+from openfelt.bots.resolve.subgame import Budget, Resolved, Subgame, SubgameRoot, resolve
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.deck import BOARD_CARDS, RIVER, STREETS, TURN, pair_number, parse_cards
 from openfelt.core.errors import FeltError
@@ -166,7 +167,7 @@ class Resolver(PolicyBot[HoldemView]):
         seconds = min(self.budget.seconds, SHARE * self._clock.left)
         if seconds < LEAST:
             return None
-        subgame = Subgame(tree, Root(board, tree.find_node(line), pot), ranges)
+        subgame = Subgame(tree, SubgameRoot(board, tree.find_node(line), pot), ranges)
         return resolve(subgame, seat, own[street], self.budget._replace(seconds=seconds), safe=self.safe)
 
     def _references(self, seat: int, board: tuple[int, ...], line: tuple[str, ...]) -> list[Strategy]:

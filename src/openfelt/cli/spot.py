@@ -122,11 +122,20 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.spots.files import load_solution, save_solution
+    from openfelt.spots.lines import find_place, parse_line
 
     if arguments.boards:
         _report(arguments)
         return
-    solution = load_solution(arguments.load) if arguments.load else _solve(arguments, _spot(arguments))
+    if arguments.json and arguments.compare:
+        raise FeltError("--compare prints text; leave out --json.")
+    if arguments.load:
+        solution = load_solution(arguments.load)
+    else:
+        spot = _spot(arguments)
+        for line in (arguments.line, arguments.runouts or ""):  # before the work
+            find_place(spot, parse_line(line))
+        solution = _solve(arguments, spot)
     if arguments.save:
         save_solution(solution, arguments.save)
     _show(arguments, solution)
@@ -194,29 +203,31 @@ def _solve(arguments: argparse.Namespace, spot: Spot) -> Solution:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from openfelt.spots.report import report_boards, write_report
+    from openfelt.spots.report import means, report_boards, write_report
 
     if arguments.csv is None:
         raise FeltError("--boards needs --csv FILE, to which the report is written.")
+    ignored = [
+        name for name in ("load", "save", "compare", "runouts") if getattr(arguments, name) is not None
+    ]
+    if ignored:
+        raise FeltError(f"--{ignored[0]} does not go with --boards.")
     boards = report_boards(arguments.boards)
-    spot = _spot(arguments, boards[0][0])
     with progress_bar(not arguments.json) as bar:
         advance = bar(f"{len(boards)} boards")
-        rows = list(
-            write_report(
-                spot, boards, arguments.csv, progress=lambda _: advance(1 / len(boards)), **_budget(arguments)
-            )
+        report = write_report(
+            lambda board: _spot(arguments, board),
+            boards,
+            arguments.csv,
+            progress=lambda _: advance(1 / len(boards)),
+            **_budget(arguments),
         )
-    weight = sum(int(row["flops"]) for row in rows)
-    means = {
-        name: sum(float(row[name]) * int(row["flops"]) for row in rows) / weight for name in ("oop", "ip")
-    }
+        rows = list(report)
+    oop, ip = means(rows)
     if arguments.json:
-        print_json({"boards": len(rows), "values": [means["oop"], means["ip"]], "csv": str(arguments.csv)})
+        print_json({"boards": len(rows), "values": [oop, ip], "csv": str(arguments.csv)})
     else:
-        print(
-            f"{len(rows)} boards: OOP gets {means['oop']:.3f} and IP {means['ip']:.3f} of the pot on average."
-        )
+        print(f"{len(rows)} boards: OOP gets {oop:.3f} and IP {ip:.3f} of the pot on average.")
         print(f"Written to {arguments.csv}.")
 
 

@@ -132,7 +132,7 @@ def parse_sizes(text: str, *, first_bet: bool = False) -> BetSizes:
     2.5x         multiple of the last bet; raises only
     120c         total in chips
     e, 2e        geometric size over the streets left, or over two
-    e150%, 3e2%  geometric size, at most this percentage of the pot
+    e150%, 3e200%  geometric size, at most this percentage of the pot
     a, allin     all-in
     ===========  =================================================================================
 

@@ -284,7 +284,10 @@ def build_streets(first: int, rules: Rules, choose: Choose) -> list[Street]:
     roots = [Root(0)]
     streets = []
     for street in range(first, len(STREETS)):
-        streets.append(Street(street, roots, choose, rules))
+        try:
+            streets.append(Street(street, roots, choose, rules))
+        except RecursionError:
+            raise FeltError("The betting tree is too deep; give larger raises or a smaller stack.") from None
         roots = [
             root._replace(slots=(int(oop), int(ip)))
             for root, (oop, ip) in zip(streets[-1].next_roots, streets[-1].next_slots.T, strict=True)

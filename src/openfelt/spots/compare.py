@@ -11,7 +11,7 @@ from openfelt.spots.node import Node, hand_text
 from openfelt.spots.solution import Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """A decision in two solutions.
 
@@ -29,7 +29,7 @@ class Comparison:
     changed: float
 
     def __str__(self) -> str:
-        lines = [f"{'action':<12} {'first':>8} {'second':>8} {'EV':>10} {'EV':>10}"]
+        lines = [f"{'action':<12} {'first':>8} {'second':>8} {'EV first':>10} {'EV second':>10}"]
         columns = (*(node.frequencies for node in self.nodes), *(node.action_values for node in self.nodes))
         for action, one, two, ev_one, ev_two in zip(self.first.actions, *columns, strict=True):
             lines.append(f"{action!s:<12} {one:>8.1%} {two:>8.1%} {ev_one:>10.2f} {ev_two:>10.2f}")

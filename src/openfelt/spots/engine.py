@@ -109,6 +109,12 @@ class Engine:
             self._passes[kind, threads] = Passes(self, kind, threads)
         return self._passes[kind, threads]
 
+    def release(self) -> None:
+        """Give back the workspace of passes and their threads; they are made again when needed."""
+        for each in self._passes.values():
+            each.close()
+        self._passes.clear()
+
 
 class Passes:
     """Traversals of a spot with their workspace."""
@@ -132,6 +138,11 @@ class Passes:
         self.sums = np.zeros((1, most), kind)
         self.sizes = [len(weights) for weights in engine.weights]
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
 
     def run(self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS) -> Reals:
         """One pass; returns the counterfactual value of each of the player's hands at the root."""

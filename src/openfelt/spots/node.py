@@ -17,7 +17,7 @@ from openfelt.spots.spot import PLAYERS, compatible_weight
 NEVER = 1e-9  # reach below this is a hand that does not come here
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """A decision, or the end of a line, on one board. Arrays over hands are in the order of the 1,326 pairs.
 

@@ -42,7 +42,7 @@ class Budget(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The result of `Spot.solve`.
 
@@ -126,8 +126,10 @@ def solve(spot: Spot, until: float, *, progress: Progress | None, budget: Budget
     """Solve a spot (see `Spot.solve`)."""
     solver = SpotSolver(spot, **options)
     measured = solver.run(budget.iterations, until=until, seconds=budget.seconds, progress=progress)
+    values = solver.values()
+    solver.engine.release()
     return Solution(
-        spot, solver.engine, solver.values(), measured.exploitability, measured.iterations, measured.seconds
+        spot, solver.engine, values, measured.exploitability, measured.iterations, measured.seconds
     )
 
 

@@ -28,11 +28,16 @@ PLAYERS = ("oop", "ip")
 LIMIT = "limit"
 LIMIT_BETS = 4  # bets and raises on a street of limit hold'em
 MOST_CHIPS = 10**9
+ROUNDING = 1e-12  # relative sums below this are none
 Sizes = str | Mapping[str, str]
 RangeLike = str | Sequence[float] | NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
+class BlockedRangeError(FeltError):
+    """No hand of a range is possible on the board, or against the other range."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Spot:
     """A postflop spot of two players: the one out of position (OOP) acts first on every street.
 
@@ -92,6 +97,7 @@ class Spot:
                 raise FeltError(
                     f"The {label} is a whole number of chips from {least} to {MOST_CHIPS:,}, not {amount}."
                 )
+            object.__setattr__(self, name, int(amount))
         if not 0 <= self.rake < 1 or not self.rake_cap >= 0:
             raise FeltError(
                 f"The rake is a share of the pot from 0 to 1 with a cap of at least 0 chips, not {self.rake} "
@@ -179,9 +185,11 @@ class Spot:
         ranges = self.ranges
         for name, weights in zip(PLAYERS, ranges, strict=True):
             if not weights.any():
-                raise FeltError(f"The board {self.board} blocks every hand of the range of {name.upper()}.")
+                raise BlockedRangeError(
+                    f"The board {self.board} blocks every hand of the range of {name.upper()}."
+                )
         if not any_compatible(ranges):
-            raise FeltError("Each hand of one range shares a card with every hand of the other.")
+            raise BlockedRangeError("Each hand of one range shares a card with every hand of the other.")
 
     def _sizes(self, street: int, player: int) -> tuple[BetSizes | None, BetSizes]:
         """The sizes of bets and raises; None for limit betting."""
@@ -221,7 +229,7 @@ class Spot:
 
 def any_compatible(ranges: Floats) -> bool:
     """Whether some hand of one range shares no card with some hand of the other."""
-    return bool(total_weight(ranges) > 0)
+    return total_weight((ranges > 0).astype(np.float64)) > 0  # whole numbers: sums are exact
 
 
 def total_weight(ranges: Floats) -> float:
@@ -235,7 +243,7 @@ def compatible_weight(weights: Floats) -> Floats:
     for side in (0, 1):
         np.add.at(of_card, PAIR_CARDS[:, side], weights)
     met = weights.sum() - of_card[PAIR_CARDS[:, 0]] - of_card[PAIR_CARDS[:, 1]] + weights
-    return np.asarray(np.maximum(met, 0.0))
+    return np.asarray(np.where(met > ROUNDING * weights.sum(), met, 0.0))
 
 
 def _weights(name: str, given: RangeLike) -> Floats:

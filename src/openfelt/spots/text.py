@@ -60,12 +60,12 @@ def runout_text(nodes: Sequence[Node]) -> str:
 def _class_row(node: Node, cell: int) -> str:
     assert node.player is not None
     pairs = np.flatnonzero(cell == PAIR_CELL)
-    weights = node.ranges[node.player, pairs]
+    weights, mass = node.ranges[node.player, pairs], node.mass[node.player, pairs]
     if weights.sum() <= NEVER:
         return ""
 
     def mean(values: Floats) -> float:
-        return float(np.nan_to_num(values) @ weights / weights.sum())
+        return float(np.nan_to_num(values) @ mass / mass.sum()) if mass.any() else float("nan")
 
     shares = " ".join(_percent(mean(row[pairs])) for row in node.strategy)
     equity, value = mean(node.equity[node.player, pairs]), mean(node.ev[node.player, pairs])

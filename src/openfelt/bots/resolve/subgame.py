@@ -36,7 +36,7 @@ LEAST = 1e-6  # weight of hands that do not come here, so that they have a strat
 STACK = 1_000  # chips: nobody is all-in in limit hold'em
 
 
-class Root(NamedTuple):
+class SubgameRoot(NamedTuple):
     """The public state in which a subgame begins."""
 
     board: tuple[int, ...]
@@ -54,7 +54,7 @@ class Budget(NamedTuple):
 class Subgame:
     """The spot of a subgame, and where the nodes of the betting tree are in it."""
 
-    def __init__(self, tree: BettingTree, root: Root, ranges: Floats) -> None:
+    def __init__(self, tree: BettingTree, root: SubgameRoot, ranges: Floats) -> None:
         self.tree, self.root = tree, root
         self.ranges = np.maximum(ranges, LEAST) * pairs_without(root.board)
         oop, ip = self.ranges
@@ -123,7 +123,7 @@ class Resolved:
 
     @property
     def excess(self) -> float:
-        """By how much a hand of the opponent gets more than against the reference, at most.
+        """The largest amount by which a hand of the opponent exceeds its limit.
 
         In chips, weighted by how likely it is that the seat is here with a hand that does not share a card,
         relative to the opponent's hand for which this is likeliest.
@@ -173,6 +173,8 @@ def resolve(
     gadget = (opponent, limits, BASE * weights) if safe else None
     solver = SpotSolver(subgame.spot, gadget=gadget)
     left = budget.seconds - (time.perf_counter() - begun)
+    if left <= 0:
+        return Resolved(reference, limits / met, limits / met, weights, met, 0)
     done = solver.iterate(budget.iterations, seconds=left)
     values = solver.engine.passes().run(opponent, BEST_RESPONSE).astype(np.float64)
     strategy = SubgameStrategy(subgame, solver.engine)

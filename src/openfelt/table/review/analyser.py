@@ -46,4 +46,11 @@ class HandAnalyser:
         steps = [first for first, _ in events(live.hand, row.seat, record.names)]
         if not 0 <= place < len(steps):
             raise FeltError(f"The hand has no step {place}.")
-        return hand_spot(live.hand, row.seat, live.bots, steps[place], record.names[1 - row.seat])
+        try:
+            return hand_spot(live.hand, row.seat, live.bots, steps[place], record.names[1 - row.seat])
+        except FeltError:
+            raise
+        except (Exception, SystemExit) as error:
+            if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
+                raise
+            raise FeltError(f"A bot failed while its range was computed ({type(error).__name__}).") from None

@@ -65,10 +65,7 @@ def read_form(message: Mapping[str, Any]) -> SpotForm:
 
 def spot_memory(spot: Spot) -> float:
     """Bytes that solving a spot takes."""
-    try:
-        return memory_needed(spot)
-    except RecursionError:
-        raise FeltError("The betting tree is too deep; give larger raises or a smaller stack.") from None
+    return memory_needed(spot)
 
 
 def range_json(message: Mapping[str, Any]) -> dict[str, Any]:
