@@ -16,7 +16,7 @@ import numpy as np
 
 import openfelt as felt
 from openfelt.bots.resolve.blueprint import Blueprint, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Root, Subgame, resolve, write_strategies
+from openfelt.bots.resolve.subgame import Budget, Subgame, SubgameRoot, resolve, write_strategies
 from openfelt.cards.deck import BOARD_CARDS, PAIR, RIVER, cards_text
 from openfelt.games.holdem import BIG_BLIND, bet, first_betting, is_over
 from openfelt.spots.solver import SpotSolver
@@ -86,7 +86,7 @@ def main():
     for board, line, node, pot in sampled_rivers(blueprint, arguments.hands, arguments.seed):
         rivers += 1
         ranges = ranges_after(policy.tree, line, board, [[blueprint] * 4] * 2)
-        subgame = Subgame(policy.tree, Root(board, node, pot), ranges)
+        subgame = Subgame(policy.tree, SubgameRoot(board, node, pot), ranges)
         facts = {"board": cards_text(board), "line": " ".join(line), "pot": pot}
         for seat in (0, 1):
             for kind, setting in KINDS.items():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pokerkit import parse_range as pokerkit_range
 
+import openfelt as felt
 from openfelt.cards import hand_classes, ranges
 from openfelt.cards.deck import PAIR_CARDS, PAIRS, RANKS, cards_text, pair_class, pair_number
 from openfelt.cards.hand_classes import CELL_CLASS, CELL_PAIRS, PAIR_CELL, SIZE

@@ -14,7 +14,7 @@ from openfelt.bots.bot import Clock
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.resolve.blueprint import Blueprint, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Root, Subgame, resolve
+from openfelt.bots.resolve.subgame import Budget, Subgame, SubgameRoot, resolve
 from openfelt.bots.resolver import Resolver
 from openfelt.bots.view import holdem_view
 from openfelt.cards.abstraction.abstraction import load_abstraction
@@ -58,7 +58,7 @@ def river_root(line, board):
     assert betting.street == RIVER
     tree, both = default().tree, [[blueprint()] * 4] * 2
     ranges = ranges_after(tree, words, cards, both)
-    return Subgame(tree, Root(cards, tree.find_node(words), sum(betting.paid)), ranges)
+    return Subgame(tree, SubgameRoot(cards, tree.find_node(words), sum(betting.paid)), ranges)
 
 
 # Buckets and ranges

@@ -145,6 +145,31 @@ def test_a_report_of_boards_continues(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out.split("}\n")[0] + "}")["boards"] == 2
 
 
+def test_a_report_that_was_cut_off_is_repaired(tmp_path, capsys):
+    path = tmp_path / "boards.csv"
+    arguments = ["spot", *POLARISED, "--boards", "2c3d4h8s9s 2c3d4h8sQs KcKdKh8s9s", "--csv", str(path)]
+    assert main(arguments) == 0
+    whole = path.read_text()
+    assert whole.splitlines()[-1].startswith("KcKdKh8s9s,1,,,")  # no king is left
+    path.write_text(whole[: whole.index("2c3d4h8sQs") + 30])
+    assert main(arguments) == 0
+    assert [line.split(",")[0] for line in path.read_text().splitlines()] == [
+        *("board", "2c3d4h8s9s", "2c3d4h8sQs", "KcKdKh8s9s")
+    ]
+    assert main([*arguments, "--rake", "0.05"]) == 2
+    assert "is the report of another spot" in capsys.readouterr().err
+
+
+def test_ranges_that_exclude_each_other_are_found_exactly():
+    with pytest.raises(FeltError, match="shares a card"):
+        spot(oop="AhKh", ip="Ah3s:0.804, AhTd:0.739, Ah7d:0.160, AhQd:0.634", board="2c4d5h8s9s")
+
+
+def test_a_betting_tree_that_is_too_deep_gets_a_sentence():
+    with pytest.raises(FeltError, match="too deep"):
+        spot(stack=3000, bets="1c", raises="1c").solve()
+
+
 def test_compressed_tables_solve_to_the_same_values(turn):
     assert turn.spot.solve(until=0.3, compress=True).values == pytest.approx(turn.values, abs=0.6)
 
