@@ -23,8 +23,8 @@ from openfelt.spots.spot import Spot
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.review.ranges import likelihood
-from openfelt.table.spots import form as form_module, solves as solves_module
-from openfelt.table.spots.form import LimitedSpot, read_form
+from openfelt.table.spots import solves as solves_module
+from openfelt.table.spots.form import read_form
 from openfelt.table.spots.solves import Limits, SpotSolves
 
 RIVER = {
@@ -169,10 +169,11 @@ def test_a_spot_above_the_memory_limit_is_refused(tmp_path):
 
 
 def test_betting_trees_are_limited_while_they_are_built(monkeypatch):
-    monkeypatch.setattr(form_module, "MOST_DECISIONS", 50)
-    spot = LimitedSpot(oop="AA", ip="KK", board="2c3d4h", pot=10, stack=100, bets="50%,100%", raises="2x,3x")
-    with pytest.raises(FeltError, match="The betting tree has more than"):
-        SpotSolves().check(form_module.SpotForm(spot, 0.5))
+    monkeypatch.setattr("openfelt.spots.betting.MOST_PLACES", 50)
+    flop = {"oop": "AA", "ip": "KK", "board": "2c3d4h", "pot": 10, "stack": 100}
+    form = read_form({**flop, "bets": "50%,100%", "raises": "2x,3x"})
+    with pytest.raises(FeltError, match="The betting tree has more than 50 "):
+        SpotSolves().check(form)
 
 
 def test_betting_trees_that_are_too_deep_get_a_sentence(server):

@@ -44,6 +44,13 @@ def strategy_rows(level: Level, board: int, place: int) -> Reals:
     return table[first : first + actions * size].reshape(actions, size).astype(np.float32)
 
 
+def average_strategy(level: Level, board: int, place: int) -> Floats:
+    """[actions, hands] the average strategy of a decision on a board; uniform for hands without any."""
+    rows = strategy_rows(level, board, place).astype(np.float64)
+    total = rows.sum(axis=0)
+    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1.0 / len(rows))
+
+
 def write_strategy(level: Level, board: int, place: int, strategy: Reals) -> None:
     """Make a strategy [actions, hands] both the current and the average one of a decision on a board."""
     betting, tables = level.betting, level.tables

@@ -13,6 +13,7 @@ from openfelt.cards.deck import PAIRS
 from openfelt.core.errors import FeltError
 from openfelt.spots.engine import Engine, write_strategy
 from openfelt.spots.lines import find_place, parse_line
+from openfelt.spots.runouts import pairs_of
 from openfelt.spots.spot import Spot
 
 Probabilities = NDArray[np.float64]
@@ -76,8 +77,7 @@ def apply_locks(engine: Engine, locks: Sequence[LockedStrategy]) -> None:
         level = engine.levels[street]
         runouts, player = level.runouts, int(level.betting.kind[place])
         for board in range(len(runouts.card)):
-            size, hands = int(runouts.size[player, board]), int(runouts.hands[player, board])
-            write_strategy(level, board, place, strategy[:, runouts.pair[hands : hands + size]])
+            write_strategy(level, board, place, strategy[:, pairs_of(runouts, player, board)])
             level.tables.locked[board, level.betting.decision[place]] = 1
 
 

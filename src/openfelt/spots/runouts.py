@@ -48,6 +48,12 @@ class Runouts(NamedTuple):
     seen_as: Shorts  # for each hand of the board: the place of its image in the list of the previous board
 
 
+def pairs_of(runouts: Runouts, player: int, board: int) -> Shorts:
+    """The pairs of a player's hands on a board, in the order of the tables."""
+    first = runouts.hands[player, board]
+    return runouts.pair[first : first + runouts.size[player, board]]
+
+
 def suit_symmetry(board: Sequence[int], ranges: Floats) -> list[int]:
     """The permutations of suits that map the board and both ranges [2, 1326] to themselves."""
     kept = []

@@ -15,10 +15,10 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.spots.betting import ON, Rules, build_streets
 from openfelt.spots.decisions import Discounts, Reals
-from openfelt.spots.engine import NO_DISCOUNTS, Engine, strategy_rows, traverse
+from openfelt.spots.engine import NO_DISCOUNTS, Engine, average_strategy, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
 from openfelt.spots.node import NEVER, Node, empty_rows
-from openfelt.spots.runouts import Runouts
+from openfelt.spots.runouts import Runouts, pairs_of
 from openfelt.spots.solver import Progress, SpotSolver
 from openfelt.spots.spot import PLAYERS, Spot, compatible_weight
 from openfelt.spots.traversal import (
@@ -245,13 +245,9 @@ class _Walker:
     def _strategy(self, street: int, board: int, place: int, pairs: list[Any]) -> Floats:
         level = self.engine.levels[street]
         player = int(level.betting.kind[place])
-        rows = strategy_rows(level, board, place).astype(np.float64)
-        actions = len(rows)
-        total = rows.sum(axis=0)
-        strategy = empty_rows(actions)
-        strategy[:, pairs[player]] = np.where(
-            total > 0, rows / np.where(total > 0, total, 1.0), 1.0 / actions
-        )
+        shares = average_strategy(level, board, place)
+        strategy = empty_rows(len(shares))
+        strategy[:, pairs[player]] = shares
         return strategy
 
     def _equities(self, street: int, board: int, ranges: Floats, pairs: list[Any]) -> Floats:
@@ -280,8 +276,7 @@ def _parent_sums(engine: Engine, street: int, work: Sequence[Workspace]) -> Real
 
 def _pairs(runouts: Runouts, player: int, board: int, suits: int) -> Any:
     """The pairs of a player's list on a board, as seen through a permutation of suits."""
-    first = runouts.hands[player, board]
-    return PERMUTED_PAIR[suits][runouts.pair[first : first + runouts.size[player, board]]]
+    return PERMUTED_PAIR[suits][pairs_of(runouts, player, board)]
 
 
 def _per_hand(values: Reals, met: Floats) -> Floats:

@@ -21,7 +21,7 @@ from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
 from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
 from openfelt.spots.locks import Lock, apply_locks, lock_strategies
-from openfelt.spots.runouts import Runouts, build_runouts, suit_symmetry
+from openfelt.spots.runouts import Runouts, build_runouts, pairs_of, suit_symmetry
 from openfelt.spots.spot import Spot, total_weight
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
 
@@ -173,7 +173,8 @@ def new_engine(spot: Spot, runouts: Sequence[Runouts], *, compress: bool = False
     if needed > MOST_MEMORY * machine_memory():
         raise FeltError(
             f"The spot needs {needed / 1e9:,.1f} GB of memory and this machine has "
-            f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges."
+            f"{machine_memory() / 1e9:,.1f} GB; give fewer bet sizes or smaller ranges, or compress "
+            "the tables."
         )
     weights = [spot.ranges[player][first_hands(runouts[0], player)] for player in (0, 1)]
     return Engine(spot.streets, runouts, weights, compress=compress)
@@ -200,8 +201,7 @@ def memory_needed(spot: Spot, runouts: Sequence[Runouts] | None = None, *, compr
 
 def first_hands(runouts: Runouts, player: int) -> Any:
     """The pairs of a player on the first board, in the order of `Runouts.parent`: by number."""
-    first = runouts.hands[player, 0]
-    return np.sort(runouts.pair[first : first + runouts.size[player, 0]])
+    return np.sort(pairs_of(runouts, player, 0))
 
 
 def _all_hands(spot: Spot, player: int, values: Floats, *_: object) -> Floats:

@@ -25,8 +25,8 @@ from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.holdem import BIG_BLIND
 from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.spots.betting import FOLD, ON
-from openfelt.spots.engine import Engine, strategy_rows, write_strategy
-from openfelt.spots.runouts import Shorts
+from openfelt.spots.engine import Engine, average_strategy, write_strategy
+from openfelt.spots.runouts import pairs_of
 from openfelt.spots.solver import SpotSolver
 from openfelt.spots.spot import Spot, compatible_weight
 from openfelt.spots.traversal import BEST_RESPONSE, Level
@@ -97,12 +97,10 @@ class SubgameStrategy:
         street, place = self.subgame.place[node]
         level, player = self.engine.levels[street], self.subgame.spot.streets[street].places[place].kind
         number, suits = _find_board(level, board, self.subgame.root.board)
-        pairs = _pairs(level, player, number)
-        table = np.maximum(strategy_rows(level, number, place), 0.0).astype(np.float64)
-        total = table.sum(axis=0)
-        strategy = np.full((len(table), PAIRS), 1.0 / len(table))
-        reached = total > 0
-        strategy[:, PERMUTED_PAIR[suits][pairs[reached]]] = table[:, reached] / total[reached]
+        pairs = pairs_of(level.runouts, player, number)
+        shares = average_strategy(level, number, place)
+        strategy = np.full((len(shares), PAIRS), 1.0 / len(shares))
+        strategy[:, PERMUTED_PAIR[suits][pairs]] = shares
         return strategy
 
 
@@ -191,14 +189,8 @@ def write_strategies(subgame: Subgame, engine: Engine, player: int, strategy: St
         for node, (where, place) in subgame.place.items():
             if where == street and subgame.spot.streets[street].places[place].kind == player:
                 for number in range(len(boards)):
-                    pairs = _pairs(level, player, number)
+                    pairs = pairs_of(level.runouts, player, number)
                     write_strategy(level, number, place, strategy.at(node, boards[number].tolist())[:, pairs])
-
-
-def _pairs(level: Level, player: int, board: int) -> Shorts:
-    """The pairs of a player's hands on a board, in the order of the tables."""
-    first = int(level.runouts.hands[player, board])
-    return level.runouts.pair[first : first + int(level.runouts.size[player, board])]
 
 
 def _find_board(level: Level, board: Sequence[int], root: Sequence[int]) -> tuple[int, int]:

@@ -1,37 +1,19 @@
-"""The form of a spot, as a page sends it: checked field by field, with limits on the betting tree."""
+"""The form of a spot, as a page sends it: checked field by field."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from openfelt.cards.hand_classes import CELLS
 from openfelt.cards.ranges import format_range, parse_range, range_matrix
 from openfelt.core.errors import FeltError
-from openfelt.spots.betting import Situation
-from openfelt.spots.solver import memory_needed
 from openfelt.spots.spot import PLAYERS, Sizes, Spot
 
 LONGEST_RANGE = 30_000  # characters; 1,326 single combinations with weights have fewer
 LONGEST_SIZES = 200
 MOST_SIZES = 16  # entries of a mapping
-MOST_DECISIONS = 100_000  # of the betting trees, before boards and hands are counted
 LEAST_TARGET, MOST_TARGET = 0.01, 100.0  # percent of the pot
-TOO_MANY = f"The betting tree has more than {MOST_DECISIONS:,} decisions; give fewer or larger bet sizes."
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitedSpot(Spot):
-    """A spot that refuses to build a betting tree of more than MOST_DECISIONS decisions."""
-
-    counted: Iterator[int] = field(default_factory=itertools.count, repr=False, compare=False)
-
-    def _choose(self, now: Situation) -> list[int]:
-        if next(self.counted) >= MOST_DECISIONS:
-            raise FeltError(TOO_MANY)
-        return super()._choose(now)
 
 
 class SpotForm(NamedTuple):
@@ -43,7 +25,7 @@ class SpotForm(NamedTuple):
 
 def read_form(message: Mapping[str, Any]) -> SpotForm:
     """The form in a message; raises FeltError with one sentence if a field is missing or wrong."""
-    spot = LimitedSpot(
+    spot = Spot(
         oop=_text(message, "oop", LONGEST_RANGE),
         ip=_text(message, "ip", LONGEST_RANGE),
         board=_text(message, "board", 20),
@@ -61,11 +43,6 @@ def read_form(message: Mapping[str, Any]) -> SpotForm:
             f"The target exploitability is {LEAST_TARGET}% to {MOST_TARGET:g}% of the pot, not {until:g}%."
         )
     return SpotForm(spot, until)
-
-
-def spot_memory(spot: Spot) -> float:
-    """Bytes that solving a spot takes."""
-    return memory_needed(spot)
 
 
 def range_json(message: Mapping[str, Any]) -> dict[str, Any]:

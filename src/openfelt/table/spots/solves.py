@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from openfelt.core.errors import FeltError, MissingError
 from openfelt.spots.solution import Solution
-from openfelt.spots.solver import Measured
+from openfelt.spots.solver import Measured, memory_needed
 from openfelt.spots.spot import Spot
-from openfelt.table.spots.form import SpotForm, form_json, spot_memory
+from openfelt.table.spots.form import SpotForm, form_json
 from openfelt.table.spots.view import position_json, runouts_json
 
 COMPILING, SOLVING, DONE, FAILED = "compiling", "solving", "done", "failed"
@@ -74,7 +74,7 @@ class SpotSolves:
 
     def check(self, form: SpotForm) -> dict[str, Any]:
         """The memory that a spot needs, and whether it is within the limit."""
-        memory = spot_memory(form.spot)
+        memory = memory_needed(form.spot)
         decisions = sum(street.decisions for street in form.spot.streets)
         allowed = memory <= self.limits.memory
         return {
@@ -88,7 +88,7 @@ class SpotSolves:
     def start(self, form: SpotForm) -> str:
         """Start a solve; returns its key. Raises FeltError if the spot is too large or the solver is busy."""
         self._require_free()
-        memory = spot_memory(form.spot)
+        memory = memory_needed(form.spot)
         if memory > self.limits.memory:
             raise FeltError(self._too_large(memory))
         with self._lock:

@@ -16,7 +16,7 @@ from openfelt.table.web.worker import BackgroundWorker
 
 LARGEST_FORM = 80_000  # bytes: two ranges of 1,326 weighted combinations
 LONGEST_LINE = 1_000  # characters
-MOST_WAITING = 20  # requests for positions
+MOST_WAITING = 20  # requests
 
 
 class SpotRoutes:
@@ -43,16 +43,15 @@ class SpotRoutes:
 
     async def range(self, request: Request) -> Response:
         message = await _message(request)
-        return JSONResponse(await self._forms(lambda _: range_json(message)))
+        return await self._ask(self._forms, lambda _: range_json(message))
 
     async def check(self, request: Request) -> Response:
         message = await _message(request)
-        return JSONResponse(await self._forms(lambda solves: solves.check(read_form(message))))
+        return await self._ask(self._forms, lambda solves: solves.check(read_form(message)))
 
     async def start(self, request: Request) -> Response:
         message = await _message(request)
-        key = await self._forms(lambda solves: solves.start(read_form(message)))
-        return JSONResponse({"solve": key})
+        return await self._ask(self._forms, lambda solves: {"solve": solves.start(read_form(message))})
 
     async def status(self, request: Request) -> Response:
         return JSONResponse(self._solves.status(request.path_params["key"]))
@@ -63,18 +62,18 @@ class SpotRoutes:
 
     async def position(self, request: Request) -> Response:
         key, line = _key_and_line(request)
-        return await self._read(lambda solves: solves.position(key, line))
+        return await self._ask(self._solutions, lambda solves: solves.position(key, line))
 
     async def runouts(self, request: Request) -> Response:
         key, line = _key_and_line(request)
-        return await self._read(lambda solves: solves.runouts(key, line))
+        return await self._ask(self._solutions, lambda solves: solves.runouts(key, line))
 
-    async def _read(self, call: Any) -> Response:
+    async def _ask(self, worker: BackgroundWorker[SpotSolves], call: Any) -> Response:
         if self._waiting >= MOST_WAITING:
-            raise FeltError("Too many requests are waiting for solutions; try again in a moment.")
+            raise FeltError("Too many requests are waiting for the solver; try again in a moment.")
         self._waiting += 1
         try:
-            return JSONResponse(await self._solutions(call))
+            return JSONResponse(await worker(call))
         finally:
             self._waiting -= 1
 
