@@ -168,7 +168,7 @@ def test_iterations_are_those_of_the_plain_twin(deck, bets, trunk, seat):
     solver = learner(deck, bets, trunk=trunk, delay=1, seed=3)
     twin = twin_of(solver, seat)
     for number in range(1, 4):
-        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), float(number), max(0, number - 1))
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
     solver.run(3)
     assert_same(solver, seat, twin)
 
@@ -179,7 +179,7 @@ def test_public_chance_sampling_is_that_of_the_plain_twin(deck, bets, seat):
     solver = learner(deck, bets, felt.PublicChanceCFR, delay=1, seed=3)
     twin = twin_of(solver, seat)
     for number in range(1, 4):
-        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), float(number), max(0, number - 1))
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
     solver.run(3)
     assert_same(solver, seat, twin)
 

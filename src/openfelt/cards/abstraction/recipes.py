@@ -9,6 +9,7 @@ square. With `ochs` the centres of the river are equities against clusters of th
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -39,14 +40,13 @@ def needs_tables(spec: Spec) -> bool:
 def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
     """The recipe of an abstraction; grids need no tables."""
     recipe: Recipe = {"preflop": _preflop_buckets(spec)}
-    for street in range(FLOP, len(STREETS)):
-        recipe[STREETS[street]] = _street_recipe(spec, street, tables)
     if spec.kind == OCHS:
-        from openfelt.cards.abstraction.ochs import opponent_clusters, river_centres
+        from openfelt.cards.abstraction.ochs import opponent_clusters
 
         recipe[OPPONENTS] = opponent_clusters()
-        if spec.counts[RIVER] > 1:
-            recipe["river"] = river_centres(recipe[OPPONENTS], spec.counts[RIVER])
+    with ThreadPoolExecutor() as pool:
+        parts = pool.map(lambda street: _street_recipe(spec, street, tables), range(FLOP, len(STREETS)))
+        recipe.update(zip(STREETS[FLOP:], parts, strict=True))
     return recipe
 
 
@@ -62,8 +62,12 @@ def highest(spec: Spec, street: int) -> int:
 
 def _street_recipe(spec: Spec, street: int, tables: StrengthTables | None) -> NDArray[Any]:
     count = spec.counts[street]
-    if count == 1 or tables is None or (spec.kind == OCHS and street == RIVER):
+    if count == 1 or tables is None:
         return grid_cuts(highest(spec, street), count)
+    if spec.kind == OCHS and street == RIVER:
+        from openfelt.cards.abstraction.ochs import opponent_clusters, river_centres
+
+        return river_centres(opponent_clusters(), count)
     if spec.kind in (KMEANS, OCHS):
         from openfelt.cards.abstraction.kmeans import centres, cuts_between_means
 

@@ -27,15 +27,14 @@ from openfelt.core.jit import Floats
 from openfelt.solve.solver import Settings, setting
 from openfelt.solve.vector.iteration import Rows, Trunk, iterate, match_all
 from openfelt.solve.vector.public_boards import flop_hands
-from openfelt.solve.vector.vector_solver import VectorSolver
+from openfelt.solve.vector.vector_solver import VectorSettings, VectorSolver
 
 BUCKETS, HANDS = "buckets", "hands"
 RECENT = 0.1  # of the iterations, over which the opponent's winnings are averaged
 
 
 @dataclass(frozen=True)
-class CFRBRSettings(Settings):
-    delay: float = setting(0, "iterations before the average policy begins", kind=int)
+class CFRBRSettings(VectorSettings):
     trunk: str = setting(
         BUCKETS,
         "how the opponent learns before the turn: in our buckets, or for each hand up to suit isomorphism "
@@ -53,6 +52,8 @@ class CFRBR(VectorSolver):
         Two-player hold'em, with the buckets to learn in.
     delay : int
         Iterations before the average policy begins.
+    weighting : {"uniform", "linear"}
+        Weights of the iterations in the regrets: all equal, or in proportion to their number.
     trunk : {"buckets", "hands"}
         What the opponent distinguishes before the turn, where it learns by CFR: our buckets, or all hands up
         to suits.

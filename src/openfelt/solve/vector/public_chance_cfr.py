@@ -8,17 +8,10 @@ external sampling does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from openfelt.solve.solver import Settings, setting
 from openfelt.solve.vector.iteration import iterate_both, match_all
 from openfelt.solve.vector.vector_solver import VectorSolver
-
-
-@dataclass(frozen=True)
-class PublicChanceSettings(Settings):
-    delay: float = setting(0, "iterations before the average policy begins", kind=int)
 
 
 class PublicChanceCFR(VectorSolver):
@@ -30,6 +23,8 @@ class PublicChanceCFR(VectorSolver):
         Two-player hold'em, with the buckets to learn in.
     delay : int
         Iterations before the average policy begins.
+    weighting : {"uniform", "linear"}
+        Weights of the iterations in the regrets: all equal, or in proportion to their number.
     **options
         `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU
         `in_flight` boards (4) are dealt at a time.
@@ -44,8 +39,6 @@ class PublicChanceCFR(VectorSolver):
     summary: ClassVar[str] = (
         "CFR on a sampled flop and turn, with all hands and rivers (Johanson et al. 2012)"
     )
-    settings_type: ClassVar[type[Settings]] = PublicChanceSettings
-    settings: PublicChanceSettings
 
     def _new_gpu(self, in_flight: int) -> Any:
         from openfelt.solve.vector.gpu.iterations import PublicChanceOnGpu

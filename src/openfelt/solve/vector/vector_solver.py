@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
-from openfelt.solve.solver import Solver, within
+from openfelt.solve.solver import Settings, Solver, setting, within
 from openfelt.solve.vector.hand_vectors import new_street_work
 from openfelt.solve.vector.iteration import Betting, Learner, Rows, Work, match_all
 from openfelt.solve.vector.public_boards import PublicBoards
@@ -26,6 +27,17 @@ from openfelt.solve.vector.streets import street_tables
 
 IN_FLIGHT = 4  # boards at a time on a GPU
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
+UNIFORM, LINEAR = "uniform", "linear"
+
+
+@dataclass(frozen=True)
+class VectorSettings(Settings):
+    delay: float = setting(0, "iterations before the average policy begins", kind=int)
+    weighting: str = setting(
+        UNIFORM,
+        "weights of iterations in the regrets: all equal, or in proportion to their number (linear CFR)",
+        choices=(UNIFORM, LINEAR),
+    )
 
 
 class VectorSolver(Solver):
@@ -33,7 +45,8 @@ class VectorSolver(Solver):
 
     full_width: ClassVar[bool] = False
     runs_on_gpu: ClassVar[bool] = True
-    settings: Any
+    settings_type: ClassVar[type[Settings]] = VectorSettings
+    settings: VectorSettings
     tree: BettingTree
 
     def __init__(self, game: AnyGame, *, deck: Deck | None = None, **options: Any) -> None:
@@ -123,7 +136,8 @@ class VectorSolver(Solver):
 
     def _weights(self, iteration: int) -> tuple[float, float]:
         """The weight of an iteration in the regrets, and in the average."""
-        return float(iteration), max(0.0, iteration - float(self.settings.delay))
+        in_regrets = float(iteration) if self.settings.weighting == LINEAR else 1.0
+        return in_regrets, max(0.0, iteration - float(self.settings.delay))
 
     def _advance(self, iterations: int) -> None:
         if self.device == CUDA:

@@ -16,6 +16,7 @@ from openfelt.policy.holdem import require_holdem_policy
 from openfelt.solve.registry import solver_type
 from openfelt.solve.run_folder import RunFolder
 from openfelt.solve.solver import Solver
+from openfelt.solve.vector.vector_solver import LINEAR, UNIFORM
 from openfelt.studies.files import slug
 from openfelt.studies.holdem.exploitability_study import QUICK_FLOPS, ExploitValue, Measuring
 
@@ -34,6 +35,7 @@ class Training(NamedTuple):
     buckets: str
     points: tuple[int, ...]
     exact: bool = False  # measure the result on all flops, even with --flops N, if there is a GPU
+    weighting: str = UNIFORM  # of a solver that deals boards
 
     @property
     def label(self) -> str:
@@ -50,7 +52,7 @@ class Training(NamedTuple):
         else:
             options["device"] = measuring.device
         if self.method != EXTERNAL:
-            options["delay"] = min(DELAY, self.points[0] // 2)
+            options |= {"delay": min(DELAY, self.points[0] // 2), "weighting": self.weighting}
         load_abstraction(self.buckets).tables(threads=max(2, measuring.threads))
         solver = solver_type(SOLVERS[self.method])
         return solver(f"holdem(buckets='{self.buckets}')", **options)
@@ -67,7 +69,7 @@ TRAININGS = (
     Training(EXTERNAL, MEDIUM, (10_000_000, 30_000_000, 100_000_000)),
     Training(PUBLIC_CHANCE, MEDIUM, _doubled(4_000, 32_000)),
     Training(CFR_BR, SMALL, _doubled(4_000, 32_000)),
-    Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), exact=True),
+    Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), exact=True, weighting=LINEAR),
     Training(CFR_BR, LARGE, _doubled(4_000, 120_000), exact=True),
 )
 
