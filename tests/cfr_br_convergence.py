@@ -16,6 +16,7 @@ from test_exact import solve
 
 import openfelt as felt
 from openfelt.measure.holdem.flop_solver import Task
+from openfelt.solve.vector.vector_solver import LINEAR, UNIFORM
 
 FIRST = 1_000  # iterations; each measurement is after twice as many as the last
 
@@ -30,11 +31,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--iterations", type=int, default=512_000)
     parser.add_argument("--bounds", type=int, default=2_000, help="iterations of CFR+")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/cfr_br_convergence.json"))
+    parser.add_argument("--weighting", choices=(UNIFORM, LINEAR), default=UNIFORM, help="of the regrets")
+    parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    out = arguments.out or Path(f"benchmarks/results/cfr_br_convergence_{arguments.weighting}.json")
     bounds = [optimum(seat, arguments.bounds) for seat in range(2)]
     print("optimum", bounds, flush=True)
-    solver, points = learner(trunk="hands", seed=1, threads=2), []
+    solver, points = learner(trunk="hands", weighting=arguments.weighting, seed=1, threads=2), []
     while solver.iterations < arguments.iterations:
         solver.run(max(FIRST, solver.iterations))
         player = player_of(solver)
@@ -42,7 +45,7 @@ def main() -> None:
         points.append({"iterations": solver.iterations, "best_responses": won})
         print(points[-1], flush=True)
         facts = {"unit": "chips a hand", "optimum": bounds, "points": points}
-        arguments.out.write_text(json.dumps(facts, indent=1) + "\n")
+        out.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":
