@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from openfelt.cards.deck import RIVER
 from openfelt.core.cuda import (
-    bytes_of,
     free_memory,
     gpu_faults,
     gpu_name,
@@ -22,7 +22,8 @@ from openfelt.core.cuda import (
 from openfelt.core.cuda_build import build_for_cuda
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.spots.engine import NO_DISCOUNTS, Engine
+from openfelt.spots.betting import Street
+from openfelt.spots.engine import NO_DISCOUNTS, Engine, table_rows
 from openfelt.spots.gpu.hands import OWN_SLOTS, PLACES, SLOTS, Tables
 from openfelt.spots.gpu.kernels import (
     Reach,
@@ -33,13 +34,18 @@ from openfelt.spots.gpu.kernels import (
     shift_up_simulated,
     solve_rivers,
 )
-from openfelt.spots.gpu.layout import StreetLayout, lay_out
+from openfelt.spots.gpu.layout import StreetLayout, lay_out, row_width
+from openfelt.spots.runouts import Runouts
+from openfelt.spots.solver import discounts
+from openfelt.spots.traversal import UPDATE
 
 SHARED_BYTES = 46_000  # of shared memory that a block may use
 SUM_BYTES = 34_000  # of them for running sums; two lanes at once if four take more
 MOST_THREADS, FEW_THREADS = 384, 4  # of a block; in the simulator
 RESIDENT = 2048  # threads that a multiprocessor has at most
-MARGIN = 1.05  # memory to require, as a multiple of what is known
+REGISTERS = 64  # of a thread on the river
+MARGIN = 1.1  # memory to require, as a multiple of what is known
+HAND_BYTES = 26  # of the lists of hands
 SINGLE_BYTES = 4
 
 
@@ -66,11 +72,11 @@ class GpuEngine:
 
     def __init__(self, engines: Sequence[Engine]) -> None:
         self.engines = list(engines)
+        _require_memory(engines)
         self._layouts = layouts = lay_out(engines)
         self._most = max(3, *(int(level.betting.actions.max()) for level in engines[0].levels))
         with gpu_faults():
             self._river = shape = river_shape(layouts[-1])
-            _require_memory(layouts, shape)
             self._queue = new_queue()
             self._trees = [[to_gpu(tree) for tree in each.trees] for each in layouts]
             self._boards = [_boards_to_gpu(each) for each in layouts]
@@ -88,28 +94,35 @@ class GpuEngine:
         boards = [np.flatnonzero(np.isin(each.spot, chosen)).astype(np.int32) for each in self._layouts]
         self._active = [to_gpu(each) for each in boards]
 
-    def run(self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS) -> None:
-        """Queue one pass."""
-        weights = tuple(map(np.float32, discounts))
+    def iterate(self, first: int, count: int) -> None:
+        """Queue iterations of both players; `first` is the number of the first one."""
+        for iteration in range(first, first + count):
+            for player in (0, 1):
+                self.run(player, UPDATE, discounts(iteration))
+
+    def run(self, player: int, mode: int, weights: Sequence[float] = NO_DISCOUNTS) -> GpuEngine:
+        """Queue one pass; returns itself."""
+        factors = tuple(map(np.float32, weights))
         last = len(self._layouts) - 1
         with gpu_faults():
             for level in range(last):
                 reach = self._reach_of(level + 1, player)
-                before = self._reach_of(level, player), self._layouts[level].chance, weights
+                before = self._reach_of(level, player), self._layouts[level].chance, factors
                 self._launch(go_down, mode, level, player, *before, reach, self._value[level])
-            self._solve_rivers(player, mode, weights)
+            self._solve_rivers(player, mode, factors)
             for level in range(last - 1, -1, -1):
                 active, threads = self._active[level], _threads(self._layouts[level].width)
                 tree, boards = self._trees[level][player], self._boards[level][player]
                 blocks = len(active) * tree.next.shape[0]
-                below = self._value[level + 1], self._value[level]
-                _kernel(add_boards)[blocks, threads, self._queue](active, tree, boards, *below)
-                self._launch(come_up, mode, level, player, weights, self._value[level])
+                below, here = ((self._layouts[each].width, self._value[each]) for each in (level + 1, level))
+                _kernel(add_boards)[blocks, threads, self._queue](active, tree, boards, *below, *here)
+                self._launch(come_up, mode, level, player, factors, *here)
+        return self
 
     def values(self, player: int) -> list[Floats]:
         """By spot, the values of the player's hands in the order of `Engine.weights`; waits for the GPU."""
         with gpu_faults():
-            rows = self._value[0].copy_to_host(stream=self._queue)[:, 0]
+            rows = self._value[0].copy_to_host(stream=self._queue)
             self.wait()
         found = []
         for engine, row in zip(self.engines, rows, strict=True):
@@ -145,7 +158,7 @@ class GpuEngine:
         kernel = _kernel(source, MODE=mode, MOST=self._most)
         kernel[blocks, threads, self._queue](active, tree, boards, self._tables[level][player], *more)
 
-    def _solve_rivers(self, player: int, mode: int, weights: tuple[Any, ...]) -> None:
+    def _solve_rivers(self, player: int, mode: int, factors: tuple[Any, ...]) -> None:
         shape, active, level = self._river, self._active[-1], len(self._layouts) - 1
         warp = 2 if is_simulated() else 32
         warps = -(-shape.threads // warp)
@@ -161,27 +174,27 @@ class GpuEngine:
         )
         tree = self._trees[-1][player]
         blocks = min(shape.blocks, len(active) * len(tree.order))
-        before = self._reach_of(level, player), self._layouts[-1].chance, weights
+        before = self._reach_of(level, player), self._layouts[-1].chance, factors
         kernel[blocks, shape.threads, self._queue, shape.memory](
             active, tree, self._boards[-1][player], self._tables[-1][player], *before,
-            self._room, self._scratch, self._value[-1],
+            self._room, self._scratch, self._layouts[-1].width, self._value[-1],
         )  # fmt: skip
 
     def _reach_of(self, level: int, player: int) -> Reach:
         """The reach on the street before `level`."""
-        other, own = self._reach[level]
-        if level:  # slots are those of either player's opponent; so there are two arrays of each
-            return Reach(other, own)
-        return Reach(self._reach[0][1 - player], self._reach[0][player])
+        one, two = self._reach[level].other, self._reach[level].own
+        if level or player == 0:
+            return self._reach[level]
+        return Reach(two, one, self._reach[level].width)
 
-    def _root_reach(self) -> Any:
-        """[2] the weights [spots, 1, hands] of both players' hands."""
+    def _root_reach(self) -> Reach:
+        """The weights of both players' hands, as the first player sees them."""
         most = max(len(each) for engine in self.engines for each in engine.weights)
-        reach = np.zeros((2, len(self.engines), 1, most), np.float32)
+        reach = np.zeros((2, len(self.engines), most), np.float32)
         for number, engine in enumerate(self.engines):
             for player, weights in enumerate(engine.weights):
-                reach[player, number, 0, : len(weights)] = weights
-        return [to_gpu(each) for each in reach]
+                reach[player, number, : len(weights)] = weights
+        return Reach(to_gpu(reach[1]), to_gpu(reach[0]), most)
 
     def _new_tables(self, level: int, layout: StreetLayout) -> list[Tables]:
         tables = [engine.levels[level].tables for engine in self.engines]
@@ -211,19 +224,19 @@ def river_shape(layout: StreetLayout) -> RiverShape:
     return RiverShape(threads, lanes, shares, memory + reach if shares else memory, blocks, slots, places)
 
 
-def memory_needed(layouts: Sequence[StreetLayout], shape: RiverShape) -> float:
-    """Bytes of GPU memory that spots take."""
-    known = float(SINGLE_BYTES * shape.blocks * (shape.places + shape.slots) * layouts[-1].width)
-    for layout in layouts:
-        known += 2 * SINGLE_BYTES * layout.rows + bytes_of(layout.boards[0])
-        known += SINGLE_BYTES * np.prod(_value_shape(layout), dtype=float)
-        if layout is not layouts[-1]:
-            known += 2 * SINGLE_BYTES * np.prod(_reach_shape(layout), dtype=float)
+def memory_needed(streets: Sequence[Street], runouts: Sequence[Runouts]) -> float:
+    """Bytes of GPU memory that a spot takes."""
+    known = 0.0
+    for street, boards in zip(streets, runouts, strict=True):
+        betting, width, is_last = street.arrays, row_width([boards]), street.street == RIVER
+        rows = len(betting.root) if is_last else len(betting.kind) + 2 * int(betting.slot_root[:, -1].max())
+        known += SINGLE_BYTES * (2.0 * table_rows(street, boards).sum() + len(boards.card) * rows * width)
+        known += HAND_BYTES * len(boards.pair)
     return MARGIN * known
 
 
-def _require_memory(layouts: Sequence[StreetLayout], shape: RiverShape) -> None:
-    needed, free = memory_needed(layouts, shape), free_memory()
+def _require_memory(engines: Sequence[Engine]) -> None:
+    needed, free = sum(memory_needed(each.streets, each.runouts) for each in engines), free_memory()
     if needed > free:
         raise FeltError(
             f"The spot needs {needed / 1e9:,.1f} GB on the GPU; of {gpu_name()}'s memory {free / 1e9:,.1f} GB are "
@@ -243,19 +256,20 @@ def _threads(width: int) -> int:
     return -(-width // rounds // 32) * 32
 
 
-def _value_shape(layout: StreetLayout) -> tuple[int, int, int]:
+def _value_shape(layout: StreetLayout) -> tuple[int, int]:
     """Values of a street: by place; on the river by root."""
     tree = layout.trees[0]
-    return len(layout.spot), len(tree.place) if len(tree.next) else len(tree.order), layout.width
+    return len(layout.spot), (len(tree.place) if len(tree.next) else len(tree.order)) * layout.width
 
 
-def _reach_shape(layout: StreetLayout) -> tuple[int, int, int]:
+def _reach_shape(layout: StreetLayout) -> tuple[int, int]:
     slots = max(int(tree.root[-1, column]) for tree in layout.trees for column in (SLOTS, OWN_SLOTS))
-    return len(layout.spot), slots, layout.width
+    return len(layout.spot), slots * layout.width
 
 
-def _new_reach(layout: StreetLayout) -> Any:
-    return [zeros_on_gpu(_reach_shape(layout), np.float32) for _ in range(2)]
+def _new_reach(layout: StreetLayout) -> Reach:
+    other, own = (zeros_on_gpu(_reach_shape(layout), np.float32) for _ in range(2))
+    return Reach(other, own, layout.width)
 
 
 def _boards_to_gpu(layout: StreetLayout) -> Any:
@@ -271,4 +285,4 @@ def _kernel(source: Any, **constants: Any) -> Any:
     if is_simulated():
         replaced = {shift_up: shift_up_simulated}
         return build_for_cuda(source, replaced, constants=constants | {"ALIGNED": None})
-    return build_for_cuda(source, {}, constants=constants)
+    return build_for_cuda(source, {}, REGISTERS if source is solve_rivers else 0, constants)

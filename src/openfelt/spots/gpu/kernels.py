@@ -69,8 +69,9 @@ class Boards(NamedTuple):
 class Reach(NamedTuple):
     """Reach of both players by board and slot, with the hands of the same street."""
 
-    other: Any  # [boards, slots, width]
+    other: Any  # [boards, slots * width]
     own: Any
+    width: Any
 
 
 def go_down(
@@ -80,9 +81,9 @@ def go_down(
     """Compute reach and the values of folds; a block for each board and tree."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     root, board = cuda.blockIdx.x // count, active[cuda.blockIdx.x % count]
-    at, width = _where(tree, boards, root, board), U(reach.other.shape[2])
-    rows = reach.other[board].reshape(-1)[at.slot * reach.other.shape[2] :]
-    own = reach.own[board].reshape(-1)[at.own_slot * reach.own.shape[2] :]
+    at, width = _where(tree, boards, root, board), U(reach.width)
+    rows = reach.other[board, at.slot * reach.width :]
+    own = reach.own[board, at.own_slot * reach.width :]
     chances = cuda.local.array(MOST, np.float32)
     _enter(tree, tables, boards, at, root, before, chance, discounts, rows, own, width, chances)
     of_card = cuda.shared.array(FOLD_SUMS, np.float32)
@@ -112,50 +113,54 @@ def go_down(
                 met = total[U(one)] - of_card[U(one * CARDS) + low] - of_card[U(one * CARDS) + high]
                 if same < U(at.other_size):
                     met += rows[U(tree.lane[lane + one, 0] - at.slot) * width + same]
-                value[board, tree.lane[lane + one, 1], hand] = tree.pay[lane + one, 3] * met
+                value[board, U(tree.lane[lane + one, 1]) * width + U(hand)] = tree.pay[lane + one, 3] * met
 
 
-def add_boards(active: Any, tree: Tree, boards: Boards, below: Any, value: Any) -> None:
+def add_boards(
+    active: Any, tree: Tree, boards: Boards, below_width: Any, below: Any, width: Any, value: Any
+) -> None:
     """Add up the values of the boards that follow; a block for each board and root of the next street."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     root, board = cuda.blockIdx.x // count, active[cuda.blockIdx.x % count]
-    place, row, size = tree.next[root, 0], tree.next[root, 1], boards.board[board, SIZE]
+    place, row = U(tree.next[root, 0]) * U(width), U(tree.next[root, 1]) * U(below_width)
+    size = boards.board[board, SIZE]
     first, last = boards.image[board], boards.image[board + 1]
     back = boards.back[boards.back_first[board] :]
     for hand in range(thread, size, threads):
         even, odd, at = ZERO, ZERO, U(hand)
         for image in range(first, last - 1, 2):
             one, two = U(back[at]), U(back[at + U(size)])
-            even += below[boards.image_board[image], row, one]
-            odd += below[boards.image_board[image + 1], row, two]
+            even += below[boards.image_board[image], row + one]
+            odd += below[boards.image_board[image + 1], row + two]
             at += U(2 * size)
         if (last - first) % 2:
-            even += below[boards.image_board[last - 1], row, U(back[at])]
-        value[board, place, hand] = even + odd
+            even += below[boards.image_board[last - 1], row + U(back[at])]
+        value[board, place + U(hand)] = even + odd
 
 
-def come_up(active: Any, tree: Tree, boards: Boards, tables: Tables, discounts: Any, value: Any) -> None:
+def come_up(
+    active: Any, tree: Tree, boards: Boards, tables: Tables, discounts: Any, width: Any, value: Any
+) -> None:
     """Compute the values of all decisions; a block for each board and tree."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     root, board = cuda.blockIdx.x // count, active[cuda.blockIdx.x % count]
     at = _where(tree, boards, root, board)
-    rows, chances = value[board].reshape(-1)[at.first * value.shape[2] :], cuda.local.array(MOST, np.float32)
+    rows, chances = value[board, at.first * width :], cuda.local.array(MOST, np.float32)
     for hand in range(thread, at.size, threads):
-        collect(tree, tables, at, U(hand), rows, U(value.shape[2]), discounts, chances)
+        collect(tree, tables, at, U(hand), rows, U(width), discounts, chances)
 
 
 def solve_rivers(
     active: Any, tree: Tree, boards: Boards, tables: Tables, before: Reach, chance: Any, discounts: Any,
-    room: Any, scratch: Any, value: Any,
+    room: Any, scratch: Any, width: Any, value: Any,
 ) -> None:  # fmt: skip
     """All of a pass on the river; `scratch` has the values of a tree for each block, `room` the reach."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
-    shared = cuda.shared.array(0, SINGLE)  # its length is an argument of the launch
+    shared = cuda.shared.array(0, SINGLE, alignment=ALIGNED)  # its length is an argument of the launch
     totals = cuda.shared.array(LANE_SUMS, np.float32, alignment=ALIGNED)
-    width, chances = U(value.shape[2]), cuda.local.array(MOST, np.float32)
-    sums = shared[: (3 * value.shape[2] + 1) * LANES]
-    rows = shared[(3 * value.shape[2] + 1) * LANES :] if SHARES else room[cuda.blockIdx.x]
-    values = scratch[cuda.blockIdx.x]
+    chances = cuda.local.array(MOST, np.float32)
+    rows = shared[(3 * width + 1) * LANES :] if SHARES else room[cuda.blockIdx.x]
+    values, width = scratch[cuda.blockIdx.x], U(width)
     for item in range(cuda.blockIdx.x, count * len(tree.order), cuda.gridDim.x):
         root, board = tree.order[item // count], active[item % count]
         at = _where(tree, boards, root, board)
@@ -165,13 +170,13 @@ def solve_rivers(
         end = tree.root[root + 1, LANES_FROM]
         for lane in range(tree.root[root, LANES_FROM], end, LANES):
             cuda.syncthreads()
-            _add_up(tree, boards, at, lane, end, rows, width, sums, totals)
+            _add_up(tree, boards, at, lane, end, rows, width, shared, totals)
             cuda.syncthreads()
             for hand in range(thread, at.size, threads):
-                _show_down(tree, boards, at, lane, end, U(hand), rows, width, sums, values)
+                _show_down(tree, boards, at, lane, end, U(hand), rows, width, shared, values)
         for hand in range(thread, at.size, threads):
             collect(tree, tables, at, U(hand), values, width, discounts, chances)
-            value[board, root, hand] = values[U(hand)]
+            value[board, U(root) * width + U(hand)] = values[U(hand)]
         cuda.syncthreads()
 
 
@@ -195,11 +200,11 @@ def _enter(
     thread, threads = U(cuda.threadIdx.x), cuda.blockDim.x
     parent = boards.board[at.board, PARENT]
     if MODE == UPDATE:
-        came = before.own[parent, tree.came[root, 1]]
+        came = before.own[parent, tree.came[root, 1] * before.width :]
         for hand in range(thread, at.size, threads):
             own[U(hand)] = came[U(boards.parent[U(boards.board[at.board, HANDS] + hand)])]
             spread_own(tree, tables, at, U(hand), own, width, discounts[2], chances)
-    came = before.other[parent, tree.came[root, 0]]
+    came = before.other[parent, tree.came[root, 0] * before.width :]
     for hand in range(thread, at.other_size, threads):
         rows[U(hand)] = chance * came[U(boards.parent[U(boards.board[at.board, OTHER_HANDS] + hand)])]
         spread_other(tree, tables, at, U(hand), rows, width, chances)
