@@ -26,6 +26,7 @@ from openfelt.spots.betting import Street
 from openfelt.spots.engine import NO_DISCOUNTS, Engine, table_rows
 from openfelt.spots.gpu.hands import OWN_SLOTS, PLACES, SLOTS, Tables
 from openfelt.spots.gpu.kernels import (
+    MOST_THREADS,
     Reach,
     add_boards,
     come_up,
@@ -41,7 +42,7 @@ from openfelt.spots.traversal import UPDATE
 
 SHARED_BYTES = 46_000  # of shared memory that a block may use
 SUM_BYTES = 34_000  # of them for running sums; two lanes at once if four take more
-MOST_THREADS, FEW_THREADS = 384, 4  # of a block; in the simulator
+FEW_THREADS = 4  # of a block in the simulator
 RESIDENT = 2048  # threads that a multiprocessor has at most
 REGISTERS = 64  # of a thread on the river
 MARGIN = 1.1  # memory to require, as a multiple of what is known
@@ -85,7 +86,9 @@ class GpuEngine:
             self._value = [zeros_on_gpu(_value_shape(each), np.float32) for each in layouts]
             width = layouts[-1].width
             self._scratch = zeros_on_gpu((shape.blocks, shape.places * width), np.float32)
-            self._room = zeros_on_gpu((1, 1) if shape.shares else (shape.blocks, shape.slots * width), np.float32)
+            self._room = zeros_on_gpu(
+                (1, 1) if shape.shares else (shape.blocks, shape.slots * width), np.float32
+            )
             self.activate(range(len(engines)))
 
     def activate(self, spots: Iterable[int]) -> None:
@@ -161,7 +164,6 @@ class GpuEngine:
     def _solve_rivers(self, player: int, mode: int, factors: tuple[Any, ...]) -> None:
         shape, active, level = self._river, self._active[-1], len(self._layouts) - 1
         warp = 2 if is_simulated() else 32
-        warps = -(-shape.threads // warp)
         kernel = _kernel(
             solve_rivers,
             MODE=mode,
@@ -170,7 +172,6 @@ class GpuEngine:
             SHARES=shape.shares,
             WARP=warp,
             STEPS=warp.bit_length() - 1,
-            LANE_SUMS=warps * shape.lanes,
         )
         tree = self._trees[-1][player]
         blocks = min(shape.blocks, len(active) * len(tree.order))
@@ -200,20 +201,20 @@ class GpuEngine:
         tables = [engine.levels[level].tables for engine in self.engines]
         locked = np.concatenate([each.locked for each in tables])
         if locked.any():
-            learned = [to_gpu(np.concatenate([getattr(each, name) for each in tables])) for name in LEARNED]
+            regret = to_gpu(np.concatenate([each.regret for each in tables]))
+            average = to_gpu(np.concatenate([each.average for each in tables]))
         else:
-            learned = [zeros_on_gpu((max(layout.rows, 1),), np.float32) for _ in LEARNED]
-        there = to_gpu(locked)
-        return [Tables(to_gpu(layout.first[[player, 1 - player]]), *learned, there) for player in (0, 1)]
-
-
-LEARNED = ("regret", "average")
+            regret, average = (zeros_on_gpu((max(layout.rows, 1),), np.float32) for _ in range(2))
+        first, there = [to_gpu(layout.first[[player, 1 - player]]) for player in (0, 1)], to_gpu(locked)
+        return [Tables(each, regret, average, there) for each in first]
 
 
 def river_shape(layout: StreetLayout) -> RiverShape:
     """How the river is computed."""
     width, threads = layout.width, _threads(layout.width)
-    slots = max(int(np.diff(tree.root[:, column]).max()) for tree in layout.trees for column in (SLOTS, OWN_SLOTS))
+    slots = max(
+        int(np.diff(tree.root[:, column]).max()) for tree in layout.trees for column in (SLOTS, OWN_SLOTS)
+    )
     places = int(np.diff(layout.trees[0].root[:, PLACES]).max())
     sums = SINGLE_BYTES * (3 * width + 1)
     lanes = 4 if 4 * sums <= SUM_BYTES else 2
@@ -239,8 +240,8 @@ def _require_memory(engines: Sequence[Engine]) -> None:
     needed, free = sum(memory_needed(each.streets, each.runouts) for each in engines), free_memory()
     if needed > free:
         raise FeltError(
-            f"The spot needs {needed / 1e9:,.1f} GB on the GPU; of {gpu_name()}'s memory {free / 1e9:,.1f} GB are "
-            "free. Give fewer bet sizes or smaller ranges, or solve it on the CPU."
+            f"The spot needs {needed / 1e9:,.1f} GB on the GPU; of {gpu_name()}'s memory "
+            f"{free / 1e9:,.1f} GB are free. Give fewer bet sizes or smaller ranges, or solve it on the CPU."
         )
 
 

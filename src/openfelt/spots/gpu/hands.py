@@ -72,7 +72,9 @@ def strategy(rows: Any, size: Any, hand: Any, actions: Any, chances: Any) -> Non
             chances[action] = chances[action] * factor + even
 
 
-def spread_other(tree: Tree, tables: Tables, at: Where, hand: Any, reach: Any, width: Any, chances: Any) -> None:
+def spread_other(
+    tree: Tree, tables: Tables, at: Where, hand: Any, reach: Any, width: Any, chances: Any
+) -> None:
     """Compute the opponent's reach after each of its actions; `reach` begins at the tree's first slot."""
     table = tables.regret if MODE == UPDATE else tables.average
     start = tables.first[1, at.board]
@@ -105,7 +107,10 @@ def spread_own(
             is_learned = tables.locked[at.board, tree.place[place, DECISION]] == 0
             for action in range(MOST):
                 if action < actions:
-                    slot, cell = U(tree.edge[edge + action, TO_OWN_SLOT] - at.own_slot), U(action) * size + hand
+                    slot, cell = (
+                        U(tree.edge[edge + action, TO_OWN_SLOT] - at.own_slot),
+                        U(action) * size + hand,
+                    )
                     own[slot * width + hand] = here * chances[action]
                     if is_learned:
                         average[cell] = average[cell] * keep + chances[action] * (here + FLOOR)
@@ -118,7 +123,7 @@ def collect(
 
     `value` begins at the tree's first place.
     """
-    start, size = tables.first[0, at.board], U(at.size)
+    start = tables.first[0, at.board]
     for back in range(at.last - at.first):
         place = at.last - 1 - back
         kind = tree.place[place, KIND]
@@ -133,13 +138,15 @@ def collect(
                 locked = tables.locked[at.board, tree.place[place, DECISION]] != 0
                 begin = start + np.int64(tree.place[place, ENTRY]) * at.size
                 end = begin + np.int64(actions) * at.size
-                mean = decide(tree, tables, (begin, end), locked, edge, at, hand, value, width, discounts, chances)
+                mean = decide(
+                    tree, tables, (begin, end), locked, edge, at, hand, value, width, discounts, chances
+                )
             value[U(place - at.first) * width + hand] = mean
 
 
 def decide(
-    tree: Tree, tables: Tables, span: Any, locked: Any, edge: Any, at: Where, hand: Any, value: Any, width: Any,
-    discounts: Any, chances: Any,
+    tree: Tree, tables: Tables, span: Any, locked: Any, edge: Any, at: Where, hand: Any, value: Any,
+    width: Any, discounts: Any, chances: Any,
 ) -> Any:  # fmt: skip
     """The value of one of the player's decisions."""
     begin, end = span

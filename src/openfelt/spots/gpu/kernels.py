@@ -48,8 +48,10 @@ SIX_BITS = 63
 LANES = 4  # lanes at once
 ALIGNED: int | None = 16  # bytes, so that four lanes are read at once; None in the simulator
 SHARES = True  # whether the reach of a tree fits into the shared memory of a block
-WARP, WARPS, STEPS = 32, 12, 5  # threads that run in step, at most so many of them in a block; log2(WARP)
-LANE_SUMS = 48  # WARPS * LANES
+WARP, STEPS = 32, 5  # threads that run in step, and the logarithm of their number
+
+MOST_THREADS = 384  # of a block
+LANE_SUMS = 4 * MOST_THREADS // 32  # a number for each warp and lane
 
 
 class Boards(NamedTuple):
@@ -193,8 +195,8 @@ def _where(tree: Tree, boards: Boards, root: Any, board: Any) -> Where:
 
 
 def _enter(
-    tree: Tree, tables: Tables, boards: Boards, at: Where, root: Any, before: Reach, chance: Any, discounts: Any,
-    rows: Any, own: Any, width: Any, chances: Any,
+    tree: Tree, tables: Tables, boards: Boards, at: Where, root: Any, before: Reach, chance: Any,
+    discounts: Any, rows: Any, own: Any, width: Any, chances: Any,
 ) -> None:  # fmt: skip
     """Take the reach at a root over from the previous street, and compute it everywhere below."""
     thread, threads = U(cuda.threadIdx.x), cuda.blockDim.x

@@ -128,7 +128,10 @@ def _parents(before: Sequence[Runouts], runouts: Sequence[Runouts]) -> Ints:
 def _boards(runouts: Sequence[Runouts], parents: Ints, after: Sequence[Runouts]) -> list[Boards]:
     width = row_width(runouts)
     lists = [_list_hands(each, width) for each in runouts]
-    look, order = np.concatenate([each[0] for each in lists], axis=1), np.concatenate([each[1] for each in lists])
+    look, order = (
+        np.concatenate([each[0] for each in lists], axis=1),
+        np.concatenate([each[1] for each in lists]),
+    )
     card = np.concatenate([each[2] for each in lists], axis=1)
     hands = np.cumsum([0, *(len(each.pair) for each in runouts)])
     size = np.concatenate([each.size for each in runouts], axis=1)
@@ -140,7 +143,9 @@ def _boards(runouts: Sequence[Runouts], parents: Ints, after: Sequence[Runouts])
         other = 1 - player
         columns = [size[player], size[other], first[player], first[other], parents]
         board = _ints(np.stack(columns, axis=1))
-        found.append(Boards(board, parent, look, order, card[other], image, image_board, back, back_first[player]))
+        found.append(
+            Boards(board, parent, look, order, card[other], image, image_board, back, back_first[player])
+        )
     return found
 
 
@@ -212,7 +217,11 @@ def _images(runouts: Sequence[Runouts], after: Sequence[Runouts]) -> tuple[Ints,
         table = np.full(int(rows.sum()), width - 1, np.int16)
         _fill_back(here, below, first[-1] - used, table)
         back.append(table)
-        used, offset, images = used + int(rows.sum()), offset + len(below.card), images + len(below.image_card)
+        used, offset, images = (
+            used + int(rows.sum()),
+            offset + len(below.card),
+            images + len(below.image_card),
+        )
     return (
         _ints(np.concatenate(image)),
         _ints(np.concatenate(image_board)),
