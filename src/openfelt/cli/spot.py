@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openfelt.cli.options import busy, count, positive, print_json, progress_bar
+from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError, FileError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ EXAMPLES = [
     "felt spot --oop random --ip random --board Td9d6hQc --pot 6 --stack 90 --bets limit --save runs/spot",
     'felt spot --load runs/spot --line "x x 2s"',
     "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --until 1",
+    "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --device cuda",
 ]
 NEEDED = ("oop", "ip", "board", "pot", "stack")
 
@@ -98,6 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     budget.add_argument("--seconds", type=positive, default=float("inf"), help="stop after this time")
     budget.add_argument(
         "--threads", type=count, default=1, help="CPU threads (default: 1); the result is the same"
+    )
+    budget.add_argument(
+        "--device",
+        default=CPU,
+        help="cpu, cuda (an NVIDIA GPU) or auto: a GPU if there is one (default: cpu)",
     )
     budget.add_argument(
         "--compress", action="store_true", help="16-bit tables: half the memory, somewhat slower"
@@ -175,7 +182,7 @@ def _budget(arguments: argparse.Namespace) -> dict[str, Any]:
     from openfelt.spots.locks import Lock
 
     locks = [Lock(line, _probabilities(text)) for line, text in arguments.lock]
-    names = ("until", "iterations", "seconds", "threads", "compress")
+    names = ("until", "iterations", "seconds", "threads", "compress", "device")
     return {"locks": locks, **{name: getattr(arguments, name) for name in names}}
 
 
@@ -191,13 +198,16 @@ def _probabilities(text: str) -> dict[str, float]:
 
 def _solve(arguments: argparse.Namespace, spot: Spot) -> Solution:
     from openfelt.cli.spot_bar import SpotBar
+    from openfelt.core.cuda import choose_device
     from openfelt.spots.solver import memory_needed
 
     budget = _budget(arguments)
+    device = choose_device(arguments.device)
     with busy("Building the betting tree..."):
-        needed = memory_needed(spot, compress=arguments.compress)
+        needed = memory_needed(spot, compress=arguments.compress, device=device)
     if not arguments.json:
-        print(f"Memory: {needed / 1e6:,.0f} MB", file=sys.stderr)
+        where = " on the GPU" if device == CUDA else ""
+        print(f"Memory: {needed / 1e6:,.0f} MB{where}", file=sys.stderr)
     with SpotBar(arguments.until, arguments.iterations, arguments.seconds, shown=not arguments.json) as bar:
         return spot.solve(progress=bar.update, **budget)
 

@@ -8,14 +8,23 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openfelt.cards.deck import cards_text, parse_cards
 from openfelt.cards.public_cards import Deck
+from openfelt.core.cuda import choose_device
+from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError, FileError
-from openfelt.spots.spot import BlockedRangeError, Spot, total_weight
+from openfelt.spots.engine import Engine, average_strategy
+from openfelt.spots.locks import Lock
+from openfelt.spots.runouts import pairs_of
+from openfelt.spots.solution import Budget, Solution
+from openfelt.spots.spot import BlockedRangeError, Spot, compatible_weight, total_weight
+
+if TYPE_CHECKING:
+    from openfelt.spots.gpu.batch import Solved
 
 HEAD = (
     "board",
@@ -62,11 +71,12 @@ def write_report(
     has a line without values.
     """
     done = _read(path)
-    for board, count in boards:
+    boards = list(boards)
+    new = _solve_all(spot, [each for each in dict(boards).items() if each[0] not in done], options)
+    for board, _ in boards:
         if board not in done:
-            row = _solved(spot, board, count, options)
-            _append(path, row)
-            done[board] = row
+            done[board] = next(new)
+            _append(path, done[board])
         elif done[board]["spot"] != (mark := _fingerprint(spot, board, options)) and mark:
             raise FileError(f"{path} is the report of another spot; give another file.")
         progress(board)
@@ -86,34 +96,74 @@ def means(rows: Iterable[Row]) -> tuple[float, float]:
     return oop, ip
 
 
-def _solved(make: Callable[[str], Spot], board: str, count: int, options: dict[str, Any]) -> Row:
-    row = dict.fromkeys(HEAD, "") | {"board": board, "flops": str(count)}
+def _solve_all(
+    make: Callable[[str], Spot], boards: list[tuple[str, int]], options: dict[str, Any]
+) -> Iterator[Row]:
+    """The lines of boards, in order; on a GPU several boards are solved together."""
+    spots = (spot for board, _ in boards if (spot := _possible(make, board)) is not None)
+    device = choose_device(options.get("device", CPU))
+    solved: Iterator[Solution | Solved] = (spot.solve(**options) for spot in spots)
+    if device == CUDA:
+        solved = _solve_on_gpu(spots, **options)
+    for board, count in boards:
+        row = dict.fromkeys(HEAD, "") | {"board": board, "flops": str(count)}
+        if _possible(make, board) is not None:
+            row |= _result(next(solved)) | {"spot": _fingerprint(make, board, options)}
+        yield row
+
+
+def _solve_on_gpu(
+    spots: Iterator[Spot],
+    *,
+    until: float,
+    iterations: int,
+    seconds: float,
+    compress: bool = False,
+    locks: Sequence[Lock] = (),
+    **_: object,
+) -> Iterator[Solved]:
+    from openfelt.spots.gpu.batch import solve_spots
+
+    if compress:
+        raise FeltError("Tables of 16 bits are for the CPU; leave out --compress.")
+    return solve_spots(spots, until, Budget(iterations, seconds), locks=locks)
+
+
+def _possible(make: Callable[[str], Spot], board: str) -> Spot | None:
+    """The spot of a board; None if the board blocks a range."""
     try:
-        spot = make(board)
+        return make(board)
     except BlockedRangeError:
-        return row | dict.fromkeys(NUMBERS[1:], "")
-    solution = spot.solve(**options)
-    node = solution.node()
-    often = " ".join(
-        f"{action.code}:{share:.4f}" for action, share in zip(node.actions, node.frequencies, strict=True)
-    )
-    return row | {
-        "weight": f"{total_weight(spot.ranges):.9g}",
-        "oop": f"{solution.values[0]:.6g}",
-        "ip": f"{solution.values[1]:.6g}",
-        "exploitability": f"{solution.exploitability:.4g}",
-        "iterations": str(solution.iterations),
-        "seconds": f"{solution.seconds:.3f}",
-        "strategy": often,
-        "spot": _fingerprint(make, board, options),
+        return None
+
+
+def _result(solved: Solution | Solved) -> Row:
+    return {
+        "weight": f"{total_weight(solved.spot.ranges):.9g}",
+        "oop": f"{solved.values[0]:.6g}",
+        "ip": f"{solved.values[1]:.6g}",
+        "exploitability": f"{solved.exploitability:.4g}",
+        "iterations": str(solved.iterations),
+        "seconds": f"{solved.seconds:.3f}",
+        "strategy": _first_decision(solved.spot, solved.engine),
     }
+
+
+def _first_decision(spot: Spot, engine: Engine) -> str:
+    """How often OOP takes each of its first actions; empty if all are all-in already."""
+    actions = spot.streets[0].places[0].actions
+    if not actions:
+        return ""
+    hands = pairs_of(engine.runouts[0], 0, 0)
+    mass = (spot.ranges[0] * compatible_weight(spot.ranges[1]))[hands]
+    shares = average_strategy(engine.levels[0], 0, 0) @ mass / mass.sum()
+    return " ".join(f"{action.code}:{share:.4f}" for action, share in zip(actions, shares, strict=True))
 
 
 def _fingerprint(make: Callable[[str], Spot], board: str, options: dict[str, Any]) -> str:
     """A checksum of everything that a line depends on; empty if the board blocks a range."""
-    try:
-        spot = make(board)
-    except BlockedRangeError:
+    spot = _possible(make, board)
+    if spot is None:
         return ""
     facts = spot.as_dict() | {"until": options.get("until"), "locks": repr(options.get("locks", ()))}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]

@@ -127,6 +127,7 @@ def solve(spot: Spot, until: float, *, progress: Progress | None, budget: Budget
     solver = SpotSolver(spot, **options)
     measured = solver.run(budget.iterations, until=until, seconds=budget.seconds, progress=progress)
     values = solver.values()
+    solver.fetch()
     solver.engine.release()
     return Solution(
         spot, solver.engine, values, measured.exploitability, measured.iterations, measured.seconds

@@ -16,6 +16,8 @@ import numpy as np
 
 from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import PAIRS
+from openfelt.core.cuda import choose_device
+from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
@@ -61,6 +63,8 @@ class SpotSolver:
         Threads; the result does not depend on their number.
     compress : bool
         Whether tables have 16 bits.
+    device : {"cpu", "cuda", "auto"}
+        A GPU solves spots without a gadget, with tables of 32 bits.
     """
 
     def __init__(
@@ -71,10 +75,14 @@ class SpotSolver:
         gadget: tuple[int, Floats] | tuple[int, Floats, Floats] | None = None,
         threads: int = 1,
         compress: bool = False,
+        device: str = CPU,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise FeltError(f"A spot is solved on 1 to {MOST_THREADS} threads, not {threads}.")
         self.spot, self.locks, self.threads = spot, locks, threads
+        self.device = choose_device(device)
+        if self.device == CUDA and (compress or gadget is not None):
+            raise FeltError("A GPU solves spots with tables of 32 bits and without a gadget only.")
         strategies = lock_strategies(spot, locks)
         rows = [row for each in strategies for row in each.strategy]
         runouts = runouts_for(spot, rows if gadget is None else [*rows, _all_hands(spot, *gadget)])
@@ -82,7 +90,8 @@ class SpotSolver:
         apply_locks(self.engine, strategies)
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
         self.iterations, self.seconds = 0, 0.0
-        self._total = total_weight(spot.ranges)
+        self.total_weight = total_weight(spot.ranges)
+        self._gpu = _gpu([self.engine]) if self.device == CUDA else None
 
     def run(
         self,
@@ -129,18 +138,32 @@ class SpotSolver:
         values = sum(self.values()) if self.spot.rake else self.spot.pot
         return 50.0 * (best - values) / self.spot.pot
 
+    def fetch(self) -> None:
+        """Copy the tables of a GPU to the engine."""
+        if self._gpu is not None:
+            self._gpu.fetch()
+
+    def in_chips(self, player: int, values: Floats) -> float:
+        """What a player gets of the pot, given the counterfactual values of its hands."""
+        return float(values @ self.engine.weights[player]) / self.total_weight + self.spot.pot / 2
+
     def _values(self, mode: int) -> tuple[float, float]:
-        passes = self.engine.passes(np.float32, self.threads)
-        for player, weights in enumerate(self.engine.weights):  # updates with a gadget change them
-            passes.root[player, 0, : len(weights)] = weights
-        first, second = (
-            float(passes.run(player, mode).astype(np.float64) @ self.engine.weights[player]) / self._total
-            + self.spot.pot / 2
-            for player in (0, 1)
-        )
+        first, second = (self.in_chips(player, self._hand_values(player, mode)) for player in (0, 1))
         return first, second
 
+    def _hand_values(self, player: int, mode: int) -> Floats:
+        if self._gpu is not None:
+            return np.asarray(self._gpu.run(player, mode).values(player)[0])
+        passes = self.engine.passes(np.float32, self.threads)
+        for each, weights in enumerate(self.engine.weights):  # updates with a gadget change them
+            passes.root[each, 0, : len(weights)] = weights
+        return passes.run(player, mode).astype(np.float64)
+
     def _update(self, count: int, deadline: float) -> None:
+        if self._gpu is not None:
+            self._gpu.iterate(self.iterations, count)
+            self.iterations += count
+            return
         passes = self.engine.passes(np.float32, self.threads)
         if len(self.engine.levels) == 1:
             schedule = [discounts(self.iterations + each) for each in range(count)]
@@ -180,6 +203,12 @@ def new_engine(spot: Spot, runouts: Sequence[Runouts], *, compress: bool = False
     return Engine(spot.streets, runouts, weights, compress=compress)
 
 
+def _gpu(engines: Sequence[Engine]) -> Any:
+    from openfelt.spots.gpu.engine import GpuEngine
+
+    return GpuEngine(engines)
+
+
 def runouts_for(spot: Spot, rows: Sequence[Floats]) -> list[Runouts]:
     """The boards of a spot, unmerged if the rows [1326] of locks or of a gadget tell suits apart."""
     group = suit_symmetry(spot.cards, spot.ranges)
@@ -190,8 +219,14 @@ def runouts_for(spot: Spot, rows: Sequence[Floats]) -> list[Runouts]:
     return spot.runouts
 
 
-def memory_needed(spot: Spot, runouts: Sequence[Runouts] | None = None, *, compress: bool = False) -> float:
-    """Bytes that solving a spot takes."""
+def memory_needed(
+    spot: Spot, runouts: Sequence[Runouts] | None = None, *, compress: bool = False, device: str = CPU
+) -> float:
+    """Bytes that solving a spot takes, on the CPU or on a GPU."""
+    if device == CUDA:
+        from openfelt.spots.gpu.engine import memory_needed as gpu_memory_needed
+
+        return gpu_memory_needed(spot.streets, spot.runouts if runouts is None else runouts)
     each = TABLE_BYTES / 2 if compress else TABLE_BYTES
     return OVERHEAD * sum(
         each * float(table_rows(street, boards).sum())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, STREETS, Cards, cards_text, parse_cards
 from openfelt.cards.ranges import check_weights, format_range, parse_range
+from openfelt.core.devices import CPU
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.bet_size_kinds import BetSpot
@@ -144,6 +145,7 @@ class Spot:
         locks: Sequence[Lock] = (),
         threads: int = 1,
         compress: bool = False,
+        device: str = CPU,
         progress: Progress | None = None,
     ) -> Solution:
         """Solve the spot by discounted CFR.
@@ -159,14 +161,16 @@ class Spot:
         threads : int
             The result does not depend on it.
         compress : bool
-            Tables of 16 bits: half the memory, somewhat slower.
+            Tables of 16 bits: half the memory, somewhat slower. On the CPU only.
+        device : {"cpu", "cuda", "auto"}
+            Where to solve. The strategies of a GPU differ from those of the CPU by rounding.
         progress : callable, optional
             Called every ten iterations with iterations, exploitability and seconds; True stops.
         """
         from openfelt.spots.solution import Budget, solve
 
         budget = Budget(iterations, seconds)
-        options = {"locks": tuple(locks), "threads": threads, "compress": compress}
+        options = {"locks": tuple(locks), "threads": threads, "compress": compress, "device": device}
         return solve(self, until, progress=progress, budget=budget, **options)
 
     def as_dict(self) -> dict[str, object]:

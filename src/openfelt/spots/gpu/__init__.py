@@ -1,0 +1,1 @@
+"""The spot solver on a GPU."""
