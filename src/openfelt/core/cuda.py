@@ -6,9 +6,10 @@ but they can be tested and debugged that way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -160,3 +161,66 @@ def launch(kernel: Any, queue: Any, threads: int, *arguments: Any) -> None:
     """Start a kernel with at least that many threads."""
     block = 1 if is_simulated() else BLOCK
     kernel[-(-threads // block), block, queue](*arguments)
+
+
+class Repeated:
+    """Launches on a queue that are repeated with the same arguments.
+
+    From the second time on they are a CUDA graph, which is queued by one call; where the driver cannot record
+    one, they are queued one by one each time.
+    """
+
+    def __init__(self, queue: Any) -> None:
+        self._queue, self._graph = queue, None
+        self._records, self._is_compiled = not is_simulated(), False
+
+    def __call__(self, work: Callable[[], object]) -> None:
+        """Queue the launches of `work`, which are the same each time."""
+        if self._records and self._is_compiled and self._graph is None:
+            self._graph = self._record(work)
+            self._records = self._graph is not None
+        if self._graph is None:
+            work()
+            self._is_compiled = True
+        else:
+            _checked(cuda_driver().cuGraphLaunch(self._graph, int(self._queue.handle)))
+
+    def _record(self, work: Callable[[], object]) -> Any:
+        driver = cuda_driver()
+        queue, mode = int(self._queue.handle), driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        try:
+            _checked(driver.cuStreamBeginCapture(queue, mode))
+            try:
+                work()
+            finally:
+                ended = driver.cuStreamEndCapture(queue)
+            graph = _checked(ended)
+            recorded = _checked(driver.cuGraphInstantiate(graph, 0))
+            driver.cuGraphDestroy(graph)
+            return recorded
+        except Exception as error:
+            if type(error).__name__ not in FAULTS:
+                raise
+            return None
+
+    def __del__(self) -> None:
+        if self._graph is not None:
+            cuda_driver().cuGraphExecDestroy(self._graph)
+
+
+@cache
+def cuda_driver() -> Any:
+    """The functions of the CUDA driver."""
+    return import_module("cuda.bindings.driver")
+
+
+class CudaDriverError(Exception):
+    """A call of the driver failed."""
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    """The result of a call of the driver."""
+    fault, *found = answer
+    if int(fault):
+        raise CudaDriverError(f"{fault.name}.")
+    return found[0] if found else None

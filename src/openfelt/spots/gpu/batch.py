@@ -40,12 +40,13 @@ def solve_spots(
     spots: Iterable[Spot], until: float, budget: Budget, *, locks: Sequence[Lock] = ()
 ) -> Iterator[Solved]:
     """Solve spots that differ in their boards only, in order."""
-    sets = _sets(SpotSolver(spot, locks=tuple(locks)) for spot in _share_trees(spots))
+    solvers = (SpotSolver(spot, locks=tuple(locks)) for spot in _share_trees(spots))
+    sets = _sets(solvers, MOST_MEMORY * free_memory())
     with ThreadPoolExecutor(1) as pool:  # prepares the next set in the meantime
         waiting = pool.submit(next, sets, None)
-        while (solvers := waiting.result()) is not None:
+        while (chosen := waiting.result()) is not None:
             waiting = pool.submit(next, sets, None)
-            yield from solve_set(solvers, until, budget)
+            yield from solve_set(chosen, until, budget)
 
 
 def solve_set(solvers: Sequence[SpotSolver], until: float, budget: Budget) -> list[Solved]:
@@ -93,15 +94,15 @@ def _share_trees(spots: Iterable[Spot]) -> Iterator[Spot]:
         yield spot
 
 
-def _sets(solvers: Iterable[SpotSolver]) -> Iterator[list[SpotSolver]]:
-    """Divide spots into sets that are solved together."""
+def _sets(solvers: Iterable[SpotSolver], room: float) -> Iterator[list[SpotSolver]]:
+    """Divide spots into sets that are solved together, each within `room` bytes."""
     chosen: list[SpotSolver] = []
-    trees, memory, free = 0, 0.0, free_memory()
+    trees, memory = 0, 0.0
     for solver in solvers:
         spot, engine = solver.spot, solver.engine
         more = len(engine.runouts[-1].card) * len(spot.streets[-1].roots)
         needed = memory_needed(spot.streets, engine.runouts)
-        full = trees + more > MANY_TREES or memory + needed > MOST_MEMORY * free or len(chosen) == MOST_SPOTS
+        full = trees + more > MANY_TREES or memory + needed > room or len(chosen) == MOST_SPOTS
         if chosen and (full or spot.street != chosen[0].spot.street):
             yield chosen
             chosen, trees, memory = [], 0, 0.0

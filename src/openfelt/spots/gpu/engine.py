@@ -10,6 +10,7 @@ import numpy as np
 
 from openfelt.cards.deck import RIVER
 from openfelt.core.cuda import (
+    Repeated,
     free_memory,
     gpu_faults,
     gpu_name,
@@ -37,7 +38,7 @@ from openfelt.spots.gpu.kernels import (
 )
 from openfelt.spots.gpu.layout import StreetLayout, lay_out, row_width
 from openfelt.spots.runouts import Runouts
-from openfelt.spots.solver import discounts
+from openfelt.spots.solver import CHECK_EVERY, discounts
 from openfelt.spots.traversal import UPDATE
 
 SHARED_BYTES = 46_000  # of shared memory that a block may use
@@ -89,6 +90,7 @@ class GpuEngine:
             self._room = zeros_on_gpu(
                 (1, 1) if shape.shares else (shape.blocks, shape.slots * width), np.float32
             )
+            self._schedule = zeros_on_gpu((CHECK_EVERY, 3), np.float32)
             self.activate(range(len(engines)))
 
     def activate(self, spots: Iterable[int]) -> None:
@@ -96,30 +98,24 @@ class GpuEngine:
         chosen = list(spots)
         boards = [np.flatnonzero(np.isin(each.spot, chosen)).astype(np.int32) for each in self._layouts]
         self._active = [to_gpu(each) for each in boards]
+        self._ten_iterations = Repeated(self._queue)
 
     def iterate(self, first: int, count: int) -> None:
         """Queue iterations of both players; `first` is the number of the first one."""
-        for iteration in range(first, first + count):
-            for player in (0, 1):
-                self.run(player, UPDATE, discounts(iteration))
+        with gpu_faults():
+            for start in range(first, first + count, CHECK_EVERY):
+                some = min(CHECK_EVERY, first + count - start)
+                self._set_schedule([discounts(start + each) for each in range(CHECK_EVERY)])
+                if some == CHECK_EVERY:
+                    self._ten_iterations(lambda: self._queue_iterations(CHECK_EVERY))
+                else:
+                    self._queue_iterations(some)
 
     def run(self, player: int, mode: int, weights: Sequence[float] = NO_DISCOUNTS) -> GpuEngine:
         """Queue one pass; returns itself."""
-        factors = tuple(map(np.float32, weights))
-        last = len(self._layouts) - 1
         with gpu_faults():
-            for level in range(last):
-                reach = self._reach_of(level + 1, player)
-                before = self._reach_of(level, player), self._layouts[level].chance, factors
-                self._launch(go_down, mode, level, player, *before, reach, self._value[level])
-            self._solve_rivers(player, mode, factors)
-            for level in range(last - 1, -1, -1):
-                active, threads = self._active[level], _threads(self._layouts[level].width)
-                tree, boards = self._trees[level][player], self._boards[level][player]
-                blocks = len(active) * tree.next.shape[0]
-                below, here = ((self._layouts[each].width, self._value[each]) for each in (level + 1, level))
-                _kernel(add_boards)[blocks, threads, self._queue](active, tree, boards, *below, *here)
-                self._launch(come_up, mode, level, player, factors, *here)
+            self._set_schedule([weights] * CHECK_EVERY)
+            self._queue_pass(player, mode, 0)
         return self
 
     def values(self, player: int) -> list[Floats]:
@@ -154,6 +150,30 @@ class GpuEngine:
         with gpu_faults():
             self._queue.synchronize()
 
+    def _set_schedule(self, weights: Sequence[Sequence[float]]) -> None:
+        self._schedule.copy_to_device(np.array(weights, np.float32), stream=self._queue)
+
+    def _queue_iterations(self, count: int) -> None:
+        for row in range(count):
+            for player in (0, 1):
+                self._queue_pass(player, UPDATE, row)
+
+    def _queue_pass(self, player: int, mode: int, row: int) -> None:
+        """Queue one pass; `row` of the schedule has its discounts."""
+        last = len(self._layouts) - 1
+        for level in range(last):
+            reach, chance = self._reach_of(level, player), self._layouts[level].chance
+            more = self._reach_of(level + 1, player), self._value[level]
+            self._launch(go_down, mode, level, player, reach, chance, self._schedule, row, *more)
+        self._solve_rivers(player, mode, row)
+        for level in range(last - 1, -1, -1):
+            active, threads = self._active[level], _threads(self._layouts[level].width)
+            tree, boards = self._trees[level][player], self._boards[level][player]
+            blocks = len(active) * tree.next.shape[0]
+            below, here = ((self._layouts[each].width, self._value[each]) for each in (level + 1, level))
+            _kernel(add_boards)[blocks, threads, self._queue](active, tree, boards, *below, *here)
+            self._launch(come_up, mode, level, player, self._schedule, row, *here)
+
     def _launch(self, source: Any, mode: int, level: int, player: int, *more: Any) -> None:
         active, threads = self._active[level], _threads(self._layouts[level].width)
         tree, boards = self._trees[level][player], self._boards[level][player]
@@ -161,7 +181,7 @@ class GpuEngine:
         kernel = _kernel(source, MODE=mode, MOST=self._most)
         kernel[blocks, threads, self._queue](active, tree, boards, self._tables[level][player], *more)
 
-    def _solve_rivers(self, player: int, mode: int, factors: tuple[Any, ...]) -> None:
+    def _solve_rivers(self, player: int, mode: int, row: int) -> None:
         shape, active, level = self._river, self._active[-1], len(self._layouts) - 1
         warp = 2 if is_simulated() else 32
         kernel = _kernel(
@@ -175,7 +195,7 @@ class GpuEngine:
         )
         tree = self._trees[-1][player]
         blocks = min(shape.blocks, len(active) * len(tree.order))
-        before = self._reach_of(level, player), self._layouts[-1].chance, factors
+        before = self._reach_of(level, player), self._layouts[-1].chance, self._schedule, row
         kernel[blocks, shape.threads, self._queue, shape.memory](
             active, tree, self._boards[-1][player], self._tables[-1][player], *before,
             self._room, self._scratch, self._layouts[-1].width, self._value[-1],

@@ -77,8 +77,8 @@ class Reach(NamedTuple):
 
 
 def go_down(
-    active: Any, tree: Tree, boards: Boards, tables: Tables, before: Reach, chance: Any, discounts: Any,
-    reach: Reach, value: Any,
+    active: Any, tree: Tree, boards: Boards, tables: Tables, before: Reach, chance: Any, schedule: Any,
+    row: int, reach: Reach, value: Any,
 ) -> None:  # fmt: skip
     """Compute reach and the values of folds; a block for each board and tree."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
@@ -86,8 +86,8 @@ def go_down(
     at, width = _where(tree, boards, root, board), U(reach.width)
     rows = reach.other[board, at.slot * reach.width :]
     own = reach.own[board, at.own_slot * reach.width :]
-    chances = cuda.local.array(MOST, np.float32)
-    _enter(tree, tables, boards, at, root, before, chance, discounts, rows, own, width, chances)
+    chances, keep = cuda.local.array(MOST, np.float32), schedule[row, 2]
+    _enter(tree, tables, boards, at, root, before, chance, keep, rows, own, width, chances)
     of_card = cuda.shared.array(FOLD_SUMS, np.float32)
     total = cuda.shared.array(FOLDS, np.float32)
     first_other = boards.board[board, OTHER_HANDS]
@@ -95,10 +95,10 @@ def go_down(
         some = min(FOLDS, tree.root[root + 1, LANES_FROM] - lane)
         cuda.syncthreads()
         for cell in range(thread, some * CARDS, threads):
-            row, card = rows[(tree.lane[lane + cell // CARDS, 0] - at.slot) * width :], cell % CARDS
+            mine, card = rows[(tree.lane[lane + cell // CARDS, 0] - at.slot) * width :], cell % CARDS
             here = ZERO
             for place in range(boards.card[board, card], boards.card[board, card + 1]):
-                here += row[U(boards.order[2 * first_other + place - at.other_size])]
+                here += mine[U(boards.order[2 * first_other + place - at.other_size])]
             of_card[U(cell)] = here
         cuda.syncthreads()
         if thread < some:
@@ -141,32 +141,34 @@ def add_boards(
 
 
 def come_up(
-    active: Any, tree: Tree, boards: Boards, tables: Tables, discounts: Any, width: Any, value: Any
+    active: Any, tree: Tree, boards: Boards, tables: Tables, schedule: Any, row: int, width: Any, value: Any
 ) -> None:
     """Compute the values of all decisions; a block for each board and tree."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     root, board = cuda.blockIdx.x // count, active[cuda.blockIdx.x % count]
     at = _where(tree, boards, root, board)
     rows, chances = value[board, at.first * width :], cuda.local.array(MOST, np.float32)
+    discounts = schedule[row, 0], schedule[row, 1]
     for hand in range(thread, at.size, threads):
         collect(tree, tables, at, U(hand), rows, U(width), discounts, chances)
 
 
 def solve_rivers(
-    active: Any, tree: Tree, boards: Boards, tables: Tables, before: Reach, chance: Any, discounts: Any,
-    room: Any, scratch: Any, width: Any, value: Any,
+    active: Any, tree: Tree, boards: Boards, tables: Tables, before: Reach, chance: Any, schedule: Any,
+    row: int, room: Any, scratch: Any, width: Any, value: Any,
 ) -> None:  # fmt: skip
     """All of a pass on the river; `scratch` has the values of a tree for each block, `room` the reach."""
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     shared = cuda.shared.array(0, SINGLE, alignment=ALIGNED)  # its length is an argument of the launch
     totals = cuda.shared.array(LANE_SUMS, np.float32, alignment=ALIGNED)
-    chances = cuda.local.array(MOST, np.float32)
+    chances, keep = cuda.local.array(MOST, np.float32), schedule[row, 2]
+    discounts = schedule[row, 0], schedule[row, 1]
     rows = shared[(3 * width + 1) * LANES :] if SHARES else room[cuda.blockIdx.x]
     values, width = scratch[cuda.blockIdx.x], U(width)
     for item in range(cuda.blockIdx.x, count * len(tree.order), cuda.gridDim.x):
         root, board = tree.order[item // count], active[item % count]
         at = _where(tree, boards, root, board)
-        _enter(tree, tables, boards, at, root, before, chance, discounts, rows, rows, width, chances)
+        _enter(tree, tables, boards, at, root, before, chance, keep, rows, rows, width, chances)
         for slot in range(thread, tree.root[root + 1, SLOTS] - at.slot, threads):
             rows[U(slot) * width + width - U(1)] = ZERO  # of hands that the opponent cannot hold
         end = tree.root[root + 1, LANES_FROM]
@@ -196,7 +198,7 @@ def _where(tree: Tree, boards: Boards, root: Any, board: Any) -> Where:
 
 def _enter(
     tree: Tree, tables: Tables, boards: Boards, at: Where, root: Any, before: Reach, chance: Any,
-    discounts: Any, rows: Any, own: Any, width: Any, chances: Any,
+    keep: Any, rows: Any, own: Any, width: Any, chances: Any,
 ) -> None:  # fmt: skip
     """Take the reach at a root over from the previous street, and compute it everywhere below."""
     thread, threads = U(cuda.threadIdx.x), cuda.blockDim.x
@@ -205,7 +207,7 @@ def _enter(
         came = before.own[parent, tree.came[root, 1] * before.width :]
         for hand in range(thread, at.size, threads):
             own[U(hand)] = came[U(boards.parent[U(boards.board[at.board, HANDS] + hand)])]
-            spread_own(tree, tables, at, U(hand), own, width, discounts[2], chances)
+            spread_own(tree, tables, at, U(hand), own, width, keep, chances)
     came = before.other[parent, tree.came[root, 0] * before.width :]
     for hand in range(thread, at.other_size, threads):
         rows[U(hand)] = chance * came[U(boards.parent[U(boards.board[at.board, OTHER_HANDS] + hand)])]
