@@ -9,6 +9,7 @@ import pytest
 import openfelt as felt
 from openfelt.cards.deck import PAIR_CARDS, cards_text, pair_number
 from openfelt.cli.app import main
+from openfelt.core.cuda import why_no_gpu
 from openfelt.core.errors import FeltError, FileError
 from openfelt.spots.spot import compatible_weight
 
@@ -158,6 +159,25 @@ def test_a_report_that_was_cut_off_is_repaired(tmp_path, capsys):
     ]
     assert main([*arguments, "--rake", "0.05"]) == 2
     assert "is the report of another spot" in capsys.readouterr().err
+
+
+def test_a_report_has_the_frequencies_of_the_first_decision(tmp_path, river):
+    path = tmp_path / "boards.csv"
+    arguments = ["spot", *POLARISED, "--boards", "2c3d4h8s9s", "--csv", str(path), "--until", "0.01"]
+    assert main(arguments) == 0
+    (row,) = csv.DictReader(path.open(newline=""))
+    shares = dict(each.split(":") for each in row["strategy"].split())
+    assert shares.keys() == {"x", "a"}
+    assert [float(share) for share in shares.values()] == pytest.approx(river.node().frequencies, abs=1e-4)
+
+
+@pytest.mark.skipif(not why_no_gpu(), reason="there is a GPU")
+def test_without_a_gpu_spots_say_why(capsys):
+    assert main(["spot", *POLARISED, "--device", "cuda"]) == 2
+    assert why_no_gpu()[1:] in capsys.readouterr().err
+    assert main(["spot", *POLARISED, "--device", "tpu"]) == 2
+    assert "device must be cpu, cuda or auto, not tpu." in capsys.readouterr().err
+    assert main(["spot", *POLARISED, "--device", "auto", "--json"]) == 0
 
 
 def test_ranges_that_exclude_each_other_are_found_exactly():

@@ -162,6 +162,7 @@ class SpotSolver:
     def _update(self, count: int, deadline: float) -> None:
         if self._gpu is not None:
             self._gpu.iterate(self.iterations, count)
+            self._gpu.wait()  # for the time
             self.iterations += count
             return
         passes = self.engine.passes(np.float32, self.threads)

@@ -42,9 +42,9 @@ from openfelt.spots.solver import CHECK_EVERY, discounts
 from openfelt.spots.traversal import UPDATE
 
 SHARED_BYTES = 46_000  # of shared memory that a block may use
+BLOCK_BYTES = 2048  # that the system and sums of warps take
 SUM_BYTES = 34_000  # of them for running sums; two lanes at once if four take more
 FEW_THREADS = 4  # of a block in the simulator
-RESIDENT = 2048  # threads that a multiprocessor has at most
 REGISTERS = 64  # of a thread on the river
 MARGIN = 1.1  # memory to require, as a multiple of what is known
 HAND_BYTES = 26  # of the lists of hands
@@ -240,9 +240,9 @@ def river_shape(layout: StreetLayout) -> RiverShape:
     lanes = 4 if 4 * sums <= SUM_BYTES else 2
     memory, reach = lanes * sums, SINGLE_BYTES * slots * width
     shares = memory + reach <= SHARED_BYTES
-    trees = len(layout.spot) * len(layout.trees[0].order)
-    blocks = min(trees, 2 if is_simulated() else _multiprocessors() * max(1, RESIDENT // threads))
-    return RiverShape(threads, lanes, shares, memory + reach if shares else memory, blocks, slots, places)
+    memory += reach if shares else 0
+    blocks = min(len(layout.spot) * len(layout.trees[0].order), _resident_blocks(threads, memory))
+    return RiverShape(threads, lanes, shares, memory, blocks, slots, places)
 
 
 def memory_needed(streets: Sequence[Street], runouts: Sequence[Runouts]) -> float:
@@ -265,8 +265,14 @@ def _require_memory(engines: Sequence[Engine]) -> None:
         )
 
 
-def _multiprocessors() -> int:
-    return int(numba_cuda().get_current_device().MULTIPROCESSOR_COUNT)
+def _resident_blocks(threads: int, memory: int) -> int:
+    """How many blocks of the river's kernel run at once."""
+    if is_simulated():
+        return 2
+    device = numba_cuda().get_current_device()
+    by_registers = device.MAX_REGISTERS_PER_MULTIPROCESSOR // (REGISTERS * threads)
+    by_memory = device.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // (memory + BLOCK_BYTES)
+    return int(device.MULTIPROCESSOR_COUNT * max(1, min(by_registers, by_memory)))
 
 
 def _threads(width: int) -> int:
