@@ -18,8 +18,7 @@ from openfelt.core.cuda import choose_device
 from openfelt.core.devices import CUDA
 from openfelt.spots.gpu.batch import solve_spots
 from openfelt.spots.gpu.engine import GpuEngine
-from openfelt.spots.solution import Budget
-from openfelt.spots.solver import SpotSolver, memory_needed
+from openfelt.spots.solver import Budget, SpotSolver, memory_needed
 from openfelt.spots.spot import Spot
 
 ITERATIONS, FEW_ITERATIONS, PATIENCE = 1000, 20, 10.0  # of a speed; if it would take this many seconds, fewer

@@ -14,7 +14,7 @@ from openfelt.core.errors import FeltError
 from openfelt.spots.gpu import engine as gpu_module
 from openfelt.spots.gpu.engine import GpuEngine
 from openfelt.spots.locks import Lock
-from openfelt.spots.solver import SpotSolver
+from openfelt.spots.solver import Budget, SpotSolver
 from openfelt.spots.spot import Spot
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
 
@@ -102,7 +102,6 @@ def flop_passes_are_those_of_the_cpu(folder):
 def spots_are_solved_together(folder):
     """Three boards at once, each as alone; a spot that has reached the target stops."""
     from openfelt.spots.gpu.batch import solve_set
-    from openfelt.spots.solution import Budget
 
     boards = [spot(board, FEW, stack=20, bets="a") for board in (RIVER, "AcKd5h5s2d", "JsTh9s4d4c")]
     found = solve_set([SpotSolver(each) for each in boards], 2.0, Budget(30, 1e9))

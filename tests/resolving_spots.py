@@ -16,10 +16,10 @@ import numpy as np
 
 import openfelt as felt
 from openfelt.bots.resolve.blueprint import Blueprint, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Subgame, SubgameRoot, resolve, write_strategies
+from openfelt.bots.resolve.subgame import Subgame, SubgameRoot, resolve, write_strategies
 from openfelt.cards.deck import BOARD_CARDS, PAIR, RIVER, cards_text
 from openfelt.games.holdem import BIG_BLIND, bet, first_betting, is_over
-from openfelt.spots.solver import SpotSolver
+from openfelt.spots.solver import Budget, SpotSolver
 from openfelt.spots.spot import total_weight
 from openfelt.spots.traversal import EXPECTED
 

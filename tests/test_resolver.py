@@ -14,7 +14,7 @@ from openfelt.bots.bot import Clock
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.registry import load_bot
 from openfelt.bots.resolve.blueprint import Blueprint, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Subgame, SubgameRoot, resolve
+from openfelt.bots.resolve.subgame import Subgame, SubgameRoot, resolve
 from openfelt.bots.resolver import Resolver
 from openfelt.bots.view import holdem_view
 from openfelt.cards.abstraction.abstraction import load_abstraction
@@ -26,6 +26,7 @@ from openfelt.core.random import Dice
 from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.holdem import Holdem, bet, first_betting
 from openfelt.solve.traverse.conditional_deals import pairs_without
+from openfelt.spots.solver import Budget
 
 HOLDEM = Holdem(2)
 CHECKED = "call check check check check check"  # to the river

@@ -18,7 +18,7 @@ from openfelt.bots.bot import Clock
 from openfelt.bots.parameters import read_parameters
 from openfelt.bots.policy_bot import PolicyBot
 from openfelt.bots.resolve.blueprint import Blueprint, Strategy, ranges_after
-from openfelt.bots.resolve.subgame import Budget, Resolved, Subgame, SubgameRoot, resolve
+from openfelt.bots.resolve.subgame import Resolved, Subgame, SubgameRoot, resolve
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.deck import BOARD_CARDS, RIVER, STREETS, TURN, pair_number, parse_cards
 from openfelt.core.errors import FeltError
@@ -28,6 +28,7 @@ from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.holdem import HoldemPolicy, require_holdem_policy
 from openfelt.solve.run_folder import open_policy
+from openfelt.spots.solver import Budget
 
 ITERATIONS = 1_000
 UNLIMITED = 1_000_000  # iterations where only a time is given

@@ -20,7 +20,8 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.spots.engine import Engine, average_strategy
 from openfelt.spots.locks import Lock
 from openfelt.spots.runouts import pairs_of
-from openfelt.spots.solution import Budget, Solution
+from openfelt.spots.solution import Solution
+from openfelt.spots.solver import Budget
 from openfelt.spots.spot import BlockedRangeError, Spot, compatible_weight, total_weight
 
 if TYPE_CHECKING:

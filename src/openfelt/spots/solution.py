@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from openfelt.spots.engine import NO_DISCOUNTS, Engine, average_strategy, traver
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
 from openfelt.spots.node import NEVER, Node, empty_rows
 from openfelt.spots.runouts import Runouts, pairs_of
-from openfelt.spots.solver import Progress, SpotSolver
+from openfelt.spots.solver import Budget, Progress, SpotSolver
 from openfelt.spots.spot import PLAYERS, Spot, compatible_weight
 from openfelt.spots.traversal import (
     EXPECTED,
@@ -33,13 +33,6 @@ from openfelt.spots.traversal import (
 )
 
 PASS = Pass(EXPECTED, Discounts(*map(np.float32, NO_DISCOUNTS)))
-
-
-class Budget(NamedTuple):
-    """When to stop before the target is reached."""
-
-    iterations: int
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)

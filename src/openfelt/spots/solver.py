@@ -37,6 +37,13 @@ MOST_THREADS = 1024
 SAME = 1e-3  # relative differences up to this are rounding
 
 
+class Budget(NamedTuple):
+    """How long to iterate: until the first of both is used up."""
+
+    iterations: int
+    seconds: float = float("inf")
+
+
 class Measured(NamedTuple):
     """The state of a solver, for a progress bar."""
 

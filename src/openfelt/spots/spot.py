@@ -167,7 +167,8 @@ class Spot:
         progress : callable, optional
             Called every ten iterations with iterations, exploitability and seconds; True stops.
         """
-        from openfelt.spots.solution import Budget, solve
+        from openfelt.spots.solution import solve
+        from openfelt.spots.solver import Budget
 
         budget = Budget(iterations, seconds)
         options = {"locks": tuple(locks), "threads": threads, "compress": compress, "device": device}

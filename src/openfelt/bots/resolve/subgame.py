@@ -27,7 +27,7 @@ from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.spots.betting import FOLD, ON
 from openfelt.spots.engine import Engine, average_strategy, write_strategy
 from openfelt.spots.runouts import pairs_of
-from openfelt.spots.solver import SpotSolver
+from openfelt.spots.solver import Budget, SpotSolver
 from openfelt.spots.spot import Spot, compatible_weight
 from openfelt.spots.traversal import BEST_RESPONSE, Level
 
@@ -42,13 +42,6 @@ class SubgameRoot(NamedTuple):
     board: tuple[int, ...]
     node: int  # of the betting tree
     pot: int
-
-
-class Budget(NamedTuple):
-    """How long to iterate: until the first of both is used up."""
-
-    iterations: int
-    seconds: float = float("inf")
 
 
 class Subgame:

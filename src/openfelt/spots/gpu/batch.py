@@ -15,8 +15,7 @@ from openfelt.core.cuda import free_memory
 from openfelt.spots.engine import Engine
 from openfelt.spots.gpu.engine import GpuEngine, memory_needed
 from openfelt.spots.locks import Lock
-from openfelt.spots.solution import Budget
-from openfelt.spots.solver import CHECK_EVERY, SpotSolver
+from openfelt.spots.solver import CHECK_EVERY, Budget, SpotSolver
 from openfelt.spots.spot import Spot
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED
 
@@ -59,22 +58,32 @@ def solve_set(solvers: Sequence[SpotSolver], until: float, budget: Budget) -> li
         count = min(CHECK_EVERY, budget.iterations - iterations)
         gpu.iterate(iterations, count)
         iterations += count
-        best, values = _in_chips(gpu, solvers, BEST_RESPONSE), _in_chips(gpu, solvers, EXPECTED)
+        gains = _gains(gpu, solvers)
         seconds = time.perf_counter() - start
         over = iterations >= budget.iterations or seconds >= budget.seconds
-        for each in left:
-            solver, gain = solvers[each], sum(best[each]) - sum(values[each])
-            exploitability = 50.0 * gain / solver.spot.pot
-            if over or exploitability <= until:
-                share = seconds / len(solvers)
-                solved[each] = Solved(
-                    solver.spot, solver.engine, values[each], exploitability, iterations, share
-                )
-        if any(each in solved for each in left):
+        done = [each for each in left if over or gains[each] <= until]
+        if done:
+            values, share = _in_chips(gpu, solvers, EXPECTED), seconds / len(solvers)
+            for each in done:
+                spot, engine = solvers[each].spot, solvers[each].engine
+                solved[each] = Solved(spot, engine, values[each], gains[each], iterations, share)
             left = [each for each in left if each not in solved]
             gpu.activate(left)
     gpu.fetch(streets=1)
     return [solved[each] for each in range(len(solvers))]
+
+
+def _gains(gpu: GpuEngine, solvers: Sequence[SpotSolver]) -> list[float]:
+    """The exploitability of each spot, in percent of the pot."""
+    best = _in_chips(gpu, solvers, BEST_RESPONSE)
+    if any(solver.spot.rake for solver in solvers):
+        values = [sum(pair) for pair in _in_chips(gpu, solvers, EXPECTED)]
+    else:
+        values = [float(solver.spot.pot) for solver in solvers]
+    return [
+        50.0 * (sum(pair) - value) / solver.spot.pot
+        for solver, pair, value in zip(solvers, best, values, strict=True)
+    ]
 
 
 def _in_chips(gpu: GpuEngine, solvers: Sequence[SpotSolver], mode: int) -> list[tuple[float, float]]:
