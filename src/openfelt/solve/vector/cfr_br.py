@@ -59,7 +59,8 @@ class CFRBR(VectorSolver):
         to suits.
     **options
         `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On
-        the CPU the two seats learn in two threads; on a GPU `in_flight` boards (4) are dealt at a time.
+        the CPU the two seats learn in two threads; on a GPU `in_flight` boards (16) are dealt at a
+        time, fewer at first.
 
     Examples
     --------

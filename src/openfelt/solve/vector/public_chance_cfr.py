@@ -27,7 +27,7 @@ class PublicChanceCFR(VectorSolver):
         Weights of the iterations in the regrets: all equal, or in proportion to their number.
     **options
         `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU
-        `in_flight` boards (4) are dealt at a time.
+        `in_flight` boards (16) are dealt at a time, fewer at first.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from openfelt.solve.vector.iteration import Betting, Learner, Rows, Work, match_
 from openfelt.solve.vector.public_boards import PublicBoards
 from openfelt.solve.vector.streets import street_tables
 
-IN_FLIGHT = 4  # boards at a time on a GPU
+IN_FLIGHT, PATIENCE = 16, 500  # most boards at a time on a GPU, and boards done before each further one
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
 UNIFORM, LINEAR = "uniform", "linear"
 
@@ -149,11 +149,12 @@ class VectorSolver(Solver):
         raise NotImplementedError
 
     def _advance_on_gpu(self, iterations: int) -> None:
-        last, step = self.iterations + iterations, self.in_flight or IN_FLIGHT
-        for first in range(self.iterations + 1, last + 1, step):
-            numbers = range(first, min(first + step, last + 1))
-            chosen = np.array([self.board(number) for number in numbers])
-            self._gpu.iterate(chosen, *self._weights(numbers[-1]))
+        done, last, most = self.iterations, self.iterations + iterations, self.in_flight or IN_FLIGHT
+        while done < last:
+            step = min(most, 1 + done // PATIENCE, last - done)
+            chosen = np.array([self.board(done + each) for each in range(1, step + 1)])
+            done += step
+            self._gpu.iterate(chosen, *self._weights(done))
         self._gpu.wait()
         self._behind = self._behind or iterations > 0
 
