@@ -50,7 +50,7 @@ ALIGNED: int | None = 16  # bytes, so that four lanes are read at once; None in 
 SHARES = True  # whether the reach of a tree fits into the shared memory of a block
 WARP, STEPS = 32, 5  # threads that run in step, and the logarithm of their number
 
-MOST_THREADS = 192  # of a block
+MOST_THREADS = 384  # of a block
 LANE_SUMS = 4 * MOST_THREADS // 32  # a number for each warp and lane
 
 
