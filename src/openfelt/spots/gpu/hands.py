@@ -58,12 +58,18 @@ class Where(NamedTuple):
     other_size: Any
 
 
-def strategy(rows: Any, size: Any, hand: Any, actions: Any, chances: Any) -> None:
-    """Write the strategy of a decision's rows."""
+def strategy(rows: Any, size: Any, hand: Any, actions: Any, chances: Any, entries: Any) -> None:
+    """Write the strategy of a decision's rows, and their entries.
+
+    All loads come before the first store, here and below, so that none waits for another.
+    """
     total = ZERO
     for action in range(MOST):
         if action < actions:
-            chances[action] = max(rows[U(action) * size + hand], ZERO)
+            entries[action] = rows[U(action) * size + hand]
+    for action in range(MOST):
+        if action < actions:
+            chances[action] = max(entries[action], ZERO)
             total += chances[action]
     factor = ONE / total if total > TINY else ZERO
     even = ZERO if total > TINY else ONE / np.float32(actions)
@@ -72,52 +78,53 @@ def strategy(rows: Any, size: Any, hand: Any, actions: Any, chances: Any) -> Non
             chances[action] = chances[action] * factor + even
 
 
-def spread_other(
-    tree: Tree, tables: Tables, at: Where, hand: Any, reach: Any, width: Any, chances: Any
-) -> None:
+def spread_other(tree: Tree, tables: Tables, at: Where, hand: Any, reach: Any, width: Any, room: Any) -> None:
     """Compute the opponent's reach after each of its actions; `reach` begins at the tree's first slot."""
-    table = tables.regret if MODE == UPDATE else tables.average
+    table, (chances, entries, _) = tables.regret if MODE == UPDATE else tables.average, room
     start = tables.first[1, at.board]
     for place in range(at.first, at.last):
-        if tree.place[place, KIND] == OTHER:
-            actions, edge = tree.place[place, ACTIONS], tree.place[place, EDGE]
-            begin = start + np.int64(tree.place[place, ENTRY]) * at.other_size
+        if tree.place[U(place), KIND] == OTHER:
+            actions, edge = tree.place[U(place), ACTIONS], tree.place[U(place), EDGE]
+            begin = start + np.int64(tree.place[U(place), ENTRY]) * at.other_size
             rows = table[begin : begin + np.int64(actions) * at.other_size]
-            strategy(rows, U(at.other_size), hand, actions, chances)
-            here = reach[U(tree.place[place, SLOT] - at.slot) * width + hand]
+            strategy(rows, U(at.other_size), hand, actions, chances, entries)
+            here = reach[U(tree.place[U(place), SLOT] - at.slot) * width + hand]
             for action in range(MOST):
                 if action < actions:
-                    slot = U(tree.edge[edge + action, TO_SLOT] - at.slot)
+                    slot = U(tree.edge[U(edge + action), TO_SLOT] - at.slot)
                     reach[slot * width + hand] = here * chances[action]
 
 
 def spread_own(
-    tree: Tree, tables: Tables, at: Where, hand: Any, own: Any, width: Any, keep: Any, chances: Any
+    tree: Tree, tables: Tables, at: Where, hand: Any, own: Any, width: Any, keep: Any, room: Any
 ) -> None:
     """Compute the player's own reach after each of its actions, and update the average strategies."""
-    start, size = tables.first[0, at.board], U(at.size)
+    start, size, (chances, entries, before) = tables.first[0, at.board], U(at.size), room
     for place in range(at.first, at.last):
-        if tree.place[place, KIND] == OWN:
-            actions, edge = tree.place[place, ACTIONS], tree.place[place, EDGE]
-            begin = start + np.int64(tree.place[place, ENTRY]) * at.size
+        if tree.place[U(place), KIND] == OWN:
+            actions, edge = tree.place[U(place), ACTIONS], tree.place[U(place), EDGE]
+            begin = start + np.int64(tree.place[U(place), ENTRY]) * at.size
             end = begin + np.int64(actions) * at.size
             average = tables.average[begin:end]
-            strategy(tables.regret[begin:end], size, hand, actions, chances)
-            here = own[U(tree.place[place, OWN_SLOT] - at.own_slot) * width + hand]
-            is_learned = tables.locked[at.board, tree.place[place, DECISION]] == 0
+            for action in range(MOST):
+                if action < actions:
+                    before[action] = average[U(action) * size + hand]
+            strategy(tables.regret[begin:end], size, hand, actions, chances, entries)
+            here = own[U(tree.place[U(place), OWN_SLOT] - at.own_slot) * width + hand]
+            is_learned = tables.locked[at.board, tree.place[U(place), DECISION]] == 0
             for action in range(MOST):
                 if action < actions:
                     slot, cell = (
-                        U(tree.edge[edge + action, TO_OWN_SLOT] - at.own_slot),
+                        U(tree.edge[U(edge + action), TO_OWN_SLOT] - at.own_slot),
                         U(action) * size + hand,
                     )
                     own[slot * width + hand] = here * chances[action]
                     if is_learned:
-                        average[cell] = average[cell] * keep + chances[action] * (here + FLOOR)
+                        average[cell] = before[action] * keep + chances[action] * (here + FLOOR)
 
 
 def collect(
-    tree: Tree, tables: Tables, at: Where, hand: Any, value: Any, width: Any, discounts: Any, chances: Any
+    tree: Tree, tables: Tables, at: Where, hand: Any, value: Any, width: Any, discounts: Any, room: Any
 ) -> None:
     """Compute the values of decisions from those of ends of lines, the last first; update the regrets.
 
@@ -126,48 +133,51 @@ def collect(
     start = tables.first[0, at.board]
     for back in range(at.last - at.first):
         place = at.last - 1 - back
-        kind = tree.place[place, KIND]
+        kind = tree.place[U(place), KIND]
         if kind <= OTHER:
-            actions, edge = tree.place[place, ACTIONS], tree.place[place, EDGE]
+            actions, edge = tree.place[U(place), ACTIONS], tree.place[U(place), EDGE]
             mean = ZERO
             if kind == OTHER:
                 for action in range(MOST):
                     if action < actions:
-                        mean += value[U(tree.edge[edge + action, TO_PLACE] - at.first) * width + hand]
+                        mean += value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand]
             else:
-                locked = tables.locked[at.board, tree.place[place, DECISION]] != 0
-                begin = start + np.int64(tree.place[place, ENTRY]) * at.size
+                locked = tables.locked[at.board, tree.place[U(place), DECISION]] != 0
+                begin = start + np.int64(tree.place[U(place), ENTRY]) * at.size
                 end = begin + np.int64(actions) * at.size
                 mean = decide(
-                    tree, tables, (begin, end), locked, edge, at, hand, value, width, discounts, chances
+                    tree, tables, (begin, end), locked, edge, at, hand, value, width, discounts, room
                 )
             value[U(place - at.first) * width + hand] = mean
 
 
 def decide(
     tree: Tree, tables: Tables, span: Any, locked: Any, edge: Any, at: Where, hand: Any, value: Any,
-    width: Any, discounts: Any, chances: Any,
+    width: Any, discounts: Any, room: Any,
 ) -> Any:  # fmt: skip
     """The value of one of the player's decisions."""
-    begin, end = span
+    (begin, end), (chances, entries, worth) = span, room
     size, actions = U(at.size), (end - begin) // at.size
     if MODE == BEST_RESPONSE and not locked:
-        best = value[U(tree.edge[edge, TO_PLACE] - at.first) * width + hand]
+        best = value[U(tree.edge[U(edge), TO_PLACE] - at.first) * width + hand]
         for action in range(1, MOST):
             if action < actions:
-                best = max(best, value[U(tree.edge[edge + action, TO_PLACE] - at.first) * width + hand])
+                best = max(best, value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand])
         return best
     table = tables.regret if MODE == UPDATE and not locked else tables.average
     rows = table[begin:end]
-    strategy(rows, size, hand, actions, chances)
+    for action in range(MOST):
+        if action < actions:
+            worth[action] = value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand]
+    strategy(rows, size, hand, actions, chances, entries)
     mean = ZERO
     for action in range(MOST):
         if action < actions:
-            mean += chances[action] * value[U(tree.edge[edge + action, TO_PLACE] - at.first) * width + hand]
+            mean += chances[action] * worth[action]
     if MODE == UPDATE and not locked:
         for action in range(MOST):
             if action < actions:
-                cell = U(action) * size + hand
-                old, here = rows[cell], value[U(tree.edge[edge + action, TO_PLACE] - at.first) * width + hand]
-                rows[cell] = old * (discounts[0] if old > ZERO else discounts[1]) + (here - mean)
+                old = entries[action]
+                factor = discounts[0] if old > ZERO else discounts[1]
+                rows[U(action) * size + hand] = old * factor + (worth[action] - mean)
     return mean

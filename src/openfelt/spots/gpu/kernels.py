@@ -86,8 +86,8 @@ def go_down(
     at, width = _where(tree, boards, root, board), U(reach.width)
     rows = reach.other[board, at.slot * reach.width :]
     own = reach.own[board, at.own_slot * reach.width :]
-    chances, keep = cuda.local.array(MOST, np.float32), schedule[row, 2]
-    _enter(tree, tables, boards, at, root, before, chance, keep, rows, own, width, chances)
+    numbers, keep = _numbers(), schedule[row, 2]
+    _enter(tree, tables, boards, at, root, before, chance, keep, rows, own, width, numbers)
     of_card = cuda.shared.array(FOLD_SUMS, np.float32)
     total = cuda.shared.array(FOLDS, np.float32)
     first_other = boards.board[board, OTHER_HANDS]
@@ -147,10 +147,10 @@ def come_up(
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     root, board = cuda.blockIdx.x // count, active[cuda.blockIdx.x % count]
     at = _where(tree, boards, root, board)
-    rows, chances = value[board, at.first * width :], cuda.local.array(MOST, np.float32)
+    rows, numbers = value[board, at.first * width :], _numbers()
     discounts = schedule[row, 0], schedule[row, 1]
     for hand in range(thread, at.size, threads):
-        collect(tree, tables, at, U(hand), rows, U(width), discounts, chances)
+        collect(tree, tables, at, U(hand), rows, U(width), discounts, numbers)
 
 
 def solve_rivers(
@@ -161,14 +161,14 @@ def solve_rivers(
     count, thread, threads = len(active), U(cuda.threadIdx.x), cuda.blockDim.x
     shared = cuda.shared.array(0, SINGLE, alignment=ALIGNED)  # its length is an argument of the launch
     totals = cuda.shared.array(LANE_SUMS, np.float32, alignment=ALIGNED)
-    chances, keep = cuda.local.array(MOST, np.float32), schedule[row, 2]
+    numbers, keep = _numbers(), schedule[row, 2]
     discounts = schedule[row, 0], schedule[row, 1]
     rows = shared[(3 * width + 1) * LANES :] if SHARES else room[cuda.blockIdx.x]
     values, width = scratch[cuda.blockIdx.x], U(width)
     for item in range(cuda.blockIdx.x, count * len(tree.order), cuda.gridDim.x):
         root, board = tree.order[item // count], active[item % count]
         at = _where(tree, boards, root, board)
-        _enter(tree, tables, boards, at, root, before, chance, keep, rows, rows, width, chances)
+        _enter(tree, tables, boards, at, root, before, chance, keep, rows, rows, width, numbers)
         for slot in range(thread, tree.root[root + 1, SLOTS] - at.slot, threads):
             rows[U(slot) * width + width - U(1)] = ZERO  # of hands that the opponent cannot hold
         end = tree.root[root + 1, LANES_FROM]
@@ -179,9 +179,15 @@ def solve_rivers(
             for hand in range(thread, at.size, threads):
                 _show_down(tree, boards, at, lane, end, U(hand), rows, width, shared, values)
         for hand in range(thread, at.size, threads):
-            collect(tree, tables, at, U(hand), values, width, discounts, chances)
+            collect(tree, tables, at, U(hand), values, width, discounts, numbers)
             value[board, U(root) * width + U(hand)] = values[U(hand)]
         cuda.syncthreads()
+
+
+def _numbers() -> Any:
+    """Room of a thread for the actions of a decision, three numbers each."""
+    one, two = cuda.local.array(MOST, np.float32), cuda.local.array(MOST, np.float32)
+    return one, two, cuda.local.array(MOST, np.float32)
 
 
 def _where(tree: Tree, boards: Boards, root: Any, board: Any) -> Where:
@@ -198,7 +204,7 @@ def _where(tree: Tree, boards: Boards, root: Any, board: Any) -> Where:
 
 def _enter(
     tree: Tree, tables: Tables, boards: Boards, at: Where, root: Any, before: Reach, chance: Any,
-    keep: Any, rows: Any, own: Any, width: Any, chances: Any,
+    keep: Any, rows: Any, own: Any, width: Any, numbers: Any,
 ) -> None:  # fmt: skip
     """Take the reach at a root over from the previous street, and compute it everywhere below."""
     thread, threads = U(cuda.threadIdx.x), cuda.blockDim.x
@@ -207,11 +213,11 @@ def _enter(
         came = before.own[parent, tree.came[root, 1] * before.width :]
         for hand in range(thread, at.size, threads):
             own[U(hand)] = came[U(boards.parent[U(boards.board[at.board, HANDS] + hand)])]
-            spread_own(tree, tables, at, U(hand), own, width, keep, chances)
+            spread_own(tree, tables, at, U(hand), own, width, keep, numbers)
     came = before.other[parent, tree.came[root, 0] * before.width :]
     for hand in range(thread, at.other_size, threads):
         rows[U(hand)] = chance * came[U(boards.parent[U(boards.board[at.board, OTHER_HANDS] + hand)])]
-        spread_other(tree, tables, at, U(hand), rows, width, chances)
+        spread_other(tree, tables, at, U(hand), rows, width, numbers)
 
 
 def _add_up(
