@@ -190,6 +190,7 @@ class GpuEngine:
             MOST=self._most,
             LANES=shape.lanes,
             SHARES=shape.shares,
+            PIECE=-(-3 * self._layouts[-1].width // shape.threads) | 1,
             WARP=warp,
             STEPS=warp.bit_length() - 1,
         )

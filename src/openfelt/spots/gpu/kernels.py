@@ -48,6 +48,7 @@ SIX_BITS = 63
 LANES = 4  # lanes at once
 ALIGNED: int | None = 16  # bytes, so that four lanes are read at once; None in the simulator
 SHARES = True  # whether the reach of a tree fits into the shared memory of a block
+PIECE = 3  # entries of the lists that a thread sums up; odd, against conflicts of memory banks
 WARP, STEPS = 32, 5  # threads that run in step, and the logarithm of their number
 
 MOST_THREADS = 384  # of a block
@@ -224,26 +225,29 @@ def _add_up(
     tree: Tree, boards: Boards, at: Where, lane: Any, end: Any, rows: Any, width: Any, sums: Any, totals: Any
 ) -> None:
     """Write the running sums of some lanes over the opponent's lists: at `i`, of the first i entries."""
-    thread, threads, size = U(cuda.threadIdx.x), U(cuda.blockDim.x), U(at.other_size)
+    thread, size = U(cuda.threadIdx.x), U(at.other_size)
     first_other = U(2 * boards.board[at.board, OTHER_HANDS])
     row, running = cuda.local.array(LANES, np.uint32), cuda.local.array(LANES, np.float32)
     inside = cuda.local.array(LANES, np.float32)
     for one in range(LANES):
         row[one] = U(tree.lane[min(lane + one, end - 1), 0] - at.slot) * width
         running[one] = ZERO
-    piece = (U(3) * size + threads - U(1)) // threads | U(1)  # odd, against conflicts of memory banks
-    begin = thread * piece
-    last = min(begin + piece, U(3) * size)
+    begin, hands = thread * U(PIECE), cuda.local.array(PIECE, np.uint32)
+    some = min(max(U(3) * size, begin) - begin, U(PIECE))
+    for step in range(PIECE):  # independent loads, so that none waits for another
+        if U(step) < some:
+            hands[step] = begin + U(step)
+            if hands[step] >= size:
+                hands[step] = U(boards.order[first_other + hands[step] - size])
     if thread == U(0):
         for one in range(LANES):
             sums[U(one)] = ZERO
-    for entry in range(begin, last):
-        hand = U(entry)
-        if hand >= size:
-            hand = U(boards.order[first_other + hand - size])
-        for one in range(LANES):
-            running[one] += rows[row[one] + hand]
-            sums[(U(entry) + U(1)) * U(LANES) + U(one)] = running[one]
+    for step in range(PIECE):
+        if U(step) < some:
+            for one in range(LANES):
+                running[one] += rows[row[one] + hands[step]]
+            for one in range(LANES):
+                sums[(begin + U(step + 1)) * U(LANES) + U(one)] = running[one]
     for one in range(LANES):
         inside[one] = running[one]
     within = thread % U(WARP)
@@ -261,9 +265,10 @@ def _add_up(
     for warp in range(thread // U(WARP)):
         for one in range(LANES):
             running[one] += totals[U(warp) * U(LANES) + U(one)]
-    for entry in range(begin, last):
-        for one in range(LANES):
-            sums[(U(entry) + U(1)) * U(LANES) + U(one)] += running[one]
+    for step in range(PIECE):
+        if U(step) < some:
+            for one in range(LANES):
+                sums[(begin + U(step + 1)) * U(LANES) + U(one)] += running[one]
 
 
 def shift_up(value: Any, by: int) -> Any:
@@ -301,11 +306,11 @@ def _show_down(
         not_lost = sums[equal + add] - (sums[low_equal + add] + sums[high_equal + add] - before)
         met = sums[U(at.other_size) * many + add] - (sums[low_1 + add] + sums[high_1 + add] - before)
         if lane + one < end:
-            itself = rows[U(tree.lane[lane + one, 0] - at.slot) * width + same]
-            fold, on = tree.lane[lane + one, 1], tree.lane[lane + one, 2]
+            itself = rows[U(tree.lane[U(lane + one), 0] - at.slot) * width + same]
+            fold, on = tree.lane[U(lane + one), 1], tree.lane[U(lane + one), 2]
             if on >= 0:
-                won = tree.pay[lane + one, 0] * beaten + tree.pay[lane + one, 1] * (not_lost + itself)
-                won += tree.pay[lane + one, 2] * (met + itself)
+                won = tree.pay[U(lane + one), 0] * beaten + tree.pay[U(lane + one), 1] * (not_lost + itself)
+                won += tree.pay[U(lane + one), 2] * (met + itself)
                 values[U(on - at.first) * width + hand] = won
             if fold >= 0:
-                values[U(fold - at.first) * width + hand] = tree.pay[lane + one, 3] * (met + itself)
+                values[U(fold - at.first) * width + hand] = tree.pay[U(lane + one), 3] * (met + itself)
