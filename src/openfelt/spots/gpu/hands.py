@@ -12,6 +12,7 @@ import numpy as np
 from openfelt.spots.traversal import BEST_RESPONSE, UPDATE
 
 U: Any = np.uint32
+L: Any = np.uint64
 KIND, ACTIONS, EDGE, ENTRY, DECISION, SLOT, OWN_SLOT = range(7)  # columns of `Tree.place`
 OWN, OTHER = 0, 1  # kinds of decisions; ends of lines are FOLD and ON
 PLACES, SLOTS, OWN_SLOTS, LANES_FROM = range(4)  # columns of `Tree.root`
@@ -58,15 +59,20 @@ class Where(NamedTuple):
     other_size: Any
 
 
-def strategy(rows: Any, size: Any, hand: Any, actions: Any, chances: Any, entries: Any) -> None:
-    """Write the strategy of a decision's rows, and their entries.
+def cell_of(first: Any, entry: Any, size: Any, hand: Any) -> Any:
+    """Where a hand's number is in the first row of a decision."""
+    return L(first) + L(entry) * L(size) + L(hand)
+
+
+def strategy(table: Any, cell: Any, size: Any, actions: Any, chances: Any, entries: Any) -> None:
+    """Write the strategy of a decision's rows for a hand, and the entries.
 
     All loads come before the first store, here and below, so that none waits for another.
     """
     total = ZERO
     for action in range(MOST):
         if action < actions:
-            entries[action] = rows[U(action) * size + hand]
+            entries[action] = table[cell + L(action) * size]
     for action in range(MOST):
         if action < actions:
             chances[action] = max(entries[action], ZERO)
@@ -85,9 +91,8 @@ def spread_other(tree: Tree, tables: Tables, at: Where, hand: Any, reach: Any, w
     for place in range(at.first, at.last):
         if tree.place[U(place), KIND] == OTHER:
             actions, edge = tree.place[U(place), ACTIONS], tree.place[U(place), EDGE]
-            begin = start + np.int64(tree.place[U(place), ENTRY]) * at.other_size
-            rows = table[begin : begin + np.int64(actions) * at.other_size]
-            strategy(rows, U(at.other_size), hand, actions, chances, entries)
+            cell = cell_of(start, tree.place[U(place), ENTRY], at.other_size, hand)
+            strategy(table, cell, L(at.other_size), actions, chances, entries)
             here = reach[U(tree.place[U(place), SLOT] - at.slot) * width + hand]
             for action in range(MOST):
                 if action < actions:
@@ -99,28 +104,24 @@ def spread_own(
     tree: Tree, tables: Tables, at: Where, hand: Any, own: Any, width: Any, keep: Any, room: Any
 ) -> None:
     """Compute the player's own reach after each of its actions, and update the average strategies."""
-    start, size, (chances, entries, before) = tables.first[0, at.board], U(at.size), room
+    start, size, (chances, entries, before) = tables.first[0, at.board], L(at.size), room
     for place in range(at.first, at.last):
         if tree.place[U(place), KIND] == OWN:
             actions, edge = tree.place[U(place), ACTIONS], tree.place[U(place), EDGE]
-            begin = start + np.int64(tree.place[U(place), ENTRY]) * at.size
-            end = begin + np.int64(actions) * at.size
-            average = tables.average[begin:end]
+            cell = cell_of(start, tree.place[U(place), ENTRY], at.size, hand)
             for action in range(MOST):
                 if action < actions:
-                    before[action] = average[U(action) * size + hand]
-            strategy(tables.regret[begin:end], size, hand, actions, chances, entries)
+                    before[action] = tables.average[cell + L(action) * size]
+            strategy(tables.regret, cell, size, actions, chances, entries)
             here = own[U(tree.place[U(place), OWN_SLOT] - at.own_slot) * width + hand]
             is_learned = tables.locked[at.board, tree.place[U(place), DECISION]] == 0
             for action in range(MOST):
                 if action < actions:
-                    slot, cell = (
-                        U(tree.edge[U(edge + action), TO_OWN_SLOT] - at.own_slot),
-                        U(action) * size + hand,
-                    )
+                    slot = U(tree.edge[U(edge + action), TO_OWN_SLOT] - at.own_slot)
                     own[slot * width + hand] = here * chances[action]
                     if is_learned:
-                        average[cell] = before[action] * keep + chances[action] * (here + FLOOR)
+                        sums = before[action] * keep + chances[action] * (here + FLOOR)
+                        tables.average[cell + L(action) * size] = sums
 
 
 def collect(
@@ -143,21 +144,19 @@ def collect(
                         mean += value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand]
             else:
                 locked = tables.locked[at.board, tree.place[U(place), DECISION]] != 0
-                begin = start + np.int64(tree.place[U(place), ENTRY]) * at.size
-                end = begin + np.int64(actions) * at.size
+                cell = cell_of(start, tree.place[U(place), ENTRY], at.size, hand)
                 mean = decide(
-                    tree, tables, (begin, end), locked, edge, at, hand, value, width, discounts, room
+                    tree, tables, cell, actions, locked, edge, at, hand, value, width, discounts, room
                 )
             value[U(place - at.first) * width + hand] = mean
 
 
 def decide(
-    tree: Tree, tables: Tables, span: Any, locked: Any, edge: Any, at: Where, hand: Any, value: Any,
-    width: Any, discounts: Any, room: Any,
+    tree: Tree, tables: Tables, cell: Any, actions: Any, locked: Any, edge: Any, at: Where, hand: Any,
+    value: Any, width: Any, discounts: Any, room: Any,
 ) -> Any:  # fmt: skip
     """The value of one of the player's decisions."""
-    (begin, end), (chances, entries, worth) = span, room
-    size, actions = U(at.size), (end - begin) // at.size
+    size, (chances, entries, worth) = L(at.size), room
     if MODE == BEST_RESPONSE and not locked:
         best = value[U(tree.edge[U(edge), TO_PLACE] - at.first) * width + hand]
         for action in range(1, MOST):
@@ -165,11 +164,10 @@ def decide(
                 best = max(best, value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand])
         return best
     table = tables.regret if MODE == UPDATE and not locked else tables.average
-    rows = table[begin:end]
     for action in range(MOST):
         if action < actions:
             worth[action] = value[U(tree.edge[U(edge + action), TO_PLACE] - at.first) * width + hand]
-    strategy(rows, size, hand, actions, chances, entries)
+    strategy(table, cell, size, actions, chances, entries)
     mean = ZERO
     for action in range(MOST):
         if action < actions:
@@ -179,5 +177,5 @@ def decide(
             if action < actions:
                 old = entries[action]
                 factor = discounts[0] if old > ZERO else discounts[1]
-                rows[U(action) * size + hand] = old * factor + (worth[action] - mean)
+                table[cell + L(action) * size] = old * factor + (worth[action] - mean)
     return mean
