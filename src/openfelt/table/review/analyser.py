@@ -7,6 +7,7 @@ from typing import Any
 from openfelt.core.errors import FeltError
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.characters import title_of
 from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
 from openfelt.table.review.hand_spots import hand_spot
@@ -47,7 +48,7 @@ class HandAnalyser:
         if not 0 <= place < len(steps):
             raise FeltError(f"The hand has no step {place}.")
         try:
-            return hand_spot(live.hand, row.seat, live.bots, steps[place], record.names[1 - row.seat])
+            return hand_spot(live.hand, row.seat, live.bots, steps[place], title_of(record.names[1 - row.seat]))
         except FeltError:
             raise
         except (Exception, SystemExit) as error:

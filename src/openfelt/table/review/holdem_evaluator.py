@@ -69,7 +69,7 @@ class HoldemEvaluator(HandEvaluator):
             bot.use_tables()
         return seats, substitute
 
-    def _luck_adjusted(self) -> float | None:
+    def _luck_adjusted(self) -> float:
         return HoldemLuck(self._hand, self._game, self._seat).adjusted()
 
 

@@ -37,9 +37,8 @@ class HoldemLuck:
             while street < state.betting.street:  # board cards were dealt
                 adjusted += self._value(state.betting, street) - self._value(state.betting, street + 1)
                 street += 1
-            if step.mover == self.seat:
+            if step.mover == self.seat or step.thought is None or not step.thought.probabilities:
                 continue
-            assert step.thought is not None
             values = [self._value(bet(state.betting, word), street) for word in step.actions]
             shares = step.thought.probabilities
             mean = sum(share * value for share, value in zip(shares, values, strict=True))

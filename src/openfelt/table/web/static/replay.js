@@ -73,7 +73,7 @@ function markStep() {
 // Scrolls the list alone, never the page.
 function keepInView(button) {
   const box = byId("steps");
-  const top = button.offsetTop - box.offsetTop;
+  const top = button.offsetTop; // within the list, which is positioned
   if (top < box.scrollTop) box.scrollTop = top;
   const low = top + button.offsetHeight - box.clientHeight;
   if (low > box.scrollTop) box.scrollTop = low;
