@@ -93,7 +93,7 @@ class Visits:
             context.close()
         left = [fault for fault in self.faults if not any(text in fault for text in self._forgiven)]
         if kind is None:  # a test that failed says enough
-            assert not left
+            assert not left, left
 
     def _follow(self, context: BrowserContext) -> None:
         context.on("console", lambda message: self._said(message.type, message.text, message.location))

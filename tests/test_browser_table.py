@@ -12,6 +12,8 @@ import pytest
 from browser import PHONE, Page, Player, Visits, browser, click, expect, figures, looks, overflow, tap
 from table_player import HIDDEN, Server, Window, thread_server
 
+from openfelt.cards.equity import equity as felt_equity
+
 NORMAL = {"speed": "normal", "folded": False}
 
 
@@ -43,9 +45,8 @@ def at_table(visit: Visits, server: Server, game: str, *bots: str, **options: An
     settings, press = options.pop("settings", None), options.pop("press", click)
     page = visit.blank(**options)
     if settings is not None:
-        page.add_init_script(f"localStorage['felt.settings'] ??= {json.dumps(json.dumps(settings))};")
-        page.goto(visit.url + "/static/favicon.svg")
-        page.evaluate(f"localStorage['felt.settings'] = {json.dumps(json.dumps(settings))}")
+        stored = f"localStorage['felt.settings'] = {json.dumps(json.dumps(settings))}"
+        page.add_init_script(f"if (!sessionStorage.prepared) {{ sessionStorage.prepared = 1; {stored}; }}")
     page.goto(f"{visit.url}/play/{server.begin(game, *bots)}")
     return Player(page, press, game)
 
@@ -309,3 +310,32 @@ def test_a_search_bot_says_what_it_considered(visit, server):
     page.locator('[data-game="leduc"] label').click()
     expect(page.locator('[data-bot="mcts"]')).to_contain_text("EV losses are not available")
     expect(page.locator('[data-bot="mcts"] a')).to_have_count(0)
+
+
+def test_equities_in_the_review(visit, server):
+    """Of the hands as they were dealt; never while the bots' cards are hidden."""
+    hand = finished(server, "holdem", "always-call", wanted="River")
+    review = server.get(f"/api/hands/{hand['link']}")[1]
+    page = visit.blank()
+    page.route("**/losses", lambda route: route.fulfill(json={"explain": "None.", "decisions": []}))
+    page.goto(f"{visit.url}/hand/{hand['link']}")
+    page.locator("#losses[aria-busy=false]").wait_for()
+    page.keyboard.press("Home")
+    for step in review["steps"]:
+        shown = [float(text) for text in page.locator("[data-equity]").evaluate_all("all => all.map((each) => each.dataset.equity)")]
+        assert sorted(shown) == pytest.approx(sorted(step["equities"]))
+        assert sum(step["equities"]) == pytest.approx(1)
+        cards = [seat["cards"] for seat in step["table"]["seats"]]
+        assert step["equities"][0] == pytest.approx(felt_equity("".join(cards[0]), "".join(cards[1]), "".join(step["table"]["board"])))
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    page.get_by_label("Hide the bots' cards").check()
+    expect(page.locator("[data-equity]")).to_have_count(0)
+    page.get_by_label("Hide the bots' cards").uncheck()
+    expect(page.locator("[data-equity]")).to_have_count(2)
+    page.locator("#show-settings").click()
+    page.get_by_label("Show equities").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-equity]")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Previous step")

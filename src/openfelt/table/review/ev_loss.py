@@ -26,6 +26,7 @@ class DecisionLoss:
     values: tuple[float, ...]  # expected winnings of the hand, in chips
     losses: tuple[float, ...]  # difference to the best action
     intervals: tuple[float, ...]  # half-width of the loss's 95% interval; 0 if it is exact
+    value_intervals: tuple[float, ...]  # the same of the values
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class HandEvaluator(ABC):
     def _luck_adjusted(self) -> float: ...
 
 
-def decision_loss(step: int, values: Floats, intervals: Floats) -> DecisionLoss:
+def decision_loss(step: int, values: Floats, intervals: Floats, value_intervals: Floats) -> DecisionLoss:
     """The EV losses of a decision from the values of its actions."""
     losses = values.max() - values
-    return DecisionLoss(step, tuple(values.tolist()), tuple(losses.tolist()), tuple(intervals.tolist()))
+    columns = (values, losses, intervals, value_intervals)
+    return DecisionLoss(step, *(tuple(column.tolist()) for column in columns))

@@ -42,7 +42,7 @@ class ExactEvaluator(HandEvaluator):
                 is_unreached = bool(np.isnan(values[slots]).any())
                 is_off_policy |= is_unreached
                 found = (with_tremble if is_unreached else values)[slots]
-                decisions.append(decision_loss(place, found, np.zeros_like(found)))
+                decisions.append(decision_loss(place, found, *np.zeros((2, len(found)))))
         return EvLosses(EXACT + OFF_POLICY * is_off_policy, not is_off_policy, tuple(decisions))
 
     def _luck_adjusted(self) -> float:

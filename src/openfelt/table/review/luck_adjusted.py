@@ -53,6 +53,15 @@ class HoldemLuck:
         share = 1.0 if len(inside) == 1 else self._shares(street)[inside][self.seat]
         return pot * share - betting.paid[self.seat]
 
+    def equities(self, betting: Betting, street: int) -> list[float | None]:
+        """By seat, its share of the pot without further bets; None if it has folded."""
+        inside = tuple(players_in(betting))
+        shares = self._shares(street)[inside] if len(inside) > 1 else None
+        return [
+            None if seat not in inside else shares[seat] if shares else 1.0
+            for seat in range(self.game.players)
+        ]
+
     def _shares(self, street: int) -> Shares:
         if street not in self._equities:
             board = self._board[: BOARD_CARDS[street]]

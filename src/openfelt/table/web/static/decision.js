@@ -45,7 +45,7 @@ function lossTable(decision, step, unit) {
     const chosen = i === step.chosen;
     const name = chosen ? [`${action.label} `, el("span", { class: "chosen" }, "◂ chosen")] : action.label;
     const attributes = { class: chosen ? "row-chosen" : null, "data-word": action.word };
-    const cells = [signed(action.value), lossText(action)].map((text) => el("td", {}, text));
+    const cells = [signed(action.value) + spread(action.value_interval), lossText(action)].map((text) => el("td", {}, text));
     return el("tr", attributes, el("th", { scope: "row" }, name), cells);
   });
   const head = el("tr", {}, ["Action", "EV", "EV loss"].map((name) => el("th", { scope: "col" }, name)));

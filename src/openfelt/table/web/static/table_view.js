@@ -4,7 +4,7 @@ import { kindOf } from "./bars.js";
 import { cardView, emptyCard } from "./cards.js";
 import { el } from "./dom.js";
 import { chips, money, withUnits } from "./money.js";
-import { signed } from "./text.js";
+import { percent, signed } from "./text.js";
 
 // Clockwise from the person.
 const PLACES = { 2: ["bottom", "top"], 3: ["bottom", "left", "right"] };
@@ -51,7 +51,7 @@ function fly(node, { from, to }) {
   document.body.append(moving);
   const [x, y] = [target.left + target.width / 2 - from.left - from.width / 2, target.top + target.height / 2 - from.top - from.height / 2];
   const path = [{ transform: "none" }, { transform: `translate(${x}px, ${y}px)` }];
-  moving.animate(path, { duration: 380, easing: "ease-in-out" }).finished.finally(() => moving.remove());
+  moving.animate(path, { duration: 380, easing: "ease-in-out" }).onfinish = () => moving.remove();
 }
 
 // New cards appear with a short animation.
@@ -97,6 +97,7 @@ function seatView(seat, index, place, { unit, over }) {
     { class: "plate" },
     el("div", { class: "plate-top" }, el("strong", { class: "seat-name" }, name), seat.button && button()),
     el("div", { class: "plate-low" }, el("span", { class: "stack" }, stackText(seat, unit)), post(seat)),
+    equityView(seat),
     mark(seat, over),
   );
   const attributes = { class: classes.join(" "), "data-seat": index, role: "group", "aria-label": name };
@@ -107,6 +108,11 @@ function seatView(seat, index, place, { unit, over }) {
 function stackText(seat, unit) {
   if (seat.stack === null || seat.stack === undefined) return "";
   return money(seat.stack, unit);
+}
+
+function equityView(seat) {
+  const known = seat.equity !== null && seat.equity !== undefined;
+  return known && el("span", { class: "equity", "data-equity": seat.equity }, `equity ${percent(seat.equity)}`);
 }
 
 function button() {
