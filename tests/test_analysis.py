@@ -572,14 +572,16 @@ def test_no_tables_are_made_for_a_review(monkeypatch):
 
 
 @pytest.mark.slow
-def test_against_who_only_calls_values_follow_from_strength():
-    """Three bets a street: the person plays on as the bot, so all that is paid later is nothing."""
+def test_against_who_only_calls_values_follow_from_strength(monkeypatch):
+    """Three bets a street: the person only calls too, so that nothing is paid later."""
+    monkeypatch.setattr(holdem_evaluator, "RULES", {"calling": "always-call"})
+    monkeypatch.setattr(holdem_evaluator, "ROLLOUTS", 100_000)
     game = Holdem(bets=3)
     bot = load_bot("always-call", game)
     cards = "AhKd7c7dTs2s9c3dKs"
     hand = played(game, "call check" + " check check" * 3, {0: bot}, cards)
     found = ev_losses(hand, 1, {0: bot})
-    assert "folding to the next bet, calling, raising" in found.explain
+    assert "ways: calling" in found.explain
     assert len(found.decisions) == 4
     hole, board = cards[4:8], cards[8:]
     for decision, size in zip(found.decisions, (0, 3, 4, 5), strict=True):
@@ -588,10 +590,11 @@ def test_against_who_only_calls_values_follow_from_strength():
         step = (2, 2, 4, 4)[street]
         passive, active = 4 * chance - 2, (4 + 2 * step) * chance - 2 - step
         expected = [-1.0, passive, active] if street == 0 else [passive, active]
-        assert decision.values == pytest.approx(expected, abs=0.1)
+        off = np.abs(np.array(decision.values) - expected)
+        assert (off <= 2.2 * np.array(decision.value_intervals) + 1e-9).all()
         gaps = np.max(expected) - np.array(expected)
         assert (np.abs(gaps - decision.losses) <= 2.2 * np.array(decision.intervals) + 1e-9).all()
-        assert max(decision.intervals) < 0.06
+        assert max(decision.intervals) < (1.5 if street == 0 else 0.06)  # few boards before the flop
 
 
 @pytest.mark.slow
@@ -649,8 +652,9 @@ def test_formula_bots_are_asked(two, monkeypatch):
     exact = [slow_river(at, [own, chen], number) for number in range(len(at.actions))]
     monkeypatch.setattr(holdem_evaluator, "default_policy", lambda: own.policy)
     monkeypatch.setattr(holdem_evaluator, "affordable_rollouts", lambda bot: 4_000)
+    monkeypatch.setattr(holdem_evaluator, "RULES", {})
     found = ev_losses(hand, 0, {1: chen})
-    assert f"{4_000 // (4 * len(found.decisions)):,} rollouts" in found.explain
+    assert f"{4_000 // len(found.decisions):,} rollouts" in found.explain
     last = found.decisions[-1]
     gaps = max(exact) - np.array(exact)
     assert (np.abs(gaps - last.losses) <= 2.2 * np.array(last.intervals) + 0.05).all()
@@ -728,19 +732,19 @@ def test_the_matrix_of_starting_hands_is_the_policy():
             overall += np.array(share) / 1326
         assert found["overall"] == pytest.approx(overall, abs=1e-9)
     assert (
-        found["text"] == "the dealer calls; the big blind raises; the dealer raises; the big blind is to act"
+        found["text"] == "the button calls; the big blind raises; the button raises; the big blind is to act"
     )
     assert found["labels"] == ["Fold", "Call 2", "Raise to 8"]
     assert [way["ends"] for way in found["ways"]] == [True, True, False]
     over = preflop_matrix(game, bot, ["raise", "call"])
     assert (over["over"], over["cells"], over["ways"]) == (True, {}, [])
     assert over["text"].endswith("the flop is dealt")
-    assert preflop_matrix(game, bot, ["fold"])["text"] == "the dealer folds; the hand is over"
+    assert preflop_matrix(game, bot, ["fold"])["text"] == "the button folds; the hand is over"
 
 
 def test_three_players_before_the_flop():
     found = preflop_matrix(Holdem(3), load_bot("random", Holdem(3)), ["raise", "fold"])
-    assert found["text"] == "the dealer raises; the small blind folds; the big blind is to act"
+    assert found["text"] == "the button raises; the small blind folds; the big blind is to act"
     assert found["cells"]["72o"] == pytest.approx([1 / 3] * 3)
 
 

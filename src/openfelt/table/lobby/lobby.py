@@ -14,6 +14,7 @@ from functools import lru_cache
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM
 from openfelt.bots.registry import BOTS, load_bot
+from openfelt.cards.abstraction.abstraction import load_abstraction
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
@@ -43,6 +44,7 @@ LONGEST_NAME = 60
 NAME = re.compile(r"(\w+)(\([\w=., ]*\))?", re.ASCII)
 
 ADDED = "Added on the command line of this server."
+TABLES = "Before its first hand on this machine it builds tables of all hands: about two minutes and 2 GB of disk."
 CACHE_SIZE = 256
 
 
@@ -56,6 +58,7 @@ class BotChoice:
     level: str  # empty if it is not measured
     summary: str  # how it was made
     strength: str
+    delay: str  # what delays the first hand on this machine; empty if nothing does
     has_policy: bool  # whether its action probabilities can be shown
     usual: bool  # the one chosen by default
 
@@ -85,11 +88,19 @@ def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
             level(name, game),
             BOTS[name].summary if name in BOTS else ADDED,
             strength(name, game),
+            _delay(name, game),
             has_ranges(name),
             name == usual,
         )
         for name in names
     ]
+
+
+def _delay(name: str, game: Game) -> str:
+    """Search in hold'em looks buckets up in tables of all hands, which are made once."""
+    if has_ranges(name) or game.is_enumerable or load_abstraction(game.abstraction).folder.exists():
+        return ""
+    return TABLES
 
 
 def usual_bot(game: Game) -> str:

@@ -73,6 +73,7 @@ def make_app(
     routes = [
         *(Route(path, _page(STATIC / name)) for path, name in PAGES.items()),
         Route("/api/lobby", api.lobby),
+        Route("/api/prepare", api.prepare, methods=["POST"]),
         Route("/api/sessions", api.begin, methods=["POST"]),
         Route("/api/sessions/{key}", api.about),
         Route("/api/sessions/{key}/hands", api.hands),
@@ -110,6 +111,11 @@ class _Api:
 
     async def lobby(self, _: Request) -> Response:
         return JSONResponse(await self._lobby(LobbyService.lobby))
+
+    async def prepare(self, request: Request) -> Response:
+        """Begin to prepare bots that were chosen in the lobby, without waiting for them."""
+        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        return JSONResponse({"ready": self._prepare.begin(wanted.get("game"), wanted.get("bots"))})
 
     async def begin(self, request: Request) -> Response:
         wanted = read_json((await read_body(request)).decode("utf-8", "replace"))

@@ -48,7 +48,8 @@ function drawGames(selected) {
 /** What a player should know of a bot: the figure first, then its style, then what cannot be had. */
 function botTexts(bot) {
   const rank = el("p", { class: "strength" }, bot.level && el("strong", { class: "level" }, bot.level), " ", sentence(bot.strength));
-  return [rank, el("p", {}, bot.style), bot.has_policy ? null : el("p", {}, NO_POLICY)].filter(Boolean);
+  const notes = [bot.style, bot.has_policy ? "" : NO_POLICY, bot.delay].filter(Boolean);
+  return [rank, ...notes.map((text) => el("p", {}, text))];
 }
 
 function botCards(game, wanted) {
@@ -81,11 +82,18 @@ function drawOpponents(wanted = []) {
   byId("opponents").replaceChildren(el("fieldset", {}, el("legend", {}, "Opponents"), box), ...note);
 }
 
+/** Bots that take a while are prepared as soon as they are chosen. */
+function prepare() {
+  const game = chosenGame();
+  if (game) post("/api/prepare", { game: game.name, bots: chosenBots(game) }).catch(() => null); // sitting down tells why
+}
+
 /** Starts a session and opens its table; an error is shown on this page. */
 async function sitDown(game, bots) {
   byId("sit-down").disabled = true;
   say(byId("error"), "");
-  say(byId("busy"), "Preparing the table …");
+  const waits = games.find((each) => each.name === game)?.bots.find((bot) => bots.includes(bot.name) && bot.delay);
+  say(byId("busy"), `Preparing the table … ${waits?.delay ?? ""}`.trim());
   try {
     const { session } = await post("/api/sessions", { game, bots });
     rememberSession(session);
@@ -138,6 +146,7 @@ async function start() {
     if (game) sitDown(game.name, chosenBots(game));
   });
   byId("games").addEventListener("change", () => drawOpponents());
+  byId("sit").addEventListener("change", prepare);
   drawSessions();
   try {
     const lobby = await get("/api/lobby");
@@ -147,6 +156,7 @@ async function start() {
     drawGames(wanted);
     drawOpponents(bots);
     byId("sit-down").disabled = games.length === 0;
+    if (!bots.length) prepare();
   } catch (error) {
     say(byId("error"), error.message);
   }
