@@ -495,13 +495,15 @@ def test_losses_of_a_whole_hand(two, monkeypatch):
         assert all(chips <= 48 for chips in np.abs(decision.values))
         assert all(
             interval > 0 or action == "fold"
-            for action, interval in zip(hand.steps[decision.step].actions, decision.value_intervals, strict=True)
+            for action, interval in zip(
+                hand.steps[decision.step].actions, decision.value_intervals, strict=True
+            )
         )
 
 
 def test_boards_of_a_sample_have_the_buckets_of_the_tables(two):
     """From the flop on all boards that may follow; the values are those by tables, within their error."""
-    own, bot = two
+    bot = two[1]
     points = points_of(river_hand(bot, 0), 0, {1: bot})
     for at in points[-3:]:
         sample = board_sample(at.hole, at.board)
@@ -547,7 +549,9 @@ def test_a_call_never_costs_more_than_its_price_where_folding_is_best(names):
     """Three-handed: whoever calls can give up the hand afterwards."""
     game = Holdem(3)
     bots = {seat: load_bot(name, game) for seat, name in zip((0, 1), names, strict=True)}
-    hand = played(game, "call call raise call call" + " bet call raise call call", bots, "AhAd7c8dTs2s9c3dKs4c5d")
+    hand = played(
+        game, "call call raise call call" + " bet call raise call call", bots, "AhAd7c8dTs2s9c3dKs4c5d"
+    )
     found, checked = ev_losses(hand, 2, bots), 0
     for decision in found.decisions:
         step, betting = hand.steps[decision.step], hand.states[decision.step].betting
@@ -555,7 +559,10 @@ def test_a_call_never_costs_more_than_its_price_where_folding_is_best(names):
             price = max(betting.paid) - betting.paid[2]
             call = step.actions.index("call")
             assert decision.values[0] == -betting.paid[2]
-            assert decision.values[call] >= decision.values[0] - price - 3 * decision.value_intervals[call] - 1e-9
+            assert (
+                decision.values[call]
+                >= decision.values[0] - price - 3 * decision.value_intervals[call] - 1e-9
+            )
             checked += 1
     assert checked >= 3
 
@@ -565,7 +572,9 @@ def test_no_tables_are_made_for_a_review(monkeypatch):
     bot = policy_bot(felt.load_policy("default"), game)
     monkeypatch.setattr(Abstraction, "tables", lambda *_, **__: pytest.fail("tables of all hands"))
     monkeypatch.setattr(holdem_evaluator, "ROLLOUTS", 400)
-    hand = played(game, "raise call bet call check bet call check bet raise call", {1: bot}, "AhKd7c7dTs2s9c3dKs")
+    hand = played(
+        game, "raise call bet call check bet call check bet raise call", {1: bot}, "AhKd7c7dTs2s9c3dKs"
+    )
     found = ev_losses(hand, 0, {1: bot})
     assert len(found.decisions) == 6
     assert "48 boards" in found.explain

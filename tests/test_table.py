@@ -1190,7 +1190,7 @@ def test_the_account_of_a_hand_by_hand(tables, monkeypatch):
     ]
 
 
-HOLDEM_SHOWDOWNS = [  # seat 0 has the big blind; the cards of seat 0, seat 1 and the board; the line; what is said
+HOLDEM_SHOWDOWNS = [  # the cards of seat 0 (the big blind), seat 1 and the board; the line; the words
     (
         *("9h9d", "AhKd", "2c7dJhAs4c"),
         "call check check check check check bet call",
@@ -1200,7 +1200,10 @@ HOLDEM_SHOWDOWNS = [  # seat 0 has the big blind; the cards of seat 0, seat 1 an
     (
         *("AhQd", "AsKc", "2c7dJhAc4c"),
         "call check check check check check check check",
-        ("You show A♥ Q♦: a pair of aces, queen kicker.", "The Calling Station shows A♠ K♣: a pair of aces, king kicker."),
+        (
+            "You show A♥ Q♦: a pair of aces, queen kicker.",
+            "The Calling Station shows A♠ K♣: a pair of aces, king kicker.",
+        ),
         "The Calling Station wins the pot (4) with a pair of aces, king kicker.",
     ),
     (
@@ -1227,7 +1230,10 @@ HOLDEM_SHOWDOWNS = [  # seat 0 has the big blind; the cards of seat 0, seat 1 an
 @pytest.mark.parametrize(("own", "other", "board", "line", "shows", "wins"), HOLDEM_SHOWDOWNS)
 def test_the_end_of_a_hand_in_words(own, other, board, line, shows, wins):
     """The last aggressor shows first, kickers are named where they decide, an uncalled bet goes back."""
-    hand, cards = Hand(felt.load_game("holdem")), iter([(own + other + board)[i : i + 2] for i in range(0, 18, 2)])
+    hand, cards = (
+        Hand(felt.load_game("holdem")),
+        iter([(own + other + board)[i : i + 2] for i in range(0, 18, 2)]),
+    )
     for word in line.split():
         while hand.mover == CHANCE:
             hand.act(hand.actions.index(next(cards)))
@@ -1257,7 +1263,10 @@ def test_frames_lead_from_state_to_state(name, bots, tables):
                     assert not seat["bet"] or seat["action"] or seat["paid"] == seat["bet"]
             if hand["over"]:
                 last = state["frames"][-1]
-                won = [now["stack"] - then["stack"] for now, then in zip(hand["seats"], last["seats"], strict=True)]
+                won = [
+                    now["stack"] - then["stack"]
+                    for now, then in zip(hand["seats"], last["seats"], strict=True)
+                ]
                 assert sum(won) == pytest.approx(last["pot"])
                 assert min(won) >= 0
                 assert last["pot"] == hand["pot"]

@@ -93,7 +93,9 @@ class Terminal:
     def _play_poker(self, hand: Hand, seat: int, bots: Mapping[int, Bot]) -> float:
         """A hand of a game of the table, in the words of the page."""
         titles = {other: title_of(name) for other, name in zip(bots, self._names, strict=True)}
-        names = distinct_names([YOU if each == seat else titles[each] for each in range(hand.game.players)], seat)
+        names = distinct_names(
+            [YOU if each == seat else titles[each] for each in range(hand.game.players)], seat
+        )
         lines = hand_log(hand, seat, names, len(self.winnings) + 1)
         shown = 0
         while True:

@@ -44,7 +44,9 @@ LONGEST_NAME = 60
 NAME = re.compile(r"(\w+)(\([\w=., ]*\))?", re.ASCII)
 
 ADDED = "Added on the command line of this server."
-TABLES = "Before its first hand on this machine it builds tables of all hands: about two minutes and 2 GB of disk."
+TABLES = (
+    "Before its first hand on this machine it builds tables of all hands: about two minutes and 2 GB of disk."
+)
 CACHE_SIZE = 256
 
 

@@ -144,7 +144,9 @@ def exact_results() -> dict[tuple[str, str], float]:
 @cache
 def holdem_exact_results() -> dict[str, float]:
     """Exact exploitability of bots in two-player hold'em, in mbb/h."""
-    return {row["player"]: float(row["exploitability"]) for row in _rows(HOLDEM_EXACT) if row["player"] in BOTS}
+    return {
+        row["player"]: float(row["exploitability"]) for row in _rows(HOLDEM_EXACT) if row["player"] in BOTS
+    }
 
 
 @cache

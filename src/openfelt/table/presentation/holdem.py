@@ -124,7 +124,7 @@ def _deciding_kickers(value: int, values: Sequence[int]) -> int:
 
 
 def _kicker_text(ranks: Sequence[str]) -> str:
-    """", king kicker", ", king and nine kickers"."""
+    """The end of a name: a comma, then "king kicker" or "king and nine kickers"."""
     if not ranks:
         return ""
     named = ranks[0] if len(ranks) == 1 else f"{', '.join(ranks[:-1])} and {ranks[-1]}"

@@ -48,7 +48,9 @@ class HandAnalyser:
         if not 0 <= place < len(steps):
             raise FeltError(f"The hand has no step {place}.")
         try:
-            return hand_spot(live.hand, row.seat, live.bots, steps[place], title_of(record.names[1 - row.seat]))
+            return hand_spot(
+                live.hand, row.seat, live.bots, steps[place], title_of(record.names[1 - row.seat])
+            )
         except FeltError:
             raise
         except (Exception, SystemExit) as error:

@@ -45,13 +45,18 @@ class SampleBuckets(NamedTuple):
     def find(self, hole: Sequence[int], board: Sequence[int]) -> int | None:
         """The bucket of one hand; None if the board is not in the sample."""
         row = self.rows.get(tuple(sorted(board)))
-        return None if row is None else int(self.tables[BOARD_CARDS.index(len(board))][row, PAIR[tuple(hole)]])
+        return (
+            None if row is None else int(self.tables[BOARD_CARDS.index(len(board))][row, PAIR[tuple(hole)]])
+        )
 
 
 @lru_cache(maxsize=KEPT)
 def board_sample(hole: tuple[int, ...], board: tuple[int, ...]) -> BoardSample:
     """The boards after a decision of a player with these hole cards."""
-    street, rest = BOARD_CARDS.index(len(board)), [card for card in range(CARDS) if card not in (*hole, *board)]
+    street, rest = (
+        BOARD_CARDS.index(len(board)),
+        [card for card in range(CARDS) if card not in (*hole, *board)],
+    )
     if street == PREFLOP:
         generator = np.random.default_rng(0)
         drawn = [generator.choice(rest, BOARD_CARDS[RIVER], replace=False) for _ in range(SAMPLED_BOARDS)]

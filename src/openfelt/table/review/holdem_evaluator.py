@@ -1,8 +1,8 @@
 """Evaluation of hands in hold'em: EV losses by rollouts, luck by the equity of the pot.
 
 A best response to the bots is out of reach here. After the evaluated action the person therefore continues in
-the best of a few ways: as a strong bot, or by always folding, calling or raising. Every action has its own best
-way, so its value is at least that of giving up the hand afterwards.
+the best of a few ways: as a strong bot, or by always folding, calling or raising. Every action has its own
+best way, so its value is at least that of giving up the hand afterwards.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class HoldemEvaluator(HandEvaluator):
             bots = {**self._bots, self._seat: way}
             won.append(rollouts(at, [bots[seat] for seat in range(self._game.players)], count, sample=sample))
         _, picked = draw_deals(at, count, random_streams(0), sample)
-        found = best_way(np.stack(won), picked if not sample.is_complete else np.arange(count))
+        found = best_way(
+            np.stack(won), picked if not sample.is_complete else np.arange(count, dtype=np.int32)
+        )
         return decision_loss(at.step, *means_and_intervals(found, None if sample.is_complete else picked))
 
     def _ways(self) -> dict[str, Bot]:
@@ -126,7 +128,7 @@ def _(bot: Chen) -> int:
 
 
 def best_way(won: Floats, groups: Ints) -> Floats:
-    """[hands, actions] winnings in the best way of each action, from those in all ways [ways, hands, actions].
+    """[hands, actions] winnings in the best way of each action, from all ways [ways, hands, actions].
 
     The best way of one half of the groups of hands is the one of the highest mean in the other half, so that
     means stay unbiased.
@@ -157,4 +159,4 @@ def _half_widths(values: Floats, groups: Ints | None) -> Floats:
         count = int(groups.max()) + 1
         rest = np.stack([np.bincount(groups, column, count) for column in rest.T], axis=1)
     count = len(rest)
-    return HALF_WIDTH * np.sqrt((rest**2).sum(axis=0) * count / max(1, count - 1)) / len(values)
+    return np.asarray(HALF_WIDTH * np.sqrt((rest**2).sum(axis=0) * count / max(1, count - 1)) / len(values))

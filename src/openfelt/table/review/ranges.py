@@ -79,7 +79,7 @@ def likelihood(bot: Bot, view: HoldemView, dead: Sequence[int], number: int) -> 
     """
     policy = kernel_policy(bot)
     if policy is not None:
-        return blueprint_of(policy).at(policy.tree.find_node(view.line), view.board)[number]
+        return np.asarray(blueprint_of(policy).at(policy.tree.find_node(view.line), view.board)[number])
     if bot.plays_in_kernels and bot.rule:  # it plays all hands alike
         shares = probabilities(bot, view)
         return None if shares is None else np.full(PAIRS, shares[number])

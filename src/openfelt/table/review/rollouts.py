@@ -57,7 +57,7 @@ from openfelt.table.review.ranges import DecisionPoint
 def draw_deals(
     at: DecisionPoint, count: int, streams: RandomStreams, sample: BoardSample | None = None
 ) -> tuple[Deals, Ints]:
-    """Hands of the bots from their ranges, and the rest of the board; the number of each board in the sample."""
+    """Hands of the bots from their ranges with boards, and the number of each board in the sample."""
     players = at.game.players
     deals = Deals(
         np.empty((count, 2 * players + 5), np.int32),

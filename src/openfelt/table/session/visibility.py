@@ -35,11 +35,11 @@ from openfelt.table.session.table_hand import TableHand
 
 LUCK_ADJUSTED = (
     "Your winnings without the luck of the cards and, where their action probabilities are known, of the "
-    "bots' random choices (AIVAT). The expected value is the same as that of your winnings, with less variance."
+    "bots' random choices (AIVAT). The expected value is that of your winnings, with less variance."
 )
 NOT_ADJUSTED = "Not available: some hands of this session were saved without it."
 OVER = "hand over"
-# Stages in which a hand that is over is shown: the last bets on the table, the pot before it is paid, all paid.
+# Stages of a hand that is over: the last bets on the table, the pot before it is paid, all paid.
 BETS, POT, PAID = "bets", "pot", "paid"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from openfelt.core.errors import FeltError
 from openfelt.table.lobby.bot_pool import parse_request
@@ -35,7 +36,5 @@ class BotPreparation:
         return is_ready
 
     async def _prepare_quietly(self, game: object, bots: object) -> None:
-        try:
+        with suppress(FeltError):  # whoever sits down is told
             await self(game, bots)
-        except FeltError:
-            pass  # whoever sits down is told
