@@ -34,9 +34,11 @@ from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem, HoldemState, bet, betting_actions, is_over
 from openfelt.measure.action_values import action_values
 from openfelt.policy.holdem import quantised
+from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.policy_grid import policy_grid
 from openfelt.table.lobby.preflop_matrix import preflop_matrix
 from openfelt.table.review import holdem_evaluator
+from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.review.board_sample import board_sample, sample_buckets
 from openfelt.table.review.bot_policies import policy_table
 from openfelt.table.review.evaluator import hand_evaluator
@@ -780,3 +782,12 @@ def test_a_bot_that_learns_is_not_taken_at_its_word():
     bot = load_bot("random", game)
     bot.learns = True
     assert policy_table(bot, 0) is None
+
+
+def test_a_review_is_warmed_up_by_a_hand_of_the_same_bots():
+    analyser, asked = HandAnalyser(BotPool()), []
+    for game, bots in (("leduc", ["equilibrium"]), ("kuhn(players=3)", ["random", "mcts"])):
+        analyser.warm_up(game, bots)
+        analyser.warm_up(game, bots)
+        asked.append((game, *bots))
+    assert analyser._warm == set(asked)

@@ -78,7 +78,8 @@ def test_a_double_click_on_next_hand_deals_and_does_nothing_more(visit, server, 
             const [x, y] = window.pointer;
             for (const button of box.querySelectorAll("[data-action]")) {
               const { left, right } = button.getBoundingClientRect();
-              if (left < x && x < right) window.hits.push(document.elementFromPoint(x, y)?.closest("[data-action]"));
+              const hit = document.elementFromPoint(x, y)?.closest("[data-action]");
+              if (left < x && x < right) window.hits.push(hit);
             }
           }).observe(box, { childList: true });
         }"""

@@ -101,7 +101,7 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     database = arguments.database or _default_database()
     listening = bind(host, port)
     with busy("starting the server"):
-        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
+        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token, warm_up=True)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
     port, is_open = listening.getsockname()[1], host in EVERYWHERE
