@@ -787,7 +787,7 @@ def test_a_bot_that_learns_is_not_taken_at_its_word():
 def test_a_review_is_warmed_up_by_a_hand_of_the_same_bots():
     analyser, asked = HandAnalyser(BotPool()), []
     for game, bots in (("leduc", ["equilibrium"]), ("kuhn(players=3)", ["random", "mcts"])):
-        analyser.warm_up(game, bots)
-        analyser.warm_up(game, bots)
+        for _ in range(2):
+            analyser.warm_up(felt.load_game(game), bots)
         asked.append((game, *bots))
     assert analyser._warm == set(asked)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from openfelt.core.errors import FeltError
-from openfelt.games.registry import load_game
+from openfelt.games.game import Game
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.characters import title_of
@@ -30,17 +30,16 @@ class HandAnalyser:
         self._cache: dict[str, dict[str, Any]] = {}  # by the link of a hand
         self._warm: set[tuple[str, ...]] = set()  # game and bots
 
-    def warm_up(self, name: str, bots: Sequence[str]) -> None:
+    def warm_up(self, game: Game, bots: Sequence[str]) -> None:
         """Evaluate a hand of these bots, so that the first review need not wait for kernels to compile."""
-        if (name, *bots) in self._warm:
+        if (game.name, *bots) in self._warm:
             return
-        self._warm.add((name, *bots))
-        game = load_game(name)
+        self._warm.add((game.name, *bots))
         seated = {seat: self._bots.get(bot, game) for seat, bot in enumerate(bots, 1)}
         live = TableHand(game, seated, 0, "0" * 64, "")
         live.advance()
         while not live.over:
-            live.act(game.passive(live.hand.state))
+            live.act(str(game.passive(live.hand.state)))
         with suppress(Exception, SystemExit):  # of a user's own bot; a review tells
             hand_evaluator(live.hand, 0, seated).ev_losses()
 

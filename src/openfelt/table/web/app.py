@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.store import HandStore
-from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
@@ -133,7 +133,9 @@ class _Api:
         await self._prepare(game, bots)
         session = await self._sessions(lambda sessions: sessions.begin(game, bots))
         if self._warm_up:
-            self._warming = asyncio.create_task(self._analyser(lambda analyser: analyser.warm_up(game, bots)))
+            rules, names = parse_request(game, bots)
+            warming = self._analyser(lambda analyser: analyser.warm_up(rules, names))
+            self._warming = asyncio.create_task(warming)
         return JSONResponse({"session": session})
 
     async def about(self, request: Request) -> Response:
