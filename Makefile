@@ -98,11 +98,12 @@ strong-bot: $(VENV)/.installed
 	$(FELT) exploit runs/strong-bot --device $(DEVICE)
 	$(FELT) value runs/strong-bot runs/strong-bot --exact --device $(DEVICE)
 
-# The strengths of bots that the lobby shows: computed in small games, copied from two studies in hold'em.
+# The strengths of bots that the lobby shows: computed in small games, copied from three studies in hold'em.
 strengths: $(VENV)/.installed
 	$(BIN)/python -c 'from openfelt.table.lobby import lobby, strength; strength.write_exact(lobby.SMALL_GAMES)'
 	cp docs/studies/bots-cross-table.csv src/openfelt/table/lobby/strengths/holdem.csv
 	cp docs/studies/bots-three-handed.csv src/openfelt/table/lobby/strengths/holdem_3.csv
+	cp docs/studies/holdem-exploitability.csv src/openfelt/table/lobby/strengths/holdem_exact.csv
 
 # The picture of the table in README.md; needs Chromium.
 picture: $(VENV)/.installed-dev

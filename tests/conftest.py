@@ -144,11 +144,13 @@ def _quick_buckets(request, monkeypatch):
         yield
         return
     from openfelt.cards.abstraction.abstraction import Abstraction
+    from openfelt.cards.abstraction.board_buckets import BoardBuckets
     from openfelt.opponents.models import domain
 
     made = _made_up_buckets()
     monkeypatch.setattr(Abstraction, "tables", lambda abstraction, **_: made.tables(abstraction))
     monkeypatch.setattr(Abstraction, "bucket", lambda abstraction, *cards: made.bucket(abstraction, *cards))
+    monkeypatch.setattr(BoardBuckets, "of", lambda boards, board, _=None: made.of(boards.abstraction, board))
     yield
     domain._cached_domain.cache_clear()  # it holds tables
 

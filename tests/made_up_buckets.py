@@ -31,6 +31,12 @@ class MadeUpBuckets:
             self._made[abstraction.name] = BucketTables(*tables)
         return self._made[abstraction.name]
 
+    def of(self, abstraction: Abstraction, board):
+        """The buckets of all hands on a board."""
+        number, permutation = find_board(board)
+        table = self.tables(abstraction)[BOARD_CARDS.index(len(board))]
+        return np.asarray(table[number][PERMUTED_PAIR[permutation]], np.int64)
+
     def bucket(self, abstraction: Abstraction, hole, board=()) -> int:
         own, shown = parse_hand(hole, board)
         number, permutation = find_board(shown)

@@ -50,6 +50,7 @@ from table_player import (
 )
 
 from openfelt.hands.phh import read_phh
+from openfelt.table.lobby.characters import title_of
 
 SITTINGS = [
     ("kuhn", ["equilibrium"]),
@@ -150,7 +151,7 @@ def test_a_session_by_mouse(visit, server, database, game, bots):
     player = Player(page, start=game)
     assert server.get(f"/api/sessions/{player.session}")[1]["bots"] == bots
     for bot in bots:
-        expect(page.locator("#title")).to_contain_text(bot)
+        expect(page.locator("#title")).to_contain_text(title_of(bot))
     for _ in range(3):
         player.deal()
         while not player.over:
@@ -181,7 +182,7 @@ def test_a_session_by_keys_alone(visit, server, database, game, bots):
             choose_by_keys(page, "bot0", bot)
         else:
             tab_to(page, f"select[name=bot{place}]")
-            page.keyboard.type(bot)
+            page.keyboard.type(title_of(bot))
     tab_to(page, "#sit-down")
     assert focus_is_seen(page)
     page.keyboard.press("Enter")
@@ -759,10 +760,10 @@ def test_a_table_that_cannot_be_opened_is_tried_again_ever_more_slowly(visit, se
 
 @pytest.mark.slow
 def test_the_score_says_what_its_unit_is(visit, server):
-    note = "mbb/h: thousandths of a big blind (2 chips) a hand"
+    note = "bb/100: big blinds (2 chips) won per 100 hands; 1 bb/100 is 10 mbb/h"
     page = visit()
     page.locator('[data-game="kuhn"] label').click()
-    expect(page.locator("#opponents")).not_to_contain_text("mbb/h")
+    expect(page.locator("#opponents")).not_to_contain_text("bb/100")
     for game in ("holdem", "holdem(players=3)"):
         page.locator(f'[data-game="{game}"] label').click()
         expect(page.locator("#opponents .unit-note")).to_have_text(note)
@@ -1094,7 +1095,7 @@ def shares(text: str) -> list[str]:
 def test_a_policy_as_a_grid(visit, server, game, bot):
     page = visit(f"/policy?{urlencode({'game': game, 'bot': bot})}")
     policy = server.get(f"/api/policy?{urlencode({'game': game, 'bot': bot})}")[1]
-    expect(page.locator("#title")).to_contain_text(bot)
+    expect(page.locator("#title")).to_contain_text(title_of(bot))
     for index, player in enumerate(policy["players"]):
         page.locator(f"label[for=player-{index}]").click()
         drawn = page.evaluate(GRID)
@@ -1141,7 +1142,7 @@ def test_a_policy_as_a_matrix_along_a_line(visit, server):
     page.reload()
     check_matrix(page, server, "raise,raise")
     page.locator("#bot").select_option("always-call")
-    expect(page.locator("#title")).to_contain_text("always-call")
+    expect(page.locator("#title")).to_contain_text("The Calling Station")
     page.locator('[data-hand="72o"]').hover()
     expect(page.locator("#details")).to_contain_text("100%")
     page.locator("#game").select_option("leduc")

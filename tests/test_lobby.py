@@ -23,8 +23,9 @@ from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.table.lobby import lobby, strength as strengths
+from openfelt.table.lobby.characters import CHARACTERS, SEARCH_BOTS, has_ranges, title_of
 from openfelt.table.lobby.lobby import SMALL_GAMES, TABLE_GAMES, bots_for, table_bot, table_game
-from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, strength
+from openfelt.table.lobby.strength import NOT_MEASURED, RESULTS, exact, exact_results, level, strength
 from openfelt.table.presentation.registry import presentation_of
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
@@ -116,18 +117,43 @@ def test_strengths_in_holdem_are_the_studies():
     game = felt.load_game("holdem")
     with (STUDIES / "bots-cross-table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
+    with (STUDIES / "holdem-exploitability.csv").open(newline="") as file:
+        exactly = {row["player"]: float(row["exploitability"]) for row in csv.DictReader(file)}
+    found = []
     for choice in bots_for(game):
         if choice.name in SEARCHERS:
-            assert choice.strength == NOT_MEASURED
+            assert (choice.strength, choice.level) == (NOT_MEASURED, "")
             continue
-        own = [float(row["won"]) for row in rows if row["bot"] == choice.name]
-        mean = sum(own) / len(own)
-        verb = "wins" if mean > 0 else "loses"
-        assert choice.strength.startswith(f"{verb} {abs(mean):,.0f} ± ")
-        assert f"the other {len(own)} bots on average; " in choice.strength
-        assert choice.strength.count("`default`") == (choice.name != "default")
-    least = "; about even with `fellomen-like` (+0 ± 30 mbb/h), its worst result"
-    assert strength("default", game).endswith(least)
+        if choice.name in exactly:
+            lost = exactly[choice.name]
+            assert choice.strength == f"exploitable for {lost / 10:,.1f} bb/100 ({lost:,.0f} mbb/h), exact"
+            found.append(lost)
+            continue
+        worst = min((row for row in rows if row["bot"] == choice.name), key=lambda row: float(row["won"]))
+        lost, half = -float(worst["won"]), float(worst["interval_95"])
+        loses = f"loses {lost / 10:,.1f} ± {half / 10:,.1f} bb/100 ({lost:,.0f} mbb/h) to "
+        assert choice.strength.startswith(loses + title_of(worst["against"]))
+        assert choice.strength.endswith("exploitability not known")
+    assert len(found) == 7
+    assert found == sorted(found)
+
+
+def test_levels_follow_from_strengths():
+    game = felt.load_game("holdem")
+    levels = {choice.name: choice.level for choice in bots_for(game)}
+    assert levels["default"] == "Expert"
+    assert levels["poki-like"] == levels["chen"] == "Hard"  # beaten by bots whose exploitability is known
+    assert levels["random"] == "Beginner"
+    assert level("equilibrium", felt.load_game("leduc")) == "Expert"
+    assert level("ace1", felt.load_game("holdem(bets=3)")) == ""
+
+
+def test_every_bot_is_introduced():
+    assert set(CHARACTERS) == set(BOTS)
+    assert len({character.title for character in CHARACTERS.values()}) == len(CHARACTERS)
+    assert set(SEARCH_BOTS) < set(BOTS)
+    assert not has_ranges("mcts(c=2)")
+    assert title_of("greedy@default") == "greedy@default"
 
 
 def test_strengths_with_three_players_are_the_studies():
@@ -141,11 +167,17 @@ def test_strengths_with_three_players_are_the_studies():
         if choice.name == "poki-like":
             assert choice.strength.startswith("the reference opponent")
         else:
-            assert choice.strength == f"loses {-won:,.0f} ± {half:,.0f} mbb/h to two `poki-like`"
+            size = f"{-won / 10:,.1f} ± {half / 10:,.1f} bb/100 ({-won:,.0f} mbb/h)"
+            assert choice.strength == f"loses {size} to two of The Grinder"
 
 
 @pytest.mark.parametrize(
-    ("copy", "study"), [("holdem.csv", "bots-cross-table.csv"), ("holdem_3.csv", "bots-three-handed.csv")]
+    ("copy", "study"),
+    [
+        ("holdem.csv", "bots-cross-table.csv"),
+        ("holdem_3.csv", "bots-three-handed.csv"),
+        ("holdem_exact.csv", "holdem-exploitability.csv"),
+    ],
 )
 def test_results_in_the_package_are_those_of_the_studies(copy, study):
     assert (RESULTS / copy).read_bytes() == (STUDIES / study).read_bytes()

@@ -10,6 +10,7 @@ import pytest
 
 import openfelt as felt
 from openfelt.bots.policy_bot import policy_bot
+from openfelt.bots.registry import load_bot
 from openfelt.bots.view import view_of
 from openfelt.cli.app import main
 from openfelt.games.game import CHANCE, TERMINAL
@@ -74,9 +75,11 @@ def test_every_game_can_be_played(name):
 def test_the_opponents_cards_are_shown_only_after_the_hand():
     for seed in range(20):
         _, reported = play("leduc", ["check", "call"] * 9, seed=seed)
-        end = next(n for n, line in enumerate(reported) if "all events" in line)
-        dealt = [line for line in reported[:end] if "dealt:" in line]
-        assert len(dealt) == 2 or (len(dealt) == 1 and "fold" in reported[end])
+        end = next(n for n, line in enumerate(reported) if "the pot (" in line)
+        shows = [n for n, line in enumerate(reported) if " shows " in line]
+        last = max(n for n, line in enumerate(reported) if "your move" in line)
+        assert all(last < n < end for n in shows)
+        assert len(shows) == 1 or any("folds" in line for line in reported)
         assert not any("it chose" in line for line in reported[:end])
 
 
@@ -84,12 +87,33 @@ def test_winnings_are_those_of_the_rules():
     terminal, reported = play("kuhn", ["bet"] * 30, hands=10)
     for won, line in zip(
         terminal.winnings,
-        [line for line in reported if "  you win" in line or "  you lose" in line],
+        [line for line in reported if re.search("  You (win|lose) [0-9.]+ chip", line)],
         strict=True,
     ):
         assert float(re.search(r"[\d.]+", line)[0]) == abs(won)
     assert set(terminal.winnings) <= {-2.0, -1.0, 1.0, 2.0}
     assert "95% interval" in terminal.score()
+
+
+def test_the_terminal_uses_the_words_of_the_page():
+    """Blinds, amounts, pot, board and showdown."""
+    game, reported = felt.load_game("holdem"), list[str]()
+    terminal = Terminal(
+        game,
+        [load_bot("always-call", game)],
+        names=["always-call"],
+        seed=1,
+        ask=lambda prompt: (reported.append(prompt), "c")[1],
+        write=reported.append,
+    )
+    terminal.play(2)
+    text = "\n".join(reported)
+    assert "Hand 1. The Calling Station has the button. You post the big blind of 2" in text
+    assert "Hand 2. You have the button. The Calling Station posts the big blind of 2" in text
+    assert re.search(r"Pot 4\. Board: (\S+ ){2}\S+\. You have ", text)
+    assert "1) Fold  2) Call 1  3) Raise to 4" in text
+    assert text.count(": ") > 4
+    assert len(re.findall(r"(win|wins|split) the pot \(4\) with", text)) == 2
 
 
 def test_goofspiel_tells_each_seat_who_won():

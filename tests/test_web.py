@@ -33,6 +33,7 @@ from table_player import (
     process_server,
     secrets_of,
     thread_server,
+    until,
 )
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -322,9 +323,19 @@ BAD_BODIES = [
 ]
 
 
+def test_bots_are_prepared_before_one_sits_down(server):
+    body = b'{"game": "leduc", "bots": ["smooth-uct"]}'
+    assert server.ask("POST", "/api/prepare", body)[0] == 200
+    until(lambda: json.loads(server.ask("POST", "/api/prepare", body)[2])["ready"])
+
+
+@pytest.mark.parametrize("path", ["/api/sessions", "/api/prepare"])
 @pytest.mark.parametrize("body", BAD_BODIES)
-def test_sessions_that_are_not_begun(server, body):
-    status, _, answer = server.ask("POST", "/api/sessions", body)
+def test_sessions_that_are_not_begun(server, path, body):
+    status, _, answer = server.ask("POST", path, body)
+    if path == "/api/prepare" and status == 200:  # names of bots are looked up when they are prepared
+        assert json.loads(answer) == {"ready": False}
+        return
     assert status in (400, 404)
     sentence = json.loads(answer)["error"]
     assert re.fullmatch(r"\w[^\n]*[.?]", sentence)

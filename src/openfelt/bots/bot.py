@@ -69,6 +69,10 @@ class Bot(ABC, Generic[ViewType]):
         """The probabilities from which it would draw its action, if it decides by probabilities."""
         return None
 
+    def considered(self) -> Thought | None:
+        """What its last decision was based on, if it does not decide by probabilities."""
+        return None
+
     def end_hand(self, view: ViewType, won: float) -> None:
         """The hand is over: what this seat can see of it at the end, and the chips that it won."""
 

@@ -136,6 +136,17 @@ class HoldemBot(PolicyBot[HoldemView]):
 
         self._bucket_of = look_up
 
+    def use_buckets(self, find: Callable[[Sequence[int], Sequence[int]], int | None] | None) -> None:
+        """Look buckets up in `find` where it knows them; None: compute them all."""
+        compute = self.policy.tree.abstraction.bucket
+
+        def look_up(hole: Sequence[int], board: Sequence[int]) -> int:
+            found = find(hole, board) if find else None
+            return compute(hole, board) if found is None else found
+
+        if not self._has_tables:
+            self._bucket_of, self._hand = look_up, ((), (), -1)
+
     def weights(self, view: HoldemView) -> Sequence[float]:
         slots = self.policy.tree.slots(self._node(view.line), self._bucket(view))
         weights: list[int] = self.policy.weights[slots].tolist()

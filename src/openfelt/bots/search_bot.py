@@ -22,6 +22,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
+from openfelt.games.hand import Thought
 from openfelt.opponents.models.domain import model_domain
 from openfelt.opponents.models.files import load_model, new_model
 from openfelt.opponents.models.model import OpponentModel
@@ -62,6 +63,7 @@ class MctsBot(Bot[View]):
         self.settings, self.iterations = settings or MctsSettings(c=self.c), iterations
         self.policy, self.expander = policy, expander
         self.view_search = view_search(game, self.settings, policy, expander)
+        self._considered: Thought | None = None
 
     @classmethod
     def require(cls, game: Game) -> None:
@@ -85,7 +87,13 @@ class MctsBot(Bot[View]):
         return self.policy.fingerprint[:12] if self.policy is not None else ""
 
     def act(self, view: View, dice: Dice, clock: Clock) -> str:
-        return view.actions[self.search(view, int(dice.uniform() * SEEDS), clock).picked]
+        found = self.search(view, int(dice.uniform() * SEEDS), clock)
+        visits, values = tuple(found.visits.tolist()), tuple(found.values.tolist())
+        self._considered = Thought(view.infoset, (), visits, values)
+        return view.actions[found.picked]
+
+    def considered(self) -> Thought | None:
+        return self._considered
 
     def search(self, view: View, seed: int = 0, clock: Clock | None = None) -> SearchResult:
         """Search for a number of iterations, or as long as the clock allows."""

@@ -101,7 +101,7 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     database = arguments.database or _default_database()
     listening = bind(host, port)
     with busy("starting the server"):
-        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token)
+        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token, warm_up=True)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
     port, is_open = listening.getsockname()[1], host in EVERYWHERE
@@ -156,11 +156,12 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
     game = _game(arguments)
     _require_decisions(game)
     with busy(f"loading the {'bot' if game.players == 2 else 'bots'} for {game.name}"):
-        bots = _bots(_bot_names(arguments, game), game)
+        names = _bot_names(arguments, game)
+        bots = _bots(names, game)
     # With --json only the result goes to stdout.
     write = _to_stderr if arguments.json else print
     ask = _ask_on_stderr if arguments.json else _ask
-    terminal = Terminal(game, bots, seed=arguments.seed, ask=ask, write=write)
+    terminal = Terminal(game, bots, names=names, seed=arguments.seed, ask=ask, write=write)
     terminal.play(arguments.hands)
     if arguments.json:
         print_json(

@@ -13,10 +13,15 @@ from openfelt.games.game import CHANCE, TERMINAL, Game
 
 @dataclass(frozen=True)
 class Thought:
-    """The infoset of a decision, and the probabilities that its action was drawn from."""
+    """The infoset of a decision, and what it was based on, by action.
+
+    A bot that decides by search has visits and values instead of probabilities.
+    """
 
     infoset: str
-    probabilities: tuple[float, ...]
+    probabilities: tuple[float, ...]  # that the action was drawn from; empty if there are none
+    visits: tuple[float, ...] = ()  # of each action in a search
+    values: tuple[float, ...] = ()  # mean payoff of each action in a search, nan if it was never tried
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import scipy.stats
@@ -15,8 +15,12 @@ from openfelt.core.random import Dice
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.hand import Hand, Step
 from openfelt.policy.policy import Policy
-from openfelt.table.presentation.text import amount
+from openfelt.table.lobby.characters import title_of
+from openfelt.table.presentation.registry import PRESENTATIONS
+from openfelt.table.presentation.text import YOU, amount, card_signs
+from openfelt.table.session.hand_log import action_label, distinct_names, hand_log, hand_name
 from openfelt.table.session.table_hand import bot_acts
+from openfelt.table.session.visibility import table_state
 
 QUIT = "q"
 
@@ -29,11 +33,13 @@ class Terminal:
         game: Game,
         bots: Sequence[Bot],
         *,
+        names: Sequence[str] = (),
         seed: int | None = None,
         ask: Callable[[str], str] = input,
         write: Callable[[str], None] = print,
     ) -> None:
-        self._game, self._bots = game, bots  # one bot for each other seat
+        self._game, self._bots = game, bots  # one bot for each other seat, clockwise from the person
+        self._names = names or [f"bot {number}" for number in range(1, len(bots) + 1)]
         self._generator = np.random.default_rng(seed)
         self._ask, self._write = ask, write
         self.winnings: list[float] = []
@@ -44,7 +50,8 @@ class Terminal:
         try:
             while hands is None or len(self.winnings) < hands:
                 seat = len(self.winnings) % self._game.players
-                self._write(f"\n--- hand {len(self.winnings) + 1}: you are player {seat} ---")
+                you = "" if self._game.key in PRESENTATIONS else f": you are player {seat}"
+                self._write(f"\n--- hand {len(self.winnings) + 1}{you} ---")
                 self.winnings.append(self._play_hand(seat))
                 self._write(self.score())
         except (EOFError, KeyboardInterrupt):
@@ -52,8 +59,10 @@ class Terminal:
 
     def _play_hand(self, seat: int) -> float:
         hand = Hand(self._game)
-        others = [other for other in range(self._game.players) if other != seat]
+        others = [(seat + place) % self._game.players for place in range(1, self._game.players)]
         bots = dict(zip(others, self._bots, strict=True))
+        if self._game.key in PRESENTATIONS:
+            return self._play_poker(hand, seat, bots)
         while hand.mover != TERMINAL:
             if hand.mover == CHANCE:
                 dealt = [hand.act_for_chance(self._generator).seen[seat]]
@@ -81,17 +90,61 @@ class Terminal:
         self._write(f"  you {verb} {amount(abs(won), self._game.unit)}" if won else "  you break even")
         return won
 
-    def _choose(self, actions: tuple[str, ...]) -> int:
+    def _play_poker(self, hand: Hand, seat: int, bots: Mapping[int, Bot]) -> float:
+        """A hand of a game of the table, in the words of the page."""
+        titles = {other: title_of(name) for other, name in zip(bots, self._names, strict=True)}
+        names = distinct_names(
+            [YOU if each == seat else titles[each] for each in range(hand.game.players)], seat
+        )
+        lines = hand_log(hand, seat, names, len(self.winnings) + 1)
+        shown = 0
+        while True:
+            for line in lines[shown:]:
+                self._write(f"  {line}")
+            shown = len(lines)
+            if hand.mover == TERMINAL:
+                break
+            self._advance(hand, seat, bots, names)
+            lines = hand_log(hand, seat, names, len(self.winnings) + 1)
+        for other, bot in bots.items():
+            bot.end_hand(view_of(hand, other), hand.payoffs[other])
+        for line in decision_lines(hand.steps, names):
+            self._write(f"  {line}")
+        return hand.payoffs[seat]
+
+    def _advance(self, hand: Hand, seat: int, bots: Mapping[int, Bot], names: Sequence[str]) -> None:
+        """Deal, let one bot act, or ask the person."""
+        while hand.mover == CHANCE:
+            hand.act_for_chance(self._generator)
+            if hand.mover != CHANCE:
+                return
+        if hand.mover != seat:
+            mover, dice = hand.mover, Dice(int(self._generator.integers(1 << 63)))
+            _, fault = bot_acts(bots[mover], hand, dice)
+            if fault:
+                self._write(f"  {names[mover]} {fault}; it checks or folds")
+            return
+        table = table_state(hand, seat, names, None, all_cards=False)
+        board = f" Board: {card_signs(table['board'])}." if table["board"] else ""
+        made = hand_name(hand, seat)
+        self._write(f"  Pot {table['pot']:g}.{board}{f' You have {made}.' if made else ''}")
+        labels = [action_label(hand.game, hand.state, action) for action in hand.actions]
+        hand.act(self._choose(hand.actions, labels))
+
+    def _choose(self, actions: tuple[str, ...], labels: Sequence[str] = ()) -> int:
         numbered = not any(action.isdecimal() for action in actions)
-        menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(actions, 1))
+        words = labels or actions
+        menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(words, 1))
         while True:
             answer = self._ask(f"  your move: {menu} > ").strip()
             if answer.lower() in (QUIT, "quit", "exit") and answer.lower() not in map(str.lower, actions):
                 raise EOFError
             choice = parse_action(answer, actions)
+            if choice is None and labels:
+                choice = parse_action(answer.capitalize(), tuple(labels))
             if choice is not None:
                 return choice
-            self._write(f"  '{answer}' is not one of: {', '.join(actions)}; {QUIT} quits.")
+            self._write(f"  '{answer}' is not one of: {', '.join(words)}; {QUIT} quits.")
 
     def score(self) -> str:
         """The winnings so far, with a 95% interval for the mean."""
@@ -127,16 +180,20 @@ def parse_action(answer: str, actions: tuple[str, ...]) -> int | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def decision_lines(steps: list[Step]) -> list[str]:
-    """For each decision of a bot: its infoset, and the probabilities from which it drew."""
+def decision_lines(steps: list[Step], names: Sequence[str] = ()) -> list[str]:
+    """For each decision of a bot: its infoset, and what it was based on."""
     lines = []
     for step in steps:
-        if step.thought:
-            shares = zip(step.actions, step.thought.probabilities, strict=True)
-            chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in shares)
-            lines.append(
-                f"player {step.mover} at '{step.thought.infoset}': {chances}; it chose {step.action}"
-            )
+        if step.thought is None:
+            continue
+        name = names[step.mover] if names else f"player {step.mover}"
+        shares, what = step.thought.probabilities, ""
+        if step.thought.visits:
+            shares = tuple(count / sum(step.thought.visits) for count in step.thought.visits)
+            what = " of its simulations"
+        pairs = zip(step.actions, shares, strict=True)
+        chances = ", ".join(f"{word} {100 * share:.0f}%" for word, share in pairs)
+        lines.append(f"{name} at '{step.thought.infoset}': {chances}{what}; it chose {step.action}")
     return lines
 
 

@@ -37,8 +37,12 @@ class BoardBuckets:
         self.abstraction = abstraction
         self._trees: dict[int, CentreTree] = {}  # by street
 
-    def of(self, board: Sequence[int]) -> Longs:
-        """[1326] buckets; 0 for hands that share a card with the board."""
+    def of(self, board: Sequence[int], runouts: int | None = None) -> Longs:
+        """[1326] buckets; 0 for hands that share a card with the board.
+
+        With `runouts` they are estimated from that many of the cards to come: neighbouring buckets may be
+        confused.
+        """
         street, recipe = BOARD_CARDS.index(len(board)), self.abstraction.recipe
         numbers = recipe[STREETS[street]]
         if street == PREFLOP:
@@ -48,7 +52,7 @@ class BoardBuckets:
             clusters = cluster_of_pairs(recipe[OPPONENTS])
             river_buckets(np.array([board], np.int64), clusters, self._tree(street), table)
             return np.asarray(table[0])
-        strengths = _river_strengths(board)
+        strengths = _river_strengths(board, runouts)
         possible = np.asarray(~np.isin(PAIR_CARDS, list(board)).any(axis=1))
         if numbers.ndim == 2:
             counts = np.zeros((PAIRS, BINS), np.int64)
@@ -57,8 +61,8 @@ class BoardBuckets:
         power = 1 if measure_of(self.abstraction.spec) == "ehs" else 2
         values = np.where(strengths == NO_HAND, 0, strengths.astype(np.int64) ** power).sum(axis=0)
         # `RUNOUTS` counts the orders of the cards to come.
-        runouts = int((strengths[:, possible] != NO_HAND).sum(axis=0)[0])
-        buckets = np.searchsorted(numbers, values * (RUNOUTS[street] // runouts), side="right")
+        count = np.maximum((strengths != NO_HAND).sum(axis=0), 1)
+        buckets = np.searchsorted(numbers, values * RUNOUTS[street] // count, side="right")
         return np.where(possible, buckets, 0)
 
     def _tree(self, street: int) -> CentreTree:
@@ -67,10 +71,12 @@ class BoardBuckets:
         return self._trees[street]
 
 
-def _river_strengths(board: Sequence[int]) -> NDArray[np.uint16]:
-    """[boards, 1326] HS on each river board that may follow, NO_HAND for impossible hands."""
+def _river_strengths(board: Sequence[int], most: int | None = None) -> NDArray[np.uint16]:
+    """[boards, 1326] HS on each river board that may follow, or on some; NO_HAND for impossible hands."""
     rest = [card for card in range(CARDS) if card not in board]
     boards = np.array([(*board, *more) for more in combinations(rest, 5 - len(board))], np.int64)
+    if most is not None and most < len(boards):
+        boards = np.random.default_rng(0).permutation(boards)[:most]
     strengths = np.full((len(boards), PAIRS), NO_HAND, np.uint16)
     rank_hands(boards, strengths, 0, len(boards))
     return strengths

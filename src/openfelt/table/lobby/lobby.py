@@ -14,12 +14,14 @@ from functools import lru_cache
 from openfelt.bots.bot import Bot
 from openfelt.bots.learned import EQUILIBRIUM
 from openfelt.bots.registry import BOTS, load_bot
+from openfelt.cards.abstraction.abstraction import load_abstraction
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
 from openfelt.policy.files import DEFAULT
-from openfelt.table.lobby.strength import REFERENCE, strength, weakness
+from openfelt.table.lobby.characters import CHARACTERS, has_ranges, title_of
+from openfelt.table.lobby.strength import REFERENCE, level, strength, weakness
 from openfelt.table.presentation.registry import PRESENTATIONS, presentation_of
 
 # What a newcomer should know, by name of the game.
@@ -41,7 +43,10 @@ SMALL_GAMES = [name for name in TABLE_GAMES if not name.startswith(Holdem.key)]
 LONGEST_NAME = 60
 NAME = re.compile(r"(\w+)(\([\w=., ]*\))?", re.ASCII)
 
-ADDED = "added on the command line of this server"
+ADDED = "Added on the command line of this server."
+TABLES = (
+    "Before its first hand on this machine it builds tables of all hands: about two minutes and 2 GB of disk."
+)
 CACHE_SIZE = 256
 
 
@@ -50,8 +55,13 @@ class BotChoice:
     """A bot that can be chosen for a game."""
 
     name: str
-    summary: str
+    title: str  # the name at the table
+    style: str
+    level: str  # empty if it is not measured
+    summary: str  # how it was made
     strength: str
+    delay: str  # what delays the first hand on this machine; empty if nothing does
+    has_policy: bool  # whether its action probabilities can be shown
     usual: bool  # the one chosen by default
 
 
@@ -73,9 +83,26 @@ def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
     usual = usual_bot(game)
     names = sorted(_names(game, tuple(extra)), key=lambda name: (name in BOTS, weakness(name, game)))
     return [
-        BotChoice(name, BOTS[name].summary if name in BOTS else ADDED, strength(name, game), name == usual)
+        BotChoice(
+            name,
+            title_of(name),
+            CHARACTERS[name].style if name in CHARACTERS else ADDED,
+            level(name, game),
+            BOTS[name].summary if name in BOTS else ADDED,
+            strength(name, game),
+            _delay(name, game),
+            has_ranges(name),
+            name == usual,
+        )
         for name in names
     ]
+
+
+def _delay(name: str, game: Game) -> str:
+    """Search in hold'em looks buckets up in tables of all hands, which are made once."""
+    if has_ranges(name) or game.is_enumerable or load_abstraction(game.abstraction).folder.exists():
+        return ""
+    return TABLES
 
 
 def usual_bot(game: Game) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from openfelt.cards.deck import BOARD_CARDS, CARDS, PREFLOP, RIVER, STREETS, card_text
+from openfelt.cards.deck import BOARD_CARDS, CARDS, PREFLOP, RANKS, RIVER, STREETS, card_text
 from openfelt.cards.evaluator import CATEGORY_SHIFT, RANK_SHIFT, hand_value
 from openfelt.games.holdem import BET, BIG_BLIND, BLINDS, MOST_BETS, Holdem, HoldemState
 from openfelt.table.presentation.presentation import Chips, Presentation
@@ -14,6 +14,7 @@ from openfelt.table.presentation.text import RANK_NAMES, YOU, card_signs, plural
 BLIND_NAMES = {BIG_BLIND: "big blind", BIG_BLIND // 2: "small blind", 0: ""}
 STREET_NAMES = (*STREETS, "showdown")
 RANK_MASK = (1 << RANK_SHIFT) - 1
+MADE = 5  # cards of a poker hand
 
 
 class HoldemPresentation(Presentation[Holdem]):
@@ -45,8 +46,8 @@ class HoldemPresentation(Presentation[Holdem]):
         return tuple(BLIND_NAMES[blind] for blind in BLINDS[self.game.players])
 
     def position(self, seat: int) -> str:
-        """The dealer, the small blind or the big blind."""
-        return f"the {'dealer' if seat == self.button else self.forced_bet_names[seat]}"
+        """The button, the small blind or the big blind."""
+        return f"the {'button' if seat == self.button else self.forced_bet_names[seat]}"
 
     def chips(self, state: HoldemState) -> Chips:
         betting = state.betting
@@ -63,8 +64,8 @@ class HoldemPresentation(Presentation[Holdem]):
             for name, blind, chips in zip(names, self.forced_bet_names, self.forced_bets, strict=True)
             if blind
         ]
-        is_dealer = f"{sentence_start(dealer)} {'are' if dealer == YOU else 'is'} the dealer"
-        return f"{is_dealer}. {sentence_start(' and '.join(posts))}."
+        has_button = f"{sentence_start(dealer)} {'have' if dealer == YOU else 'has'} the button"
+        return f"{has_button}. {sentence_start(' and '.join(posts))}."
 
     def deal_text(self, cards: Sequence[str], dealt: int) -> str:
         if not self.is_board(dealt):
@@ -73,25 +74,65 @@ class HoldemPresentation(Presentation[Holdem]):
         return f"{STREETS[street].capitalize()}: {card_signs(cards)}."
 
     def hand_name(self, hole: Sequence[str], board: Sequence[str]) -> str:
-        return poker_hand_name("".join((*hole, *board)))
+        cards = (*hole, *board)
+        return poker_hand_name("".join(cards)) if len(cards) >= MADE else hole_name(hole)
+
+    def showdown_names(self, holes: Sequence[Sequence[str]], board: Sequence[str]) -> list[str]:
+        values = [hand_value("".join((*hole, *board))) for hole in holes]
+        return [_value_name(value, _deciding_kickers(value, values)) for value in values]
 
 
 def poker_hand_name(cards: str) -> str:
     """The best hand of five to seven cards: "two pair, kings and fours"."""
-    value = hand_value(cards)
+    return _value_name(hand_value(cards), 0)
+
+
+def hole_name(hole: Sequence[str]) -> str:
+    """Two hole cards: "a pair of nines", "ace-king suited"."""
+    high, low = sorted((RANKS.index(card[0]) for card in hole), reverse=True)
+    if high == low:
+        return f"a pair of {plural(RANK_NAMES[high])}"
+    suits = "suited" if hole[0][1] == hole[1][1] else "offsuit"
+    return f"{RANK_NAMES[high]}-{RANK_NAMES[low]} {suits}"
+
+
+def _value_name(value: int, kickers: int) -> str:
+    """The name of a hand by its value, with that many of its kickers."""
     main, rest = _rank_names(value >> RANK_SHIFT & RANK_MASK), _rank_names(value & RANK_MASK)
     many = [plural(name) for name in main]
     return (
-        lambda: f"{rest[0]} high",
-        lambda: f"a pair of {many[0]}",
-        lambda: f"two pair, {many[0]} and {many[1]}",
-        lambda: f"three {many[0]}",
-        lambda: f"a straight to the {rest[0]}",
-        lambda: f"a flush, {rest[0]} high",
+        lambda: f"{rest[0]} high{_kicker_text(rest[1 : 1 + kickers])}",
+        lambda: f"a pair of {many[0]}{_kicker_text(rest[:kickers])}",
+        lambda: f"two pair, {many[0]} and {many[1]}{_kicker_text(rest[:kickers])}",
+        lambda: f"three {many[0]}{_kicker_text(rest[:kickers])}",
+        lambda: f"{_article(rest[0])}-high straight",
+        lambda: f"a flush, {'-'.join(rest[: 1 + kickers])} high",
         lambda: f"a full house, {many[0]} over {plural(rest[0])}",
-        lambda: f"four {many[0]}",
-        lambda: f"a straight flush to the {rest[0]}",
+        lambda: f"four {many[0]}{_kicker_text(rest[:kickers])}",
+        lambda: "a royal flush" if rest[0] == RANK_NAMES[-1] else f"{_article(rest[0])}-high straight flush",
     )[value >> CATEGORY_SHIFT]()
+
+
+def _deciding_kickers(value: int, values: Sequence[int]) -> int:
+    """How many kickers must be named to tell a hand from the others of the same name."""
+    name, rivals = _value_name(value, 0), [other for other in values if other != value]
+    rivals = [other for other in rivals if _value_name(other, 0) == name]
+    for kickers in range(1, 5):
+        if not any(_value_name(other, kickers - 1) == _value_name(value, kickers - 1) for other in rivals):
+            return kickers - 1
+    return 4
+
+
+def _kicker_text(ranks: Sequence[str]) -> str:
+    """The end of a name: a comma, then "king kicker" or "king and nine kickers"."""
+    if not ranks:
+        return ""
+    named = ranks[0] if len(ranks) == 1 else f"{', '.join(ranks[:-1])} and {ranks[-1]}"
+    return f", {named} kicker{'s' if len(ranks) > 1 else ''}"
+
+
+def _article(rank: str) -> str:
+    return f"{'an' if rank in ('eight', 'ace') else 'a'} {rank}"
 
 
 def _rank_names(mask: int) -> list[str]:

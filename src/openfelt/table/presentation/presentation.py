@@ -98,8 +98,12 @@ class Presentation(ABC, Generic[GameType]):
         return f"Your card: {cards[0]}."
 
     def hand_name(self, hole: Sequence[str], board: Sequence[str]) -> str:
-        """The poker hand at showdown; empty if the card says it all."""
+        """The poker hand of a player; empty if the card says it all."""
         return ""
+
+    def showdown_names(self, holes: Sequence[Sequence[str]], board: Sequence[str]) -> list[str]:
+        """The poker hands at showdown, with kickers where they decide."""
+        return [self.hand_name(hole, board) for hole in holes]
 
     def is_board(self, dealt: int) -> bool:
         """Whether the last of that many dealt cards is on the board."""

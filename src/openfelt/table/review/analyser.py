@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from openfelt.core.errors import FeltError
+from openfelt.games.game import Game
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.characters import title_of
 from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
 from openfelt.table.review.hand_spots import hand_spot
 from openfelt.table.review.replay import losses_json, replay_hand
 from openfelt.table.session.hand_log import events
 from openfelt.table.session.session_store import HandRow
+from openfelt.table.session.table_hand import TableHand
 
 CACHED_HANDS = 500
 
@@ -23,6 +28,20 @@ class HandAnalyser:
     def __init__(self, bots: BotPool) -> None:
         self._bots = bots
         self._cache: dict[str, dict[str, Any]] = {}  # by the link of a hand
+        self._warm: set[tuple[str, ...]] = set()  # game and bots
+
+    def warm_up(self, game: Game, bots: Sequence[str]) -> None:
+        """Evaluate a hand of these bots, so that the first review need not wait for kernels to compile."""
+        if (game.name, *bots) in self._warm:
+            return
+        self._warm.add((game.name, *bots))
+        seated = {seat: self._bots.get(bot, game) for seat, bot in enumerate(bots, 1)}
+        live = TableHand(game, seated, 0, "0" * 64, "")
+        live.advance()
+        while not live.over:
+            live.act(str(game.passive(live.hand.state)))
+        with suppress(Exception, SystemExit):  # of a user's own bot; a review tells
+            hand_evaluator(live.hand, 0, seated).ev_losses()
 
     def losses(self, row: HandRow, record: HandRecord) -> dict[str, Any]:
         """The EV losses of the person in a finished hand, ready for JSON."""
@@ -47,7 +66,9 @@ class HandAnalyser:
         if not 0 <= place < len(steps):
             raise FeltError(f"The hand has no step {place}.")
         try:
-            return hand_spot(live.hand, row.seat, live.bots, steps[place], record.names[1 - row.seat])
+            return hand_spot(
+                live.hand, row.seat, live.bots, steps[place], title_of(record.names[1 - row.seat])
+            )
         except FeltError:
             raise
         except (Exception, SystemExit) as error:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from openfelt.bots.bot import Bot
 from openfelt.core.jit import Floats
-from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand
 
 UNAVAILABLE = (
-    "EV losses are not available: a bot learns from hand to hand, or does not report its action "
-    "probabilities."
+    "EV losses are not available: a bot decides by search, learns from hand to hand, or does not report its "
+    "action probabilities."
 )
 NO_DECISION = "You had no decision in this hand."
 OFF_POLICY = " A bot took an action that its policy never takes; this action was not used to infer its cards."
@@ -27,6 +26,7 @@ class DecisionLoss:
     values: tuple[float, ...]  # expected winnings of the hand, in chips
     losses: tuple[float, ...]  # difference to the best action
     intervals: tuple[float, ...]  # half-width of the loss's 95% interval; 0 if it is exact
+    value_intervals: tuple[float, ...]  # the same of the values
 
 
 @dataclass(frozen=True)
@@ -53,24 +53,22 @@ class HandEvaluator(ABC):
             return EvLosses(NO_DECISION, False, ())
         return self._ev_losses()
 
-    def luck_adjusted(self) -> float | None:
+    def luck_adjusted(self) -> float:
         """Winnings of the person without luck (AIVAT); their expected value is that of the winnings.
 
-        None if the action probabilities of a bot are not known.
+        The luck of a bot's choices stays in them where its action probabilities are not known.
         """
-        opponents_steps = [step for step in self._hand.steps if step.mover not in (self._seat, CHANCE)]
-        if any(step.thought is None for step in opponents_steps):
-            return None  # not reported, or the bot failed and another action was taken
         return self._luck_adjusted()
 
     @abstractmethod
     def _ev_losses(self) -> EvLosses: ...
 
     @abstractmethod
-    def _luck_adjusted(self) -> float | None: ...
+    def _luck_adjusted(self) -> float: ...
 
 
-def decision_loss(step: int, values: Floats, intervals: Floats) -> DecisionLoss:
+def decision_loss(step: int, values: Floats, intervals: Floats, value_intervals: Floats) -> DecisionLoss:
     """The EV losses of a decision from the values of its actions."""
     losses = values.max() - values
-    return DecisionLoss(step, tuple(values.tolist()), tuple(losses.tolist()), tuple(intervals.tolist()))
+    columns = (values, losses, intervals, value_intervals)
+    return DecisionLoss(step, *(tuple(column.tolist()) for column in columns))

@@ -42,14 +42,16 @@ class ExactEvaluator(HandEvaluator):
                 is_unreached = bool(np.isnan(values[slots]).any())
                 is_off_policy |= is_unreached
                 found = (with_tremble if is_unreached else values)[slots]
-                decisions.append(decision_loss(place, found, np.zeros_like(found)))
+                decisions.append(decision_loss(place, found, *np.zeros((2, len(found)))))
         return EvLosses(EXACT + OFF_POLICY * is_off_policy, not is_off_policy, tuple(decisions))
 
-    def _luck_adjusted(self) -> float | None:
+    def _luck_adjusted(self) -> float:
         hand, tree = self._hand, compile_game(self._hand.game)
-        tables = self._policy_tables(tree)
-        if any(table is None for player, table in enumerate(tables) if player != self._seat):
-            return None
+        # A bot that failed has taken an action that was not drawn from its probabilities.
+        unknown = {step.mover for step in hand.steps if not (step.thought and step.thought.probabilities)}
+        tables = [
+            None if player in unknown else table for player, table in enumerate(self._policy_tables(tree))
+        ]
         hand.payoffs  # noqa: B018 (raises if the hand is not over)
         return float(tree_aivat(tree, tables)[_path(hand, tree)[-1], self._seat])
 

@@ -1,36 +1,58 @@
 """Evaluation of hands in hold'em: EV losses by rollouts, luck by the equity of the pot.
 
-A best response to the bots is out of reach here. After the evaluated action the person therefore continues as
-`default` would, or in games that `default` does not play as the bot in the next seat.
+A best response to the bots is out of reach here. After the evaluated action the person therefore continues in
+the best of a few ways: as a strong bot, or by always folding, calling or raising. Every action has its own
+best way, so its value is at least that of giving up the hand afterwards.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, singledispatch
 
+import numpy as np
+
+from openfelt.arena.hand_kernels import random_streams
 from openfelt.bots.bot import Bot
 from openfelt.bots.formula.ace1 import Ace1
 from openfelt.bots.formula.chen import Chen
 from openfelt.bots.policy_bot import policy_bot
-from openfelt.core.jit import Floats
+from openfelt.bots.registry import load_bot
+from openfelt.bots.rule_bot import RuleBot
+from openfelt.core.jit import Floats, Ints
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem
 from openfelt.policy.files import DEFAULT, load_policy
 from openfelt.policy.policy import Policy
-from openfelt.table.review.ev_loss import OFF_POLICY, UNAVAILABLE, EvLosses, HandEvaluator, decision_loss
+from openfelt.table.lobby.characters import title_of
+from openfelt.table.review.board_sample import SAMPLED_BOARDS, board_sample
+from openfelt.table.review.ev_loss import (
+    OFF_POLICY,
+    UNAVAILABLE,
+    DecisionLoss,
+    EvLosses,
+    HandEvaluator,
+    decision_loss,
+)
 from openfelt.table.review.luck_adjusted import HoldemLuck
-from openfelt.table.review.ranges import decision_points
-from openfelt.table.review.rollouts import bot_rollouts, kernel_rollouts
+from openfelt.table.review.ranges import DecisionPoint, decision_points
+from openfelt.table.review.rollouts import bot_rollouts, draw_deals, kernel_rollouts
 
-ROLLOUTS = 100_000  # per decision, in kernels
+Rollouts = Callable[..., Floats]  # kernel_rollouts or bot_rollouts
+ROLLOUTS = 24_000  # per decision, in kernels
 HALF_WIDTH = 1.96  # standard errors in half of a 95% interval
+RULES = {  # ways to continue
+    "folding to the next bet": "always-fold",
+    "calling": "always-call",
+    "raising": "always-raise",
+}
+THREE_HANDED = "poki-like"  # the strong bot with three players
 ESTIMATED = (
     "Estimated from {count:,} rollouts per action. The bots' cards are drawn from their ranges after their "
-    "actions so far, and the bots continue with their policies; you continue as {substitute} would. ± is "
-    "half of the 95% interval of the loss."
+    "actions so far, and the bots continue with their policies; you continue in the best of these ways: "
+    "{ways}. ± is half of the 95% interval."
 )
+ROUGH = f" Before the flop only {SAMPLED_BOARDS} boards are drawn, so these intervals are wide."
 
 
 class HoldemEvaluator(HandEvaluator):
@@ -44,32 +66,42 @@ class HoldemEvaluator(HandEvaluator):
         points = decision_points(self._game, self._hand, self._seat, self._bots)
         if points is None:
             return EvLosses(UNAVAILABLE, False, ())
-        seats, substitute = self._seats()
-        in_kernels = all(bot.plays_in_kernels for bot in seats)
+        ways = self._ways()
+        in_kernels = all(bot.plays_in_kernels for bot in (*ways.values(), *self._bots.values()))
         # Not limited by time, so that the result is always the same.
-        count = ROLLOUTS if in_kernels else min(map(affordable_rollouts, seats)) // len(points)
+        cost = min(map(affordable_rollouts, (*ways.values(), *self._bots.values())))
+        count = ROLLOUTS if in_kernels else cost // (len(points) * len(ways))
         rollouts = kernel_rollouts if in_kernels else bot_rollouts
-        decisions = [
-            decision_loss(point.step, *means_and_intervals(rollouts(point, seats, count))) for point in points
-        ]
-        explain = ESTIMATED.format(count=count, substitute=substitute)
-        is_off_policy = any(point.off_policy for point in points)
-        return EvLosses(explain + OFF_POLICY * is_off_policy, False, tuple(decisions))
+        decisions = [self._decision(point, ways, rollouts, count) for point in points]
+        explain = ESTIMATED.format(count=count, ways=", ".join(ways))
+        notes = ROUGH * (not points[0].board) + OFF_POLICY * any(point.off_policy for point in points)
+        return EvLosses(explain + notes, False, tuple(decisions))
 
-    def _seats(self) -> tuple[list[Bot], str]:
-        """The bots that continue in each seat, and who continues for the person, in words."""
+    def _decision(
+        self, at: DecisionPoint, ways: Mapping[str, Bot], rollouts: Rollouts, count: int
+    ) -> DecisionLoss:
+        sample = board_sample(at.hole, at.board)
+        won = []
+        for way in ways.values():
+            bots = {**self._bots, self._seat: way}
+            won.append(rollouts(at, [bots[seat] for seat in range(self._game.players)], count, sample=sample))
+        _, picked = draw_deals(at, count, random_streams(0), sample)
+        found = best_way(
+            np.stack(won), picked if not sample.is_complete else np.arange(count, dtype=np.int32)
+        )
+        return decision_loss(at.step, *means_and_intervals(found, None if sample.is_complete else picked))
+
+    def _ways(self) -> dict[str, Bot]:
+        """How the person may continue, in words; by rules alone where no strong bot plays in kernels too."""
         game = self._game
+        ways: dict[str, Bot] = {name: RuleBot(rule, game) for name, rule in RULES.items()}
         if game.unabstracted == Holdem():
-            own: Bot = policy_bot(default_policy(), game)
-            substitute = "the bot default"
-        else:
-            own, substitute = self._bots[(self._seat + 1) % game.players], "the bot in the next seat"
-        seats = [own if player == self._seat else self._bots[player] for player in range(game.players)]
-        for bot in seats:
-            bot.use_tables()
-        return seats, substitute
+            return {f"as {title_of(DEFAULT)}": policy_bot(default_policy(), game), **ways}
+        if game.players == 2 or all(bot.plays_in_kernels for bot in self._bots.values()):
+            return ways
+        return {f"as {title_of(THREE_HANDED)}": load_bot(THREE_HANDED, game), **ways}
 
-    def _luck_adjusted(self) -> float | None:
+    def _luck_adjusted(self) -> float:
         return HoldemLuck(self._hand, self._game, self._seat).adjusted()
 
 
@@ -81,22 +113,50 @@ def default_policy() -> Policy:
 
 @singledispatch
 def affordable_rollouts(bot: Bot) -> int:
-    """How many rollouts of a hand take about two seconds; no limit for bots that play in kernels."""
-    return ROLLOUTS if bot.plays_in_kernels else 2_000
+    """How many rollouts of a hand take about a second and a half; no limit for bots that play in kernels."""
+    return ROLLOUTS if bot.plays_in_kernels else 1_000
 
 
 @affordable_rollouts.register
 def _(bot: Ace1) -> int:
-    return 6_000
+    return 3_000
 
 
 @affordable_rollouts.register
 def _(bot: Chen) -> int:
-    return 5_000
+    return 2_500
 
 
-def means_and_intervals(won: Floats) -> tuple[Floats, Floats]:
-    """From winnings [hands, actions]: the means, and the intervals of their differences to the best."""
+def best_way(won: Floats, groups: Ints) -> Floats:
+    """[hands, actions] winnings in the best way of each action, from all ways [ways, hands, actions].
+
+    The best way of one half of the groups of hands is the one of the highest mean in the other half, so that
+    means stay unbiased.
+    """
+    found = np.empty(won.shape[1:])
+    half = groups % 2 == 0
+    for own, other in ((half, ~half), (~half, half)):
+        source = other if other.any() else own
+        best = won[:, source].mean(axis=1).argmax(axis=0)  # [actions]
+        for action, way in enumerate(best.tolist()):
+            found[own, action] = won[way, own, action]
+    return found
+
+
+def means_and_intervals(won: Floats, groups: Ints | None = None) -> tuple[Floats, Floats, Floats]:
+    """From winnings [hands, actions]: means, intervals of their differences to the best, and of the means.
+
+    Hands of a group share their board, and are not independent of each other.
+    """
     means = won.mean(axis=0)
     losses = won[:, [int(means.argmax())]] - won
-    return means, HALF_WIDTH * losses.std(axis=0, ddof=1) / math.sqrt(len(won))
+    return means, _half_widths(losses, groups), _half_widths(won, groups)
+
+
+def _half_widths(values: Floats, groups: Ints | None) -> Floats:
+    rest = values - values.mean(axis=0)
+    if groups is not None:
+        count = int(groups.max()) + 1
+        rest = np.stack([np.bincount(groups, column, count) for column in rest.T], axis=1)
+    count = len(rest)
+    return np.asarray(HALF_WIDTH * np.sqrt((rest**2).sum(axis=0) * count / max(1, count - 1)) / len(values))

@@ -37,9 +37,8 @@ class HoldemLuck:
             while street < state.betting.street:  # board cards were dealt
                 adjusted += self._value(state.betting, street) - self._value(state.betting, street + 1)
                 street += 1
-            if step.mover == self.seat:
+            if step.mover == self.seat or step.thought is None or not step.thought.probabilities:
                 continue
-            assert step.thought is not None
             values = [self._value(bet(state.betting, word), street) for word in step.actions]
             shares = step.thought.probabilities
             mean = sum(share * value for share, value in zip(shares, values, strict=True))
@@ -53,6 +52,15 @@ class HoldemLuck:
             return -float(betting.paid[self.seat])
         share = 1.0 if len(inside) == 1 else self._shares(street)[inside][self.seat]
         return pot * share - betting.paid[self.seat]
+
+    def equities(self, betting: Betting, street: int) -> list[float | None]:
+        """By seat, its share of the pot without further bets; None if it has folded."""
+        inside = tuple(players_in(betting))
+        shares = self._shares(street)[inside] if len(inside) > 1 else None
+        return [
+            None if seat not in inside else shares[seat] if shares else 1.0
+            for seat in range(self.game.players)
+        ]
 
     def _shares(self, street: int) -> Shares:
         if street not in self._equities:

@@ -7,17 +7,20 @@ the weights, the hands of several bots are independent, except that they share n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from openfelt.bots.bot import Bot
+from openfelt.bots.resolve.blueprint import Blueprint
 from openfelt.bots.view import HoldemView, holdem_view
 from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, pair_number
 from openfelt.core.jit import Floats
 from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem
+from openfelt.policy.holdem import HoldemPolicy
 from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.table.review.bot_policies import kernel_policy, probabilities
 
@@ -76,7 +79,7 @@ def likelihood(bot: Bot, view: HoldemView, dead: Sequence[int], number: int) -> 
     """
     policy = kernel_policy(bot)
     if policy is not None:
-        return policy.of_all_pairs(policy.tree.find_node(view.line), view.board)[:, number]
+        return np.asarray(blueprint_of(policy).at(policy.tree.find_node(view.line), view.board)[number])
     if bot.plays_in_kernels and bot.rule:  # it plays all hands alike
         shares = probabilities(bot, view)
         return None if shares is None else np.full(PAIRS, shares[number])
@@ -89,6 +92,12 @@ def likelihood(bot: Bot, view: HoldemView, dead: Sequence[int], number: int) -> 
             return None
         found[pair] = shares[number]
     return found
+
+
+@lru_cache(maxsize=8)
+def blueprint_of(policy: HoldemPolicy) -> Blueprint:
+    """A policy for all hands of a board at once, without tables."""
+    return Blueprint(policy)
 
 
 def _ranges(weights: Floats, seat: int, hole: Sequence[int], board: Sequence[int]) -> tuple[Floats, bool]:

@@ -1,25 +1,30 @@
-"""Replay of a finished hand: the table before each step, and the bots' action probabilities."""
+"""Replay of a finished hand: the table after each step, and the bots' action probabilities."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.view import view_of
-from openfelt.games.game import CHANCE, TERMINAL
+from openfelt.cards.deck import BOARD_CARDS
+from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand, Thought
+from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.hands.record import HandRecord
+from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.bot_policies import thought_of
 from openfelt.table.review.ev_loss import EvLosses
+from openfelt.table.review.luck_adjusted import HoldemLuck
 from openfelt.table.session.fair_dealing import commitment
 from openfelt.table.session.hand_log import action_label, distinct_names, events, hand_log, result_lines
 from openfelt.table.session.session import BotSource
 from openfelt.table.session.session_store import HandRow
 from openfelt.table.session.table_hand import TableHand
-from openfelt.table.session.visibility import action_buttons, table_state
+from openfelt.table.session.visibility import BETS, PAID, action_buttons, table_state
 
 
 def replay_hand(row: HandRow, record: HandRecord, get_bot: BotSource) -> TableHand:
@@ -33,7 +38,10 @@ def replay_hand(row: HandRow, record: HandRecord, get_bot: BotSource) -> TableHa
 
 def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
     """A whole hand step by step, ready for JSON; `live` is at its end."""
-    hand, names = live.hand, distinct_names(record.names, row.seat)
+    hand, names = live.hand, distinct_names(tuple(map(title_of, record.names)), row.seat)
+    steps = events(hand, row.seat, names)
+    ends = [first for first, _ in steps[1:]] + [len(hand.steps)]
+    equities = _equities(hand, row.seat, ends)
     return {
         "game": record.game,
         "title": presentation_of(hand.game).title,
@@ -47,10 +55,23 @@ def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
         "seed": row.seed,
         "nonce": row.nonce,
         "account": hand_log(hand, row.seat, names, row.number),
-        "steps": [_step(live, first, text, names) for first, text in events(hand, row.seat, names)],
+        "steps": [
+            {**_step(live, first, end, text, names), "equities": shares}
+            for (first, text), end, shares in zip(steps, ends, equities, strict=True)
+        ],
         "end": _table(hand, row.seat, names),
         "result": " ".join(result_lines(hand, row.seat, names)),
     }
+
+
+def _equities(hand: Hand, seat: int, ends: Sequence[int]) -> list[list[float | None] | None]:
+    """After each step of the review, the equity of each seat in the pot; None in games without it."""
+    game = hand.game
+    if not isinstance(game, Holdem):
+        return [None] * len(ends)
+    luck, states = HoldemLuck(hand, game, seat), (*hand.states, hand.state)
+    streets = [BOARD_CARDS.index(len(game.board(states[end]))) for end in ends]
+    return [luck.equities(states[end].betting, street) for end, street in zip(ends, streets, strict=True)]
 
 
 def losses_json(hand: Hand, seat: int, names: Sequence[str], found: EvLosses) -> dict[str, Any]:
@@ -60,7 +81,8 @@ def losses_json(hand: Hand, seat: int, names: Sequence[str], found: EvLosses) ->
     for decision in found.decisions:
         state = hand.states[decision.step]
         words = hand.steps[decision.step].actions
-        columns = zip(words, decision.values, decision.losses, decision.intervals, strict=True)
+        numbers = decision.values, decision.losses, decision.intervals, decision.value_intervals
+        columns = zip(words, *numbers, strict=True)
         actions = [
             {
                 "word": word,
@@ -68,28 +90,26 @@ def losses_json(hand: Hand, seat: int, names: Sequence[str], found: EvLosses) ->
                 "value": value,
                 "loss": loss,
                 "interval": interval,
+                "value_interval": value_interval,
             }
-            for word, value, loss, interval in columns
+            for word, value, loss, interval, value_interval in columns
         ]
         decisions.append({"step": place[decision.step], "actions": actions})
     return {"explain": found.explain, "exact": found.exact, "decisions": decisions}
 
 
-def _table(hand: Hand, seat: int, names: Sequence[str]) -> dict[str, Any]:
+def _table(hand: Hand, seat: int, names: Sequence[str], stage: str = PAID) -> dict[str, Any]:
     """The table with all cards open; `shown` marks those that the person could see at the time."""
-    table = table_state(hand, seat, names, None, all_cards=True)
-    for each, found in enumerate(table["seats"]):
-        found["shown"] = each == seat or hand.mover == TERMINAL
-    return table
+    return table_state(hand, seat, names, None, all_cards=True, stage=stage)
 
 
-def _step(live: TableHand, number: int, text: str, names: Sequence[str]) -> dict[str, Any]:
+def _step(live: TableHand, number: int, end: int, text: str, names: Sequence[str]) -> dict[str, Any]:
     hand, step = live.hand.before(number), live.hand.steps[number]
     state = {
         "mover": step.mover,
         "text": text,
         "word": step.action,
-        "table": _table(hand, live.seat, names),
+        "table": _table(live.hand.before(end), live.seat, names, BETS),
         "actions": [],
         "chosen": None,
         "thoughts": [],
@@ -127,4 +147,6 @@ def _thought(hand: Hand, name: str, thought: Thought | None, *, own: bool) -> di
         "knew": presentation_of(hand.game).infoset_text(hand, infoset),
         "bucket": bucket.removesuffix(")"),
         "probabilities": thought.probabilities,
+        "visits": thought.visits,
+        "values": [None if math.isnan(value) else value for value in thought.values],
     }

@@ -16,9 +16,10 @@ import numpy as np
 
 from openfelt.arena.hand_kernels import Deals, RandomStreams, random_streams, slot_offsets
 from openfelt.bots.bot import Bot, Clock
+from openfelt.bots.policy_bot import HoldemBot
 from openfelt.bots.view import HoldemView
 from openfelt.cards.boards import IDENTITY, Boards, boards, step
-from openfelt.cards.deck import BOARD_CARDS, STREETS, Bytes
+from openfelt.cards.deck import BOARD_CARDS, PAIR, STREETS, Bytes
 from openfelt.core.jit import Floats, Ints, Longs, episode_kernel
 from openfelt.core.memory import scratch
 from openfelt.core.random import ITERATION_DRAWS, Dice, Stream, go_to, uniform
@@ -30,6 +31,7 @@ from openfelt.games.compile.betting_tree import (
     PLACE,
     PLAYER,
     STREET_SHIFT,
+    BettingTree,
     Leaves,
 )
 from openfelt.games.game import TERMINAL
@@ -38,6 +40,8 @@ from openfelt.policy.holdem import choose
 from openfelt.policy.rules import rule_table, rule_weights
 from openfelt.solve.traverse.conditional_deals import draw_hands
 from openfelt.solve.traverse.holdem import (
+    DRAWN,
+    OUT,
     Deal,
     draw_cards,
     holdem_tree,
@@ -45,30 +49,41 @@ from openfelt.solve.traverse.holdem import (
     share_pot,
     show_hands,
 )
+from openfelt.table.review.board_sample import BoardSample, sample_buckets
 from openfelt.table.review.bot_policies import kernel_policy
 from openfelt.table.review.ranges import DecisionPoint
 
 
-def draw_deals(at: DecisionPoint, count: int, streams: RandomStreams) -> Deals:
-    """Hands of the bots from their ranges, and the rest of the board."""
+def draw_deals(
+    at: DecisionPoint, count: int, streams: RandomStreams, sample: BoardSample | None = None
+) -> tuple[Deals, Ints]:
+    """Hands of the bots from their ranges with boards, and the number of each board in the sample."""
     players = at.game.players
     deals = Deals(
         np.empty((count, 2 * players + 5), np.int32),
-        np.empty((count, len(STREETS)), np.int32),
-        np.empty((count, len(STREETS)), np.int32),
+        np.zeros((count, len(STREETS)), np.int32),
+        np.zeros((count, len(STREETS)), np.int32),
         np.empty((count, players), np.int32),
     )
     summed = np.cumsum(at.ranges, axis=1)
     summed /= summed[:, -1:]
-    known = np.array(at.board, np.int32)
-    _draw(boards(), summed, known, deals, new_deal(players), scratch(1, np.uint64), streams.cards)
-    return deals
+    known, stream, picked = np.array(at.board, np.int32), scratch(1, np.uint64), np.zeros(count, np.int32)
+    if sample is None:
+        _draw(boards(), summed, known, deals, new_deal(players), stream, streams.cards)
+    else:
+        _draw_from(sample.boards, summed, known, deals, picked, new_deal(players), stream, streams.cards)
+    return deals, picked
 
 
-def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
-    """[hands, actions] winnings of the person; `seats` continue in kernels, one of them for the person."""
+def kernel_rollouts(
+    at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0, sample: BoardSample | None = None
+) -> Floats:
+    """[hands, actions] winnings of the person; `seats` continue in kernels, one of them for the person.
+
+    Buckets are those of a sample of boards, or of the tables of all boards.
+    """
     chance = random_streams(seed)
-    deals = draw_deals(at, count, chance)
+    deals, picked = draw_deals(at, count, chance, sample)
     policies = [kernel_policy(bot) for bot in seats]
     tree = next((policy.tree for policy in policies if policy), None)
     if tree is not None:
@@ -80,7 +95,10 @@ def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: i
     for bot, policy in zip(seats, policies, strict=True):
         if policy:
             weights.append(policy.weights)
-            shifts.append(slot_offsets(holdem_tree(policy.tree), deals))
+            if sample is None:
+                shifts.append(slot_offsets(holdem_tree(policy.tree), deals))
+            else:
+                shifts.append(_sample_offsets(policy.tree, sample, deals, picked))
         else:
             assert bot.rule is not None  # kernels play by a policy or by a rule, which has no buckets
             weights.append(_graph_weights(node, bot.rule) if tree is None else rule_table(tree, bot.rule))
@@ -91,12 +109,29 @@ def kernel_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: i
     return won
 
 
-def bot_rollouts(at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0) -> Floats:
+def _sample_offsets(tree: BettingTree, sample: BoardSample, deals: Deals, picked: Ints) -> Longs:
+    """[deals, streets * players] as `slot_offsets`, with the buckets of a sample of boards."""
+    buckets, players, layout = sample_buckets(sample, tree.abstraction), tree.players, tree.layout
+    offsets = np.zeros((len(picked), len(STREETS) * players), np.int64)
+    for player in range(players):
+        pair = PAIR[deals.cards[:, 2 * player], deals.cards[:, 2 * player + 1]]
+        for street in range(sample.street, len(STREETS)):
+            bucket, block = buckets.tables[street][buckets.place[picked, street], pair], (street, player)
+            first = int(layout.slot_base[block]) - int(layout.first_edge[block])
+            offsets[:, street * players + player] = first + bucket * int(layout.edges[block])
+    return offsets
+
+
+def bot_rollouts(
+    at: DecisionPoint, seats: Sequence[Bot], count: int, seed: int = 0, sample: BoardSample | None = None
+) -> Floats:
     """The same with any bots, which are called for each decision."""
     chance = random_streams(seed)
-    deals = draw_deals(at, count, chance)
+    deals, _ = draw_deals(at, count, chance, sample)
     begun = HoldemView(at.game, at.seat, (), (), (), at.line).betting
     won = np.empty((count, len(at.actions)))
+    for bot in {id(bot): bot for bot in seats if isinstance(bot, HoldemBot)}.values():
+        bot.use_buckets(None if sample is None else sample_buckets(sample, bot.policy.tree.abstraction).find)
     for number, cards in enumerate(deals.cards.tolist()):
         for place, word in enumerate(at.actions):
             dice = int(chance.actions), number * ITERATION_DRAWS
@@ -192,6 +227,41 @@ def _draw(
         deals.board[number, 2], deals.permutation[number, 2] = board, permutation
         board, permutation = step(canonical.to_5, board, permutation, cards[4])
         deals.board[number, 3], deals.permutation[number, 3] = board, permutation
+
+
+@episode_kernel
+def _draw_from(
+    sample: Ints,
+    summed: Floats,
+    known: Ints,
+    deals: Deals,
+    picked: Ints,
+    deal: Deal,
+    stream: Stream,
+    start: np.uint64,
+) -> None:
+    """Hands and a board of the sample together, until they share no card."""
+    players, size = len(deal.value), len(known)
+    for number in range(len(deals.cards)):
+        go_to(stream, start, number * ITERATION_DRAWS)
+        while True:
+            draw_hands(summed, known, deal, stream)
+            board = int(uniform(stream) * len(sample))
+            apart = True
+            for place in range(size, 5):
+                apart &= not deal.at[OUT] >> sample[board, place] & 1
+            if apart:
+                break
+        for place in range(size, 5):
+            deal.cards[2 * players + place] = sample[board, place]
+            deal.at[OUT] |= 1 << sample[board, place]
+        deal.at[DRAWN] = 2 * players + 5
+        show_hands(deal)
+        picked[number] = board
+        for place in range(2 * players + 5):
+            deals.cards[number, place] = deal.cards[place]
+        for player in range(players):
+            deals.value[number, player] = deal.value[player]
 
 
 @episode_kernel

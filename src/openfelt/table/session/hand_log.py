@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.hand import Hand, Step
@@ -11,6 +11,7 @@ from openfelt.table.presentation.presentation import CALL, CHECK, FOLD, RAISE
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.presentation.text import YOU, amount, card_signs, sentence_start, verb
 
+FOLDED = FOLD.capitalize()  # the label of a fold
 KEYS = {FOLD: "f", CHECK: "c", CALL: "c", RAISE: "r"}
 
 
@@ -75,14 +76,66 @@ def events(hand: Hand, seat: int, names: Sequence[str]) -> list[tuple[int, str]]
 
 
 def result_lines(hand: Hand, seat: int, names: Sequence[str]) -> list[str]:
-    """The hands at showdown, and who won."""
-    game, lines = hand.game, []
-    for player in game.shown(hand.state):
-        hole, description = hole_cards(hand, player), _hand_name(hand, player)
-        shows = f"{sentence_start(names[player])} {verb(names[player], 'show')} {card_signs(hole)}"
-        lines.append(f"{shows}: {description}." if description else f"{shows}.")
-    winners = [player for player in range(game.players) if player != seat and hand.payoffs[player] > 0]
-    return lines + [_result(hand.payoffs[player], names[player], game.unit) for player in (seat, *winners)]
+    """The hands at showdown, who won the pot, and what the player in `seat` won."""
+    game, lines, pot = hand.game, list[str](), contested_pot(hand)
+    described = showdown(hand)
+    for player, description in described.items():
+        shows = f"{sentence_start(names[player])} {verb(names[player], 'show')}"
+        cards = card_signs(hole_cards(hand, player))
+        lines.append(f"{shows} {cards}: {description}." if description else f"{shows} {cards}.")
+    if pot.uncalled:
+        lines.append(f"The uncalled bet of {pot.uncalled:g} is returned to {names[pot.bettor]}.")
+    lines.append(_pot_line(hand, names, pot.chips, described))
+    return [*lines, _result(hand.payoffs[seat], names[seat], game.unit)]
+
+
+def showdown(hand: Hand) -> dict[int, str]:
+    """The seats that show their cards, in that order, with the names of their hands.
+
+    The last player to bet or raise in the last betting round shows first; if nobody did, the first seat.
+    """
+    presentation, seats = presentation_of(hand.game), list(hand.game.shown(hand.state))
+    if not seats:
+        return {}
+    actions = [(step, state) for step, state in zip(hand.steps, hand.states, strict=True) if step.mover >= 0]
+    last_street = presentation.chips(actions[-1][1]).street
+    raisers = [
+        step.mover
+        for step, state in actions
+        if presentation.chips(state).street == last_street
+        and presentation.action_kind(state, step.action) == RAISE
+    ]
+    first = raisers[-1] if raisers else seats[0]
+    seats.sort(key=lambda each: (each - first) % hand.game.players)
+    holes = [hole_cards(hand, player) for player in seats]
+    return dict(zip(seats, presentation.showdown_names(holes, board_cards(hand)), strict=True))
+
+
+class ContestedPot(NamedTuple):
+    """The pot at the end of a hand, without the part of a bet that nobody called."""
+
+    chips: float
+    uncalled: float
+    bettor: int  # to whom the uncalled part is returned
+
+
+def contested_pot(hand: Hand) -> ContestedPot:
+    """The pot that the winners share."""
+    paid = presentation_of(hand.game).chips(hand.state).paid
+    bettor = max(range(len(paid)), key=paid.__getitem__)
+    uncalled = paid[bettor] - max(chips for player, chips in enumerate(paid) if player != bettor)
+    return ContestedPot(sum(paid) - uncalled, uncalled, bettor)
+
+
+def _pot_line(hand: Hand, names: Sequence[str], pot: float, described: Mapping[int, str]) -> str:
+    paid = presentation_of(hand.game).chips(hand.state).paid
+    winners = [player for player, won in enumerate(hand.payoffs) if won + paid[player] > 0]
+    how = f" with {described[winners[0]]}" if described.get(winners[0]) else ""
+    if len(winners) > 1:
+        named = [names[player] for player in winners]
+        return f"{sentence_start(', '.join(named[:-1]))} and {named[-1]} split the pot ({pot:g}){how}."
+    name = names[winners[0]]
+    return f"{sentence_start(name)} {verb(name, 'win')} the pot ({pot:g}){how}."
 
 
 def _result(won: float, name: str, unit: str) -> str:
@@ -90,6 +143,22 @@ def _result(won: float, name: str, unit: str) -> str:
     if won == 0:
         return f"{sentence_start(name)} {verb(name, 'break')} even."
     return f"{sentence_start(name)} {verb(name, 'win' if won > 0 else 'lose')} {amount(abs(won), unit)}."
+
+
+def last_actions(hand: Hand) -> list[str]:
+    """By seat, its last action in the current betting round: "Call 2"; "Fold" stays."""
+    presentation = presentation_of(hand.game)
+    labels, street = [""] * hand.game.players, ""
+    for step, state in zip(hand.steps, hand.states, strict=True):
+        if step.mover == CHANCE:
+            continue
+        now = presentation.chips(state).street
+        if now != street:
+            labels, street = [label if label == FOLDED else "" for label in labels], now
+        labels[step.mover] = action_label(hand.game, state, step.action)
+    if hand.mover >= 0 and presentation.chips(hand.state).street != street:
+        return [label if label == FOLDED else "" for label in labels]
+    return labels
 
 
 def hole_cards(hand: Hand, player: int) -> list[str]:
@@ -103,7 +172,13 @@ def deal_steps(hand: Hand) -> list[Step]:
     return [step for step in hand.steps if step.mover == CHANCE]
 
 
-def _hand_name(hand: Hand, player: int) -> str:
-    presentation = presentation_of(hand.game)
-    board = [step.action for step in deal_steps(hand)[presentation.hole_size * hand.game.players :]]
-    return presentation.hand_name(hole_cards(hand, player), board)
+def board_cards(hand: Hand) -> list[str]:
+    """The cards on the board."""
+    first = presentation_of(hand.game).hole_size * hand.game.players
+    return [step.action for step in deal_steps(hand)[first:]]
+
+
+def hand_name(hand: Hand, player: int) -> str:
+    """What a seat holds with the board, in words; empty before the deal."""
+    hole = hole_cards(hand, player)
+    return presentation_of(hand.game).hand_name(hole, board_cards(hand)) if hole else ""

@@ -18,13 +18,16 @@ from openfelt.hands.check import replay
 from openfelt.hands.phh import phh_text
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
+from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
 from openfelt.table.session.session import Session
 from openfelt.table.session.session_store import CANCELLED, HandRow, SessionStore
+from openfelt.table.session.table_hand import TableHand
 from openfelt.table.session.visibility import session_state
 
+CACHED_HANDS = 500  # finished ones, in memory
 CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
 
 
@@ -35,6 +38,7 @@ class SessionManager:
         self._store, self._bots = store, bots
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._dropped: set[str] = set()  # removed after an error, to be read again
+        self._played: OrderedDict[str, TableHand] = OrderedDict()  # by link, as they were played
 
     def begin(self, game: object, bots: object) -> str:
         """Start a session; returns its id."""
@@ -50,6 +54,7 @@ class SessionManager:
             "game": row.game,
             "title": presentation_of(load_game(row.game)).title,
             "bots": row.bots,
+            "titles": [title_of(name) for name in row.bots],
             "hands": self._store.finished_hands(key),
             "begun": datetime.fromtimestamp(row.begun, UTC).isoformat(timespec="seconds"),
         }
@@ -81,7 +86,8 @@ class SessionManager:
     def review(self, link: str) -> dict[str, Any]:
         """A finished hand, step by step."""
         row, record = self.linked(link)
-        return review(row, record, replay_hand(row, record, self._bots.get))
+        live = self._played.get(link) or replay_hand(row, record, self._bots.get)
+        return review(row, record, live)
 
     def phh(self, link: str) -> str:
         """A finished hand as a PHH file."""
@@ -112,6 +118,7 @@ class SessionManager:
 
     def _change(self, key: str, change: Callable[[Session], None]) -> dict[str, Any]:
         session = self._session(key)
+        seen = len(session.live.hand.steps) if session.live is not None and session.hand_is_on else 0
         try:
             change(session)
         except Exception as error:
@@ -119,7 +126,15 @@ class SessionManager:
                 self._sessions.pop(key, None)  # it may be half done; what is saved counts
                 self._dropped.add(key)
             raise
-        return session_state(session)
+        self._remember(session)
+        return session_state(session, seen=seen)
+
+    def _remember(self, session: Session) -> None:
+        """Keep a finished hand with what the bots considered, which a bot that learns cannot say later."""
+        if session.row is not None and session.live is not None and session.live.over:
+            self._played[session.row.link] = session.live
+            if len(self._played) > CACHED_HANDS:
+                self._played.popitem(last=False)
 
     def _summary(self, row: HandRow) -> dict[str, Any]:
         facts = {"number": row.number, "link": row.link, "won": row.won, "luck_free": row.luck_free}

@@ -10,6 +10,7 @@ from openfelt.bots.bot import Bot
 from openfelt.core.errors import FeltError
 from openfelt.games.game import Game
 from openfelt.games.registry import load_game
+from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.presentation.text import YOU
 from openfelt.table.review.evaluator import hand_evaluator
@@ -52,6 +53,10 @@ class Session:
     def commitment(self) -> str:
         """To the seed of the next hand."""
         return commitment(self._seed)
+
+    def titles(self, seat: int) -> tuple[str, ...]:
+        """The names of the players as the table shows them, by seat."""
+        return tuple(map(title_of, self.names(seat)))
 
     def names(self, seat: int) -> tuple[str, ...]:
         """Names by seat, with the person in `seat` and the bots clockwise from there."""

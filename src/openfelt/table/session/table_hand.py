@@ -86,9 +86,13 @@ class TableHand:
 
     def _think(self, bot: Bot) -> Thought | None:
         try:
-            return thought_of(bot, view_of(self.hand))
+            thought = thought_of(bot, view_of(self.hand))
+            if thought is None and searches(bot):
+                bot.act(view_of(self.hand), Dice(self._start, len(self.actions)), Clock())
+                thought = bot.considered()
         except Exception:  # reported when the hand was played
             return None
+        return thought
 
     def _deal(self) -> None:
         self.hand.act(self.hand.actions.index(next(self._deck)))
@@ -101,6 +105,11 @@ class TableHand:
 
     def _fault(self, seat: int, what: str) -> None:
         self.faults.append((seat, what))
+
+
+def searches(bot: Bot) -> bool:
+    """Whether a bot decides by search: with the same random numbers it considers the same again."""
+    return type(bot).considered is not Bot.considered
 
 
 def bot_acts(bot: Bot, hand: Hand, dice: Dice) -> tuple[Step, str]:
@@ -118,6 +127,7 @@ def bot_acts(bot: Bot, hand: Hand, dice: Dice) -> tuple[Step, str]:
         word = bot.act(view_of(hand), dice, Clock())
         if word in actions:
             number = actions.index(word)
+            thought = thought or bot.considered()
         else:
             thought, fault = None, f"chose '{word}', which is not legal"
     except (Exception, SystemExit) as error:

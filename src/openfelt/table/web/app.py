@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.store import HandStore
-from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
@@ -43,20 +43,26 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(
-    database: Path, *, extra: tuple[str, ...] = (), token: str | None = None, limits: Limits | None = None
+    database: Path,
+    *,
+    extra: tuple[str, ...] = (),
+    token: str | None = None,
+    limits: Limits | None = None,
+    warm_up: bool = False,
 ) -> AccessControl:
     """The application on a session file.
 
-    `extra` are bots that are offered besides the included ones; `limits` are those of the spot solver.
+    `extra` are bots that are offered besides the included ones; `limits` are those of the spot solver. With
+    `warm_up` kernels of the review are compiled while the first hand of a session is played.
     """
     sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
-    lobby, policies, warm_up = (
+    lobby, policies, preparing = (
         BackgroundWorker(name, lambda: LobbyService(BotPool(extra)))
         for name in ("lobby", "policies", "warm-up")  # apart, since only the lobby answers at once
     )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
-    exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(warm_up)
-    api = _Api(sessions, lobby, policies, analyser, exports, prepare)
+    exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
+    api = _Api(sessions, lobby, policies, analyser, exports, prepare, warm_up=warm_up)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
 
     @asynccontextmanager
@@ -73,6 +79,7 @@ def make_app(
     routes = [
         *(Route(path, _page(STATIC / name)) for path, name in PAGES.items()),
         Route("/api/lobby", api.lobby),
+        Route("/api/prepare", api.prepare, methods=["POST"]),
         Route("/api/sessions", api.begin, methods=["POST"]),
         Route("/api/sessions/{key}", api.about),
         Route("/api/sessions/{key}/hands", api.hands),
@@ -104,18 +111,32 @@ class _Api:
         analyser: BackgroundWorker[HandAnalyser],
         exports: BackgroundWorker[HandStore],
         prepare: BotPreparation,
+        *,
+        warm_up: bool,
     ) -> None:
         self._sessions, self._lobby, self._policies = sessions, lobby, policies
         self._analyser, self._exports, self._prepare = analyser, exports, prepare
+        self._warm_up = warm_up
+        self._warming: asyncio.Task[None] | None = None  # held, so that it is not collected
 
     async def lobby(self, _: Request) -> Response:
         return JSONResponse(await self._lobby(LobbyService.lobby))
+
+    async def prepare(self, request: Request) -> Response:
+        """Begin to prepare bots that were chosen in the lobby, without waiting for them."""
+        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        return JSONResponse({"ready": self._prepare.begin(wanted.get("game"), wanted.get("bots"))})
 
     async def begin(self, request: Request) -> Response:
         wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
         game, bots = wanted.get("game"), wanted.get("bots")
         await self._prepare(game, bots)
-        return JSONResponse({"session": await self._sessions(lambda sessions: sessions.begin(game, bots))})
+        session = await self._sessions(lambda sessions: sessions.begin(game, bots))
+        if self._warm_up:
+            rules, names = parse_request(game, bots)
+            warming = self._analyser(lambda analyser: analyser.warm_up(rules, names))
+            self._warming = asyncio.create_task(warming)
+        return JSONResponse({"session": session})
 
     async def about(self, request: Request) -> Response:
         key = request.path_params["key"]

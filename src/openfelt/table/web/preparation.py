@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
+from openfelt.core.errors import FeltError
 from openfelt.table.lobby.bot_pool import parse_request
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.web.worker import BackgroundWorker
@@ -13,6 +17,7 @@ class BotPreparation:
     def __init__(self, worker: BackgroundWorker[LobbyService]) -> None:
         self._worker = worker
         self._ready: set[tuple[str, ...]] = set()  # game and bots
+        self._begun: asyncio.Task[None] | None = None  # what was begun in the lobby, one at a time
 
     async def __call__(self, game: object, bots: object) -> None:
         """Return once the bots are ready for this game; raises FeltError if they do not play it."""
@@ -21,3 +26,15 @@ class BotPreparation:
         if key not in self._ready:
             await self._worker(lambda lobby: lobby.prepare(rules, names))
             self._ready.add(key)
+
+    def begin(self, game: object, bots: object) -> bool:
+        """Begin to prepare bots unless others are being prepared; returns whether these are ready."""
+        rules, names = parse_request(game, bots)
+        is_ready = (rules.name, *names) in self._ready
+        if not is_ready and (self._begun is None or self._begun.done()):
+            self._begun = asyncio.create_task(self._prepare_quietly(game, bots))
+        return is_ready
+
+    async def _prepare_quietly(self, game: object, bots: object) -> None:
+        with suppress(FeltError):  # whoever sits down is told
+            await self(game, bots)

@@ -2,16 +2,21 @@
 
 import { kindOf } from "./bars.js";
 import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
-import { counted } from "./text.js";
+import { money, withUnits } from "./money.js";
+
+// A second click of a double click must not press the button that has just appeared under the pointer.
+const SETTLING = 400; // milliseconds
+let settled = null; // the timer that ends it
 
 function resultText(hand, unit) {
-  if (hand.won > 0) return `You win ${counted(hand.won, unit)}.`;
-  if (hand.won < 0) return `You lose ${counted(-hand.won, unit)}.`;
+  if (hand.won > 0) return `You win ${money(hand.won, unit)}.`;
+  if (hand.won < 0) return `You lose ${money(-hand.won, unit)}.`;
   return "You break even.";
 }
 
-function promptText(state, busy) {
+function promptText(state, busy, waiting) {
   const { hand } = state;
+  if (waiting) return "…";
   if (!hand) return "Ready when you are.";
   if (hand.over) return resultText(hand, state.unit);
   if (hand.actions.length) return busy ? "…" : "Your turn.";
@@ -28,7 +33,7 @@ function actionButton(action, busy, act) {
   attributes["data-kind"] = kindOf(action.label);
   attributes["aria-keyshortcuts"] = action.key;
   attributes.on = { click: () => act(action.word) };
-  return el("button", attributes, action.label, hint(action.key.toUpperCase()));
+  return el("button", attributes, withUnits(action.label), hint(action.key.toUpperCase()));
 }
 
 function endButtons(state, busy, deal) {
@@ -44,9 +49,9 @@ function endButtons(state, busy, deal) {
 }
 
 /** What the controls show; they are rebuilt only when it changes, so that the focus stays. */
-function signature(state) {
+function signature(state, waiting) {
   const { hand } = state;
-  return JSON.stringify([hand?.number, hand?.step, hand?.over, hand?.link, hand?.actions, state.next?.number]);
+  return JSON.stringify([waiting, hand?.number, hand?.step, hand?.over, hand?.link, hand?.actions, state.next?.number]);
 }
 
 let focused = null; // the button that had the focus before it was disabled, which removes the focus
@@ -59,12 +64,15 @@ function setBusy(box, busy) {
   focused = null;
 }
 
-/** Draws the buttons for a state. The focus never moves to an action by itself: Enter must not act twice. */
-export function drawControls(state, { busy, doing }) {
+/**
+ * Draws the buttons for a state; none with `waiting`, while the moves of the bots are shown. The focus never moves to
+ * an action by itself: Enter must not act twice.
+ */
+export function drawControls(state, { busy, doing, waiting = false }) {
   const box = byId("actions");
   if (!state) return;
-  say(byId("prompt"), promptText(state, busy));
-  const shown = signature(state);
+  say(byId("prompt"), promptText(state, busy, waiting));
+  const shown = signature(state, waiting);
   if (box.dataset.shown === shown) {
     setBusy(box, busy);
     return;
@@ -74,19 +82,33 @@ export function drawControls(state, { busy, doing }) {
   const actions = state.hand?.actions ?? [];
   const over = !state.hand || state.hand.over;
   const buttons = over ? endButtons(state, busy, doing.deal) : actions.map((each) => actionButton(each, busy, doing.act));
-  box.replaceChildren(...buttons);
+  box.replaceChildren(...(waiting ? [] : buttons));
   box.dataset.shown = shown;
+  settle(box);
   if (held) byId("controls").focus({ preventScroll: true });
 }
 
-/** F, C and R act; Enter and N deal the next hand; L opens the review. */
-export function keyPressed(event, state, { busy, doing }) {
+function settle(box) {
+  clearTimeout(settled);
+  box.classList.add("settling");
+  settled = setTimeout(() => box.classList.remove("settling"), SETTLING);
+}
+
+/** F, C and R act; Enter and N deal the next hand; L opens the review; Space skips to one's turn. */
+export function keyPressed(event, state, { busy, doing, showing }) {
+  if (document.querySelector("dialog[open]")) return;
+  if (event.key === "?" && state && !event.ctrlKey && !event.altKey && !event.metaKey) doing.keys();
   if (!isPlainKey(event)) {
     if (event.repeat && event.key === "Enter" && event.target.closest?.("#actions")) event.preventDefault();
     return;
   }
-  if (!state || busy) return;
   const key = event.key.toLowerCase();
+  if (showing && key === " " && !actsOnEnter(event.target)) {
+    event.preventDefault();
+    doing.skip();
+  }
+  if (key === "s" && state) doing.settings();
+  if (!state || busy) return;
   const over = !state.hand || state.hand.over;
   const action = state.hand?.actions.find((each) => each.key === key);
   if (action && !over) doing.act(action.word);

@@ -3,15 +3,35 @@
 import { barList } from "./bars.js";
 import { el } from "./dom.js";
 import { costAt, costText } from "./losses.js";
-import { number, signed, spread } from "./text.js";
+import { number, percent, signed, spread } from "./text.js";
+
+/** The bucket and other internals of a bot, behind a disclosure. */
+function internals(thought) {
+  const knew = [thought.knew, thought.bucket].filter(Boolean).join("; ");
+  return knew && el("details", { class: "explain" }, el("summary", {}, "How the bot sees this hand"), el("p", {}, knew));
+}
+
+function searchView(thought, step) {
+  const all = thought.visits.reduce((sum, count) => sum + count, 0) || 1;
+  const rows = step.actions.map((action, i) => {
+    const chosen = i === step.chosen;
+    const name = chosen ? [`${action.label} `, el("span", { class: "chosen" }, "◂ chosen")] : action.label;
+    const value = thought.values[i] === null ? "–" : signed(thought.values[i]);
+    const cells = [percent(thought.visits[i] / all), value].map((text) => el("td", {}, text));
+    return el("tr", { class: chosen ? "row-chosen" : null, "data-word": action.word }, el("th", { scope: "row" }, name), cells);
+  });
+  const head = el("tr", {}, ["Action", "Share of simulations", "Value"].map((name) => el("th", { scope: "col" }, name)));
+  return el("table", { class: "search-table loss-table" }, el("thead", {}, head), el("tbody", {}, rows));
+}
 
 function thoughtView(thought, step) {
-  const title = thought.own ? `Action probabilities of ${thought.by}` : `What ${thought.by} would do in your place`;
-  const parts = [el("h3", {}, title)];
-  const knew = [thought.knew, thought.bucket].filter(Boolean).join("; ");
-  if (knew) parts.push(el("p", { class: "quiet" }, knew));
-  if (thought.probabilities?.length) parts.push(barList(step.actions, thought.probabilities, thought.own ? step.chosen : -1));
+  const searched = thought.visits?.length > 0;
+  const own = searched ? `What ${thought.by} considered` : `Action probabilities of ${thought.by}`;
+  const parts = [el("h3", {}, thought.own ? own : `What ${thought.by} would do in your place`)];
+  if (searched) parts.push(searchView(thought, step));
+  else if (thought.probabilities?.length) parts.push(barList(step.actions, thought.probabilities, thought.own ? step.chosen : -1));
   else parts.push(el("p", {}, "Its action probabilities are not known."));
+  parts.push(internals(thought) || "");
   return el("section", { class: "thought", "data-thought": thought.by }, parts);
 }
 
@@ -25,7 +45,7 @@ function lossTable(decision, step, unit) {
     const chosen = i === step.chosen;
     const name = chosen ? [`${action.label} `, el("span", { class: "chosen" }, "◂ chosen")] : action.label;
     const attributes = { class: chosen ? "row-chosen" : null, "data-word": action.word };
-    const cells = [signed(action.value), lossText(action)].map((text) => el("td", {}, text));
+    const cells = [signed(action.value) + spread(action.value_interval), lossText(action)].map((text) => el("td", {}, text));
     return el("tr", attributes, el("th", { scope: "row" }, name), cells);
   });
   const head = el("tr", {}, ["Action", "EV", "EV loss"].map((name) => el("th", { scope: "col" }, name)));

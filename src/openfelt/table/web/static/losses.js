@@ -34,9 +34,9 @@ export function lossSummary(losses, review) {
   const clear = all.filter((each) => !each.isClose);
   const close = all.length - clear.length;
   if (!all.length) return "";
-  if (!clear.length) return close === 1 ? "Your only decision was close." : `All of your ${close} decisions were close.`;
+  const also = close ? `${counted(close, "close decisions")}` : "";
   const sum = clear.reduce((before, each) => before + each.cost, 0);
-  const cost = sum < NOTHING ? "none" : `${losses.exact ? "" : "about "}${counted(sum, review.unit)}`;
-  const without = close ? ` This does not include ${counted(close, "close decisions")}.` : "";
-  return `Total EV loss of your decisions: ${cost}.${without}`;
+  if (sum < NOTHING) return also ? `No clear mistakes; ${also}.` : "No clear mistakes.";
+  const cost = `${losses.exact ? "" : "about "}${counted(sum, review.unit)}`;
+  return `Total EV loss of your decisions: ${cost}.${also ? ` This does not include ${also}.` : ""}`;
 }

@@ -1,12 +1,16 @@
 // The table: receives the state of a session over its socket, and sends the person's actions.
 
+import { drawAids } from "./aids.js";
 import { lastOfPath } from "./api.js";
 import { drawControls, keyPressed } from "./controls.js";
 import { byId, el, say } from "./dom.js";
 import { DealVerifier, drawFairness } from "./fairness.js";
 import { HandList } from "./hands.js";
+import { useUnits, withUnits } from "./money.js";
 import { drawScore } from "./score.js";
+import { DELAYS, openKeys, openSettings, settings } from "./settings.js";
 import { openSocket } from "./socket.js";
+import { play } from "./sounds.js";
 import { rememberSession } from "./storage.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
@@ -21,6 +25,21 @@ let pending = null; // the request that is not answered yet
 let requests = 0;
 let socket = null;
 let connected = false;
+let showing = null; // the timer of the events that are shown one by one
+let dealing = null; // the timer of the next hand, if it is dealt automatically
+
+const SETTINGS = ["speed", "units", "made", "odds", "folded", "autodeal", "sound"];
+const AUTODEAL = 2500; // milliseconds after the end of a hand
+const KEYS = [
+  ["F", "Fold"],
+  ["C", "Check or call"],
+  ["R", "Bet or raise"],
+  ["Enter N", "Next hand"],
+  ["L", "Review hand"],
+  ["Space", "Skip to your turn"],
+  ["S", "Settings"],
+  ["?", "These keys"],
+];
 
 function place(of) {
   return of?.hand ? `${of.hand.number}:${of.hand.step}:${of.hand.over}` : "none";
@@ -28,7 +47,7 @@ function place(of) {
 
 /** Whether no action is possible now. */
 function busy() {
-  return Boolean(pending) || !connected;
+  return Boolean(pending) || !connected || showing !== null;
 }
 
 /** Sends a message that changes something; no other action is possible until the response. */
@@ -65,6 +84,9 @@ function takeError(message) {
 
 function takeState(next) {
   const before = state;
+  const moved = Boolean(before) && place(next) !== place(before);
+  stopShowing();
+  clearTimeout(dealing);
   state = next;
   verifier.record(next);
   if (pending && (next.request === pending.id || place(next) !== pending.place)) pending = null;
@@ -72,10 +94,66 @@ function takeState(next) {
     rememberSession(session);
     drawFrame();
   }
-  if (before && place(next) !== place(before) && next.request !== AFTER_ERROR) say(byId("error"), "");
-  if (!before || (next.hand?.over && place(next) !== place(before))) loadHands();
-  drawScore(next.score, next.unit);
+  if (moved && next.request !== AFTER_ERROR) say(byId("error"), "");
+  const paced = moved && next.frames.length && DELAYS[settings().speed] && !document.hidden;
+  if (paced) showFrame(0);
+  else arrive(!before || moved);
+}
+
+/** Shows what happened since the person's last action, one event after the other. */
+function showFrame(index) {
+  const frame = state.frames[index];
+  if (!frame) {
+    showing = null;
+    arrive(true);
+    return;
+  }
+  const cards = frame.board.length + frame.seats.length;
+  drawTable(byId("table"), frame, { unit: state.unit, moves: true });
+  byId("table").dataset.hand = state.hand.number;
+  drawAccount(state.hand.account.slice(0, frame.lines));
+  byId("fairness").hidden = true;
+  play(cards > shownCards ? "card" : "chips");
+  shownCards = cards;
+  showing = setTimeout(() => showFrame(index + 1), DELAYS[settings().speed]);
+  drawControls(state, { busy: true, doing, waiting: true });
+}
+let shownCards = 0;
+
+function stopShowing() {
+  clearTimeout(showing);
+  showing = null;
+}
+
+/** Skips the events that are not shown yet. */
+function skip() {
+  if (showing === null) return;
+  stopShowing();
+  arrive(true);
+}
+
+/** The present state is shown. */
+function arrive(moved) {
+  const { hand } = state;
+  if (moved && (!hand || hand.over)) loadHands();
+  drawScore(state.score, state.unit);
   draw();
+  if (!moved) return;
+  if (hand?.actions.length) play("turn");
+  if (hand?.over) startAutodeal();
+}
+
+function startAutodeal() {
+  clearTimeout(dealing);
+  if (settings().autodeal) dealing = setTimeout(() => !document.hidden && !byId("settings") && doing.deal(), AUTODEAL);
+}
+
+function changed() {
+  useUnits(state.game);
+  byId("account").replaceChildren();
+  byId("actions").dataset.shown = "";
+  draw();
+  if (state.hand?.over) startAutodeal();
 }
 
 async function loadHands() {
@@ -85,11 +163,16 @@ async function loadHands() {
 
 /** What stays the same for the whole session. */
 function drawFrame() {
-  byId("title").replaceChildren(el("span", { class: "nowrap" }, state.title), ` against ${list(state.bots)}`);
-  const policies = [...new Set(state.bots)].map((bot) =>
-    el("a", { href: `/policy?${new URLSearchParams({ game: state.game, bot })}`, "data-policy": bot }, `Policy of ${bot}`),
+  const against = el("span", { title: list(state.bots) }, list(state.titles));
+  byId("title").replaceChildren(el("span", { class: "nowrap" }, state.title), " against ", against);
+  const named = new Map(state.bots.map((bot, i) => [bot, state.titles[i]]).filter((_, i) => state.ranges[i]));
+  const policies = [...named].map(([bot, title]) =>
+    el("a", { href: `/policy?${new URLSearchParams({ game: state.game, bot })}`, "data-policy": bot }, `Ranges of ${title}`),
   );
-  byId("table-links").replaceChildren(...policies);
+  const keys = el("button", { id: "show-keys", type: "button", class: "button button-small", "aria-keyshortcuts": "?", on: { click: () => openKeys(KEYS) } }, "Keys");
+  const options = el("button", { id: "show-settings", type: "button", class: "button button-small", "aria-keyshortcuts": "S", on: { click: () => openSettings(SETTINGS, changed) } }, "Settings");
+  byId("table-links").replaceChildren(...policies, keys, options);
+  useUnits(state.game);
 }
 
 function draw() {
@@ -98,23 +181,33 @@ function draw() {
   const mine = hand?.actions.length > 0;
   document.title = `${mine ? "Your turn - " : ""}${state.title} - OpenFelt`;
   say(byId("notice"), state.notice);
+  if (showing !== null) return;
   drawHand(hand);
+  drawAids(hand);
   drawControls(state, { busy: busy(), doing });
 }
 
 function drawHand(hand) {
   const table = hand ?? { seats: emptySeats(), board: [], board_size: 0, street: "", pot: 0 };
-  drawTable(byId("table"), table, { unit: state.unit, over: Boolean(hand?.over) });
+  const moves = DELAYS[settings().speed] > 0;
+  drawTable(byId("table"), settings().folded ? table : withoutFolded(table), { unit: state.unit, over: Boolean(hand?.over), moves });
+  shownCards = table.board.length + table.seats.length;
   byId("table").dataset.hand = hand?.number ?? "";
   drawAccount(hand?.account ?? []);
   if (hand?.over) drawFairnessOnce(hand);
   else byId("fairness").hidden = true;
 }
 
+/** A table on which cards stay face down that were not shown at the showdown. */
+function withoutFolded(table) {
+  const seats = table.seats.map((seat) => (seat.shown === false ? { ...seat, cards: seat.cards.map(() => "??") } : seat));
+  return { ...table, seats };
+}
+
 /** The seats before the first hand, without cards. */
 function emptySeats() {
   const seat = { cards: [], bet: 0, paid: 0, stack: null, folded: false, button: false, post: "", turn: false, won: null };
-  return [{ ...seat, name: "You", you: true }, ...state.bots.map((name) => ({ ...seat, name, you: false }))];
+  return [{ ...seat, name: "You", you: true }, ...state.titles.map((name) => ({ ...seat, name, you: false }))];
 }
 
 let drawnVerdict = null;
@@ -127,7 +220,8 @@ function drawFairnessOnce(hand) {
 }
 
 /** Only new lines are added, so that a screen reader reads only those. */
-function drawAccount(lines) {
+function drawAccount(texts) {
+  const lines = texts.map(withUnits);
   const log = byId("account");
   const shown = [...log.children].map((line) => line.textContent);
   if (shown.some((text, i) => text !== lines[i])) log.replaceChildren();
@@ -165,5 +259,7 @@ try {
 } catch {
   // Then it links to the lobby.
 }
-addEventListener("keydown", (event) => keyPressed(event, state, { busy: busy(), doing }));
+Object.assign(doing, { skip, keys: () => openKeys(KEYS), settings: () => openSettings(SETTINGS, changed) });
+byId("table").addEventListener("click", skip);
+addEventListener("keydown", (event) => keyPressed(event, state, { busy: busy(), doing, showing: showing !== null }));
 socket = openSocket(session, { message: receive, up: found, down: lost, gone });

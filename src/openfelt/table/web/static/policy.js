@@ -6,7 +6,7 @@ import { byId, el, say } from "./dom.js";
 import { drawGrid } from "./policy_grid.js";
 import { drawMatrix } from "./policy_matrix.js";
 import { sentence } from "./text.js";
-import { MBB, unitNote } from "./units.js";
+import { BB, unitNote } from "./units.js";
 
 let games = [];
 let latest = 0; // number of the latest request; responses to earlier ones are ignored
@@ -25,7 +25,7 @@ function drawChoice(gameName, botName) {
   const game = games.find((each) => each.name === gameName);
   const option = (value, text, selected) => el("option", { value, selected }, text);
   byId("game").replaceChildren(...games.map((each) => option(each.name, each.title, each.name === gameName)));
-  byId("bot").replaceChildren(...(game?.bots ?? []).map((bot) => option(bot.name, bot.name, bot.name === botName)));
+  byId("bot").replaceChildren(...(game?.bots ?? []).filter((bot) => bot.has_policy).map((bot) => option(bot.name, bot.title, bot.name === botName)));
   const others = Array.from({ length: (game?.players ?? 2) - 1 }, () => ["bot", botName]);
   byId("play-link").href = `/?${new URLSearchParams([["game", gameName], ...others])}`;
   byId("play-link").hidden = !game?.bots.some((bot) => bot.name === botName);
@@ -69,11 +69,11 @@ async function show() {
 function drawPolicy(policy, go) {
   const name = query().get("bot");
   const bot = games.find((game) => game.name === query().get("game"))?.bots.find((each) => each.name === name);
-  document.title = `${name} - ${policy.title} - OpenFelt`;
-  byId("title").textContent = `How ${name} plays ${policy.title}`;
+  document.title = `${bot?.title ?? name} - ${policy.title} - OpenFelt`;
+  byId("title").textContent = `Ranges of ${bot?.title ?? name} in ${policy.title}`;
   const strength = sentence(policy.strength ?? bot?.strength);
   say(byId("strength"), strength);
-  byId("strength-note").replaceChildren(...(strength.includes(MBB) ? unitNote(MBB) : []));
+  byId("strength-note").replaceChildren(...(strength.includes(BB) ? unitNote(BB) : []));
   drawLegend();
   if (isHoldem(policy.game)) drawMatrix(byId("policy"), policy, go);
   else drawGrid(byId("policy"), policy);
@@ -85,7 +85,7 @@ function drawNothing(text) {
   byId("legend").hidden = true;
   say(byId("strength"), "");
   byId("strength-note").replaceChildren();
-  byId("title").textContent = "Policies";
+  byId("title").textContent = "Ranges";
   say(byId("error"), text);
 }
 

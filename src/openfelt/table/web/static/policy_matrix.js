@@ -106,7 +106,7 @@ function overall(policy) {
 /** Draws a matrix into `node`; `go(line)` requests another betting line. */
 export function drawMatrix(node, policy, go) {
   const text = el("p", { id: "line-text", class: "line-text" }, `${capital(policy.text)}.`);
-  const head = [crumbs(policy, go), text, ways(policy, go)];
+  const head = [el("div", { class: "line-row" }, crumbs(policy, go), text, ways(policy, go))];
   const focused = document.activeElement?.closest?.("[data-way], [data-crumb]") ? "line-text" : null;
   if (policy.over || !policy.actions.length) {
     node.replaceChildren(...head, el("p", { class: "quiet" }, "The betting before the flop is over here."));

@@ -5,12 +5,19 @@ import { drawDecision, drawEnd } from "./decision.js";
 import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
 import { drawFairness, verdictOnReview } from "./fairness.js";
 import { costAt, lossSummary, shortCost } from "./losses.js";
+import { openKeys, openSettings, settings } from "./settings.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
 const address = `/api/hands/${encodeURIComponent(decodeURIComponent(lastOfPath()))}`;
-const SLOW_AFTER = 4000; // milliseconds
-const FIRST_TIME = "The first review builds and saves tables of all hands, which takes about a minute.";
+const KEYS = [
+  ["←", "Previous step"],
+  ["→", "Next step"],
+  ["Home", "First step"],
+  ["End", "Last step"],
+  ["S", "Settings"],
+  ["?", "These keys"],
+];
 
 let review = null;
 let losses = null; // null until they are computed
@@ -28,9 +35,15 @@ function asSeen(table) {
   return { ...table, seats };
 }
 
+/** The table with the equities of the seats, if they are wanted and do not tell of hidden cards. */
+function withEquities(table, equities) {
+  if (!equities || byId("hide").checked || !settings().equity) return table;
+  return { ...table, seats: table.seats.map((seat, i) => ({ ...seat, equity: equities[i] })) };
+}
+
 function draw() {
   const step = review.steps[at];
-  const table = isEnd() ? review.end : step.table;
+  const table = isEnd() ? review.end : withEquities(step.table, step.equities);
   drawTable(byId("table"), asSeen(table), { unit: review.unit, over: isEnd() });
   byId("table").dataset.step = at;
   const place = isEnd() ? "End" : `Step ${at + 1} of ${review.steps.length}`;
@@ -73,7 +86,7 @@ function markStep() {
 // Scrolls the list alone, never the page.
 function keepInView(button) {
   const box = byId("steps");
-  const top = button.offsetTop - box.offsetTop;
+  const top = button.offsetTop; // within the list, which is positioned
   if (top < box.scrollTop) box.scrollTop = top;
   const low = top + button.offsetHeight - box.clientHeight;
   if (low > box.scrollTop) box.scrollTop = low;
@@ -97,8 +110,6 @@ function drawSteps() {
 async function loadLosses() {
   const busy = "Computing your EV losses …";
   say(byId("losses"), busy);
-  const long = review.game.startsWith("holdem") ? `${busy} ${FIRST_TIME}` : busy;
-  const slow = setTimeout(() => say(byId("losses"), long), SLOW_AFTER);
   byId("losses").setAttribute("aria-busy", "true");
   try {
     losses = await get(`${address}/losses`);
@@ -109,7 +120,6 @@ async function loadLosses() {
     losses = { decisions: [], explain: error.message };
     say(byId("losses"), error.message);
   }
-  clearTimeout(slow);
   byId("losses").setAttribute("aria-busy", "false");
   drawSteps();
   draw();
@@ -154,7 +164,14 @@ function showBackLink() {
   }
 }
 
+function showSettings() {
+  openSettings(["equity"], draw);
+}
+
 function keyPressed(event) {
+  if (!review || document.querySelector("dialog[open]")) return;
+  if (event.key === "?" && !event.ctrlKey && !event.altKey && !event.metaKey) openKeys(KEYS);
+  if (isPlainKey(event) && event.key.toLowerCase() === "s") showSettings();
   const inSlider = event.target === byId("step-slider");
   if (!review || inSlider || (!isPlainKey(event) && !event.repeat)) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
@@ -172,6 +189,8 @@ function listen() {
   byId("step-slider").addEventListener("input", (event) => go(Number(event.target.value)));
   byId("hide").addEventListener("change", draw);
   byId("copy").addEventListener("click", copyLink);
+  byId("show-settings").addEventListener("click", showSettings);
+  byId("show-keys").addEventListener("click", () => openKeys(KEYS));
   addEventListener("keydown", keyPressed);
 }
 

@@ -3,15 +3,17 @@
 import { drawChart } from "./chart.js";
 import { byId } from "./dom.js";
 import { number, rate, signed } from "./text.js";
-import { unitName, unitNote } from "./units.js";
+import { BB, MBB, unitName, unitNote } from "./units.js";
 
 let points = [];
 
 /** Shows the score of a state. The server sends the whole chart now and then; in between it grows by one point per hand. */
 export function drawScore(score, unit) {
   follow(score);
-  const { hands, rate_unit: rateUnit, luck_free: luckFree } = score;
+  const { hands, luck_free: luckFree } = score;
+  const rateUnit = score.rate_unit === MBB ? BB : score.rate_unit;
   byId("score-hands").textContent = number(hands);
+  byId("score-word").textContent = hands === 1 ? "hand" : "hands";
   byId("won-name").textContent = `Total ${unit}`;
   byId("rate-name").replaceChildren(unitName(rateUnit), ", ± 95%");
   byId("rate-note").replaceChildren(...unitNote(rateUnit));
@@ -26,7 +28,12 @@ function drawFigures(wonId, rateId, figures, rateUnit) {
   const won = byId(wonId);
   won.textContent = figures ? signed(figures.won) : "–";
   won.className = figures?.won > 0 ? "won" : figures?.won < 0 ? "lost" : "";
-  byId(rateId).textContent = figures ? rate(figures.rate, figures.interval, rateUnit) : "–";
+  byId(rateId).textContent = figures ? rateText(figures, rateUnit) : "–";
+}
+
+function rateText({ rate: mean, interval }, rateUnit) {
+  if (rateUnit !== BB) return rate(mean, interval, 3);
+  return rate(mean / 10, interval === null ? null : interval / 10, 1);
 }
 
 function follow(score) {

@@ -17,7 +17,8 @@ function storage(kind) {
   }
 }
 
-function read(key, otherwise, kind = "localStorage") {
+/** What is stored under a key, or `otherwise`. */
+export function read(key, otherwise, kind = "localStorage") {
   if (unsaved.has(key)) return unsaved.get(key);
   try {
     return JSON.parse(storage(kind).getItem(key)) ?? otherwise;
@@ -26,7 +27,8 @@ function read(key, otherwise, kind = "localStorage") {
   }
 }
 
-function write(key, value, kind = "localStorage") {
+/** Stores a value; null removes it. */
+export function write(key, value, kind = "localStorage") {
   unsaved.delete(key);
   try {
     if (value === null) storage(kind).removeItem(key);

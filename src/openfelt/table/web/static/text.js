@@ -38,9 +38,8 @@ export function spread(interval, digits = 2) {
   return text === "0" ? "" : ` ± ${text}`;
 }
 
-/** A rate with its interval, without the unit: "+583 ± 1,021". */
-export function rate(value, interval, unit) {
-  const digits = unit === "mbb/h" ? 0 : 3;
+/** A rate with its interval, without the unit: "+58.3 ± 102.1". */
+export function rate(value, interval, digits) {
   return signed(value, digits) + spread(interval, digits);
 }
 

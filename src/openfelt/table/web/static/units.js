@@ -2,9 +2,10 @@
 
 import { el } from "./dom.js";
 
-export const MBB = "mbb/h";
+export const MBB = "mbb/h"; // the unit of the server
+export const BB = "bb/100"; // the unit of the pages: ten times as large
 
-const NOTES = { [MBB]: "thousandths of a big blind (2 chips) a hand" };
+const NOTES = { [BB]: "big blinds (2 chips) won per 100 hands; 1 bb/100 is 10 mbb/h" };
 
 /** A unit, with its meaning as a tooltip. */
 export function unitName(unit) {
