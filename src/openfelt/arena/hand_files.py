@@ -217,7 +217,7 @@ def _new_file(path: Path) -> Iterator[Path]:
                 if str(part) not in str(error):
                     raise
                 raise FileError(str(error).replace(str(part), str(path))) from None
-            with part.open("rb") as file:
+            with part.open("rb+") as file:  # Windows syncs only what can be written
                 os.fsync(file.fileno())
             part.replace(path)
     except OSError as error:
