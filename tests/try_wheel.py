@@ -24,7 +24,11 @@ README = Path(__file__).parent.parent / "README.md"
 COMMAND = re.compile(r"`(felt [a-z][^`]*)`")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCOMPLETE = {"felt model fit"}  # needs hand histories
-EXTRAS = {"felt play": "web", "felt study run": "plots"}  # what a command needs beside the wheel
+EXTRAS = {
+    "felt play": "web",
+    "felt study run": "plots",
+    "felt plot": "plots",
+}  # what a command needs beside the wheel
 LOWER_BOUND = re.compile(r"^([\w.-]+)(?:\[\w+\])?>=([\w.]+)", re.ASCII)
 LONGEST = 1800  # seconds for a command
 SHORTER = {
