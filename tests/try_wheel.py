@@ -32,7 +32,7 @@ EXTRAS = {
 LOWER_BOUND = re.compile(r"^([\w.-]+)(?:\[\w+\])?>=([\w.]+)", re.ASCII)
 LONGEST = 1800  # seconds for a command
 SHORTER = {
-    "felt exploit default --flops 20": "felt exploit always-call --flops 1"
+    "felt exploit default --flops 20": "felt exploit always-call --flops 2"
 }  # minutes instead of hours
 
 
