@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture format clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture format dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -112,6 +112,16 @@ picture: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Wheel and sdist, tried in an empty environment with each of PYTHONS: the README's commands run without the
+# checkout. LOWEST=--lowest installs the lowest versions of the dependencies that pyproject.toml allows.
+PYTHONS ?= $(PYTHON)
+dist: $(VENV)/.installed-dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	for python in $(PYTHONS); do \
+	    $(BIN)/python tests/try_wheel.py dist/*.whl --python $$python $(LOWEST) || exit 1; \
+	done
 
 # The package with an extra: .installed-web is with [web].
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt

@@ -170,7 +170,9 @@ def test_demo(capsys, monkeypatch):
         (["train", "ledoc", "--iterations", "5"], "did you mean 'leduc'"),
         (["train", "kuhn(pot=-1)", "--iterations", "5"], "pot must be more than 0"),
         (["train", "leduc", "--solver", "pcfr++", "--iterations", "5"], "did you mean 'pcfr+'"),
-        (["train", "leduc"], "Give a budget"),
+        (["train", "leduc", "--resume"], "--resume needs --out"),
+        (["plot", "."], "no run in ."),
+        (["plot", "runs", "--level", "x"], "not a name and a positive value"),
         (["train", "leduc", "--iterations", "5", "--solver"], "expected one argument"),
         (
             ["train", "leduc", "--iterations", "5", "--threads", "1e9"],

@@ -16,7 +16,13 @@ from openfelt.cli.app import COMMANDS, parse
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md")), *sorted((ROOT / "src").glob("**/README.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(DOCS.glob("**/*.md")),
+    *sorted((ROOT / "src").glob("**/README.md")),
+]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SYNOPSIS = re.compile(r"[A-Z]{2,}\b(?!=)|\[|\.\.\.|\b[A-Z]\b|\|")  # placeholders, not arguments
 PATH = re.compile(r"`((?:[a-z_]+/)+[\w.-]+\.(?:py|md|json|csv))`")

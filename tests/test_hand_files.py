@@ -17,7 +17,7 @@ from openfelt.arena.acpc.competition_game import definition_of
 from openfelt.arena.hand_files import read_hands, write_hands
 from openfelt.cli.app import main
 from openfelt.core.errors import FeltError, FileError
-from openfelt.games.registry import load_game
+from openfelt.games.registry import load_game, load_recorded_game
 from openfelt.hands import check
 from openfelt.hands.check import check_record
 from openfelt.hands.packed import Row, seal_of
@@ -25,7 +25,7 @@ from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
 
 GAMES = ["holdem", "holdem(players=3)", "holdem(bets=3)", "kuhn", "kuhn(players=3)", "leduc", "goofspiel(4)"]
-ENDINGS = (".db", ".phhs", ".log")
+ENDINGS = (".db", ".phhs", ".log", ".txt")
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,7 @@ def test_a_changed_file_is_refused_or_read_as_it_stands(ending, count):
 
 def by_replay(record: HandRecord) -> bool:
     """Whether a hand follows the rules, without the shortcut."""
-    won = [tuple(payoffs) for payoffs in check._possible_payoffs(load_game(record.game), record)]
+    won = [tuple(payoffs) for payoffs in check._possible_payoffs(load_recorded_game(record.game), record)]
     return any(check._same(record.won, payoffs) for payoffs in won)
 
 

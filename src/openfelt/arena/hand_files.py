@@ -23,8 +23,8 @@ from openfelt.hands.record import HandRecord
 if TYPE_CHECKING:
     from openfelt.arena.acpc.game_definition import GameDefinition
 
-LOG, STORE = ".log", ".db"
-ENDINGS = (".phh", ".phhs", LOG, STORE)
+LOG, STORE, TEXT = ".log", ".db", ".txt"
+ENDINGS = (".phh", ".phhs", LOG, STORE, TEXT)
 
 MatchedHand: TypeAlias = "tuple[str, HandRecord]"  # the name of the match, and one of its hands
 
@@ -42,7 +42,8 @@ def read_hands(
     Parameters
     ----------
     path : str or Path
-        A file that ends in .phh or .phhs (PHH), .log (ACPC) or .db (our store), or a folder of such files.
+        A file that ends in .phh or .phhs (PHH), .log (ACPC), .txt (PokerStars, GGPoker) or .db (our store),
+        or a folder of such files.
     match : str, optional
         From a store: only the hands of this match.
     definition : str or Path, optional
@@ -117,6 +118,10 @@ def _records(
 
         game = None if definition is None else game_definition(definition)
         return read_log(path, game, partial=partial, skip=skip)
+    if path.suffix == TEXT:
+        from openfelt.hands.site_text import read_site_text
+
+        return read_site_text(path, skip=skip)
     from openfelt.hands.phh import read_phh
 
     return read_phh(path, skip=skip)
@@ -139,8 +144,8 @@ def write_hands(path: str | Path, hands: Iterable[HandRecord], *, match: str = "
     Parameters
     ----------
     path : str or Path
-        A new file that ends in .phh (one hand of hold'em), .phhs (many), .log (ACPC), or .db (our store, for
-        any game). Hands are appended to a store that exists.
+        A new file that ends in .phh (one hand of hold'em), .phhs (many), .log (ACPC), .txt (PokerStars), or
+        .db (our store, for any game). Hands are appended to a store that exists.
     hands : iterable of HandRecord
         The hands.
     match : str
@@ -172,6 +177,10 @@ def write_matches(path: Path, hands: Iterable[MatchedHand]) -> int:
             return _append(part, hands)
         if path.suffix == LOG:
             return _write_log(part, [record for _, record in hands])
+        if path.suffix == TEXT:
+            from openfelt.hands.site_text import write_site_text
+
+            return write_site_text(part, hands)
         from openfelt.hands.phh import phh_text, write_texts
 
         return write_texts(part, (phh_text(record, event=match) for match, record in hands))
@@ -217,7 +226,7 @@ def _new_file(path: Path) -> Iterator[Path]:
                 if str(part) not in str(error):
                     raise
                 raise FileError(str(error).replace(str(part), str(path))) from None
-            with part.open("rb") as file:
+            with part.open("rb+") as file:  # Windows syncs only what can be written
                 os.fsync(file.fileno())
             part.replace(path)
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from openfelt.core.version import VERSION
 COMMANDS = {
     "games": "list the games with their sizes",
     "train": "train a policy for a game",
+    "plot": "draw the learning curves of runs on one figure",
     "exploit": "compute the exact exploitability of a policy",
     "value": "compute what one policy wins from another",
     "spot": "solve a postflop spot: ranges, a board, bet sizes",
@@ -32,6 +34,7 @@ COMMANDS = {
     "export": "write a game as a Gambit .efg file",
     "study": "reproduce a figure or table of a paper",
     "bench": "measure speed relative to other programs",
+    "completion": "print the script that lets your shell complete felt's words",
     "demo": "train, measure and watch a Leduc bot in a minute",
 }
 
@@ -68,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
+    if "_ARGCOMPLETE" in os.environ:
+        complete()
     if words[:1] == ["--version"]:
         print(f"felt {VERSION}")
         return 0
@@ -78,21 +83,42 @@ def _dispatch(words: list[str]) -> int:
     return int(module.run(arguments) or 0)
 
 
+def complete() -> NoReturn:
+    """Answer the shell, which asks for the words that may follow (argcomplete's protocol)."""
+    import argcomplete
+
+    words = os.environ.get("COMP_LINE", "").split()[1:]
+    overview = argparse.ArgumentParser()
+    commands = overview.add_subparsers()
+    for name, text in COMMANDS.items():
+        parser = commands.add_parser(name, help=text)
+        if words[:1] == [name]:  # only one command is imported
+            _add_arguments(parser, words)
+    argcomplete.autocomplete(overview)
+    raise SystemExit(1)  # the shell called without its part of the protocol
+
+
 def parse(words: Sequence[str]) -> tuple[Any, argparse.Namespace]:
     """The module of a command, and its arguments."""
     if words[0] not in COMMANDS:
         raise FeltError(unknown("command", words[0], COMMANDS))
-    module: Any = importlib.import_module(f"openfelt.cli.{words[0]}")
     parser = _Parser(
         prog=f"felt {words[0]}",
-        description=module.HELP,
-        epilog="examples:\n" + "\n".join(f"  {example}" for example in module.EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    module = _add_arguments(parser, words)
+    parser.description = module.HELP
+    parser.epilog = "examples:\n" + "\n".join(f"  {example}" for example in module.EXAMPLES)
+    return module, parser.parse_args(list(words[1:]))
+
+
+def _add_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> Any:
+    """Add the arguments of a command and return its module."""
+    module = importlib.import_module(f"openfelt.cli.{words[0]}")
     module.add_arguments(parser, list(words[1:]))
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    return module, parser.parse_args(list(words[1:]))
+    return module
 
 
 def _overview() -> str:
@@ -102,7 +128,7 @@ def _overview() -> str:
         "felt: train, measure and play agents for games of imperfect information\n\n"
         f"commands:\n{commands}\n\n"
         "`felt COMMAND --help` shows options and examples; `felt --version` prints the version.\n\n"
-        "example:\n  felt train leduc --solver pcfr+ --until 1e-4"
+        "example:\n  felt train leduc"
     )
 
 

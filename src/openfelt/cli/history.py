@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 HELP = (
     "Convert, check and show files of hands: .phh (one hand) and .phhs (many), the PHH format of other\n"
-    "programs; .log, ACPC match logs; .db, a store for millions of hands of any game. `convert` writes\n"
-    "another file, or adds to a .db: all hands, or none if one cannot be read or violates the rules\n"
-    "(--skip-bad skips such hands). `check` lists them and exits with 1 if there are some; `show`\n"
-    "describes one hand, the first or that of --hand."
+    "programs; .log, ACPC match logs; .txt, hands of PokerStars and GGPoker; .db, a store for millions of\n"
+    "hands of any game. `convert` writes another file, or adds to a .db: all hands, or none if one cannot\n"
+    "be read or violates the rules (--skip-bad skips such hands). `check` lists them and exits with 1 if\n"
+    "there are some; `show` describes one hand, the first or that of --hand."
 )
 EXAMPLES = [
     "felt history convert match.log hands.db",
@@ -33,6 +33,8 @@ EXAMPLES = [
     "felt history convert table.db hands.phhs --game holdem",
     "felt history convert match.log hands.db --definition my.game",
     "felt history convert damaged.phhs hands.db --skip-bad",
+    "felt history convert pokerstars.txt hands.db --skip-bad",
+    "felt history convert match.phhs match.txt",
     "felt history check match.phhs",
     "felt history show hands.db --hand 12",
 ]
@@ -74,14 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _hands(arguments: argparse.Namespace, skip: Skip | None) -> Iterator[MatchedHand]:
     """The hands of the file that were asked for, each with its match."""
-    from openfelt.games.registry import load_game
+    from openfelt.games.registry import load_recorded_game
 
     chosen = arguments.match if arguments.file.suffix == STORE else None
     name = None if arguments.file.suffix == STORE else arguments.match
     hands = read_matches(
         arguments.file, match=chosen, definition=arguments.definition, partial=arguments.partial, skip=skip
     )
-    game = None if arguments.game is None else load_game(arguments.game).name
+    game = None if arguments.game is None else load_recorded_game(arguments.game).name
     for match, record in hands:
         if arguments.hand in (None, record.number) and game in (None, record.game):
             yield match if name is None else name, record
@@ -167,10 +169,10 @@ def _show(arguments: argparse.Namespace) -> int:
 def description(record: HandRecord) -> list[str]:
     """The lines that describe a hand: private cards, then by round the public cards and the actions."""
     from openfelt.games.game import CHANCE
-    from openfelt.games.registry import load_game
+    from openfelt.games.registry import load_recorded_game
     from openfelt.hands.check import replay
 
-    game = load_game(record.game)
+    game = load_recorded_game(record.game)
     own: list[list[str]] = [[] for _ in record.names]
     rounds: list[_Round] = []
     for step in replay(record).steps:
@@ -210,7 +212,9 @@ class _Round:
         stakes = game.stakes(step.state)
         if stakes and not self.actions:
             self._pot = f" (pot {stakes[0]:g})"
-        self.actions.append(f"{record.names[step.mover]} {VERBS.get(step.word, step.word)}")
+        verb, _, amount = step.word.partition(" ")
+        said = f"{VERBS[verb]} {'to ' * (verb == 'raise')}{amount}" if amount and verb in VERBS else step.word
+        self.actions.append(f"{record.names[step.mover]} {VERBS.get(step.word, said)}")
 
     def __str__(self) -> str:
         return f"  {' '.join(self.cards) or 'start'}{self._pot}: {', '.join(self.actions)}"

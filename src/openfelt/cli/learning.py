@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from openfelt.solve.solver import Measurement, Solver
 
 CHECKPOINT_EVERY = 60.0  # seconds
+MOST_SECONDS = 86_400  # of the time left, as hours, minutes and seconds
 SAVING_SHARE = 0.05  # of the time at most is spent on checkpoints, however large they are
-MOST_LETTERS = 24  # of a game's name beside the bar
+MOST_LETTERS = 20  # of the game and solver beside the bar, which fits 80 columns
+THOUSANDS = ("", "k", "M", "G", "T", "P", "E")
 
 
 def learn(
@@ -98,6 +101,12 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
+def short_count(number: int) -> str:
+    """A count in few letters: 1234567 is 1.23M."""
+    power = min((len(str(number)) - 1) // 3, len(THOUSANDS) - 1)
+    return f"{number / 1000**power:.3g}{THOUSANDS[power]}" if power else str(number)
+
+
 class LearningBar:
     """A progress bar with the current exploitability; on stderr, so that output can be piped."""
 
@@ -114,14 +123,14 @@ class LearningBar:
         self._text = ""
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=12),
+            BarColumn(bar_width=10),
             TextColumn("{task.fields[text]}"),
             console=Console(stderr=True),
             disable=not shown,
         )
-        game = solver.tree.game
-        short = game if len(game) <= MOST_LETTERS else f"{game.partition('(')[0]}(...)"
-        self._task = self._bar.add_task(escape(f"{short} by {solver.name}"), total=1.0, text="")
+        name = f"{solver.tree.game} {solver.name}"
+        short = name if len(name) <= MOST_LETTERS else solver.name[:MOST_LETTERS]
+        self._task = self._bar.add_task(escape(short), total=1.0, text="")
 
     def __enter__(self) -> LearningBar:
         self._bar.start()
@@ -134,10 +143,17 @@ class LearningBar:
         """Show the solver's progress."""
         if measured:
             self._highest = self._highest or measured.exploitability
-            self._text = f"exploitability {measured.exploitability:.2e} {solver.tree.unit}"
-        done, speed = solver.iterations, solver.iterations / max(solver.seconds, 1e-9)
-        text = ", ".join(filter(None, [self._text, f"{done:,} {solver.work}", f"{speed:,.0f}/s"]))
-        self._bar.update(self._task, completed=self._share(solver), text=text)
+            self._text = f"{measured.exploitability:.1e} {solver.tree.unit}"
+        share = self._share(solver)
+        parts = [self._text, f"{short_count(solver.iterations)} {solver.work}", self._left(solver, share)]
+        self._bar.update(self._task, completed=share, text=", ".join(filter(None, parts)))
+
+    def _left(self, solver: Solver, share: float) -> str:
+        """The time left, if the rest of the budget is used as fast as the part before."""
+        if not share:
+            return ""
+        seconds = (solver.seconds - self._from[1]) * (1 - share) / share
+        return f"{timedelta(seconds=round(seconds))} left" if seconds < MOST_SECONDS else "days left"
 
     def _share(self, solver: Solver) -> float:
         """The share of the budget that is used; exploitability counts by its logarithm."""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 HELP = (
     "Opponent models, learned from hand histories: they predict a player's actions given its cards, and\n"
     "infer its range from its actions. HISTORIES is a file that `felt history` reads (.phh, .phhs, .log,\n"
-    ".db) or a folder of such files. `fit` learns a model and saves it in a folder, `show` prints what it\n"
-    "has learned, and `score` measures how well it predicts other hands: a saved model, or with --kind one\n"
-    "that is learned from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11),\n"
+    ".txt, .db) or a folder of such files. `fit` learns a model and saves it in a folder, `show` prints\n"
+    "what it has learned, `score` measures how well it predicts other hands: a saved model, or with --kind\n"
+    "one that is learned from the first hands and scored on the rest. Kinds: tally (TAU), trees (PJL11),\n"
     "relational (PGC10), and frequencies, which ignore the cards."
 )
 EXAMPLES = [

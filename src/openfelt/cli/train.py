@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from openfelt.policy.policy import Policy
     from openfelt.solve.solver import Solver
 
+DEFAULT_SOLVER, HOLDEM_SOLVER = "pcfr+", "external-mccfr"
+DEFAULT_SECONDS, DEFAULT_UNTIL = 60, 1e-4
 HELP = (
-    "Train a policy for a game. Give at least one of --iterations (or --episodes), --seconds and --until;\n"
-    "training stops at the first that is reached (the solver lp needs none). The result is saved in a run\n"
-    "folder, also on Ctrl-C."
+    "Train a policy for a game. Training stops when the first of --iterations (or --episodes), --seconds\n"
+    f"and --until is reached; without any of them after {DEFAULT_SECONDS} seconds, or earlier at an\n"
+    f"exploitability of {DEFAULT_UNTIL:g} where it is measured, not in hold'em (the solver lp needs no\n"
+    "budget). The result is saved in a run folder, also on Ctrl-C."
 )
 EXAMPLES = [
+    "felt train leduc",
     "felt train leduc --solver pcfr+ --until 1e-4",
     "felt train kuhn --solver lp",
     'felt train "bluff(1,1,6)" --solver cfr+ --seconds 10 --out runs/bluff',
@@ -38,16 +42,21 @@ EXAMPLES = [
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
-DEFAULT_SOLVER = "pcfr+"
 MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 200_000
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    from openfelt.games.holdem import is_holdem_name
     from openfelt.solve.registry import SOLVERS, solver_type
 
     solvers = "; ".join(f"{name}: {solver.summary}" for name, solver in SOLVERS.items())
     parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
-    parser.add_argument("--solver", default=DEFAULT_SOLVER, help=f"{solvers} (default: {DEFAULT_SOLVER})")
+    default = HOLDEM_SOLVER if any(map(is_holdem_name, argv)) else DEFAULT_SOLVER
+    parser.add_argument(
+        "--solver",
+        default=default,
+        help=f"{solvers} (default: {DEFAULT_SOLVER}, in hold'em {HOLDEM_SOLVER})",
+    )
     parser.add_argument(
         "--iterations",
         "--episodes",
@@ -103,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         action="store_true",
         help="save the policy in 15ths, pure at rarely reached infosets, and compressed (hold'em)",
     )
-    add_parameters(parser, solver_type(named_solver(argv, DEFAULT_SOLVER)))
+    add_parameters(parser, solver_type(named_solver(argv, default)))
 
 
 def add_parameters(parser: argparse.ArgumentParser, solver: type[Solver]) -> None:
@@ -248,10 +257,6 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
     from openfelt.solve.run_folder import RunFolder
 
     solver = solver_type(arguments.solver)
-    if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
-        raise FeltError(
-            "Give a budget: --iterations N (or --episodes N), --seconds T or --until EXPLOITABILITY."
-        )
     if arguments.resume and arguments.policy_only:
         raise FeltError("--resume needs a checkpoint, which --policy-only would not update.")
     if arguments.resume and not arguments.out:
@@ -260,6 +265,9 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         RunFolder(arguments.out).require_new()
     parameters = parameters_of(arguments, solver)
     rules = load_game(arguments.game)
+    if solver.iterative and not (arguments.iterations or arguments.seconds or arguments.until):
+        arguments.seconds = DEFAULT_SECONDS
+        arguments.until = DEFAULT_UNTIL if rules.is_enumerable else None
     if rules.abstraction:
         _check_before_building(rules, solver, arguments, parameters)
         built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)

@@ -191,6 +191,8 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 
 def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows opens no folders
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 from openfelt.core.call_syntax import Call, parse_call
 from openfelt.core.errors import GameError, unknown
 from openfelt.games.bluff import Bluff
+from openfelt.games.cash_holdem import CashHoldem
 from openfelt.games.efg import read_efg
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.goofspiel import Goofspiel
@@ -20,6 +22,7 @@ from openfelt.games.princess_monster import PrincessMonster
 GAMES: dict[str, type[Game]] = {
     game.key: game for game in (Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster)
 }
+RECORDED: dict[str, type[Game]] = {CashHoldem.key: CashHoldem}  # games of hand histories only
 
 
 def load_game(name: AnyGame) -> Game:
@@ -46,10 +49,23 @@ def load_game(name: AnyGame) -> Game:
         return name
     if str(name).endswith(".efg"):
         return read_efg(Path(name))
-    word, positional, keywords = _parse(str(name))
-    if word not in GAMES:
+    return _load(str(name), GAMES)
+
+
+def load_recorded_game(name: str) -> Game:
+    """As `load_game`, also for games of which there are only hand histories."""
+    return _load(name, GAMES | RECORDED) if not name.endswith(".efg") else load_game(name)
+
+
+def _load(name: str, known: Mapping[str, type[Game]]) -> Game:
+    word, positional, keywords = _parse(name)
+    if word in RECORDED and word not in known:
+        raise GameError(
+            f"{word} is a game of hand histories only: nothing can be trained, measured or played on it."
+        )
+    if word not in known:
         raise GameError(unknown("game", word, GAMES))
-    rules = GAMES[word]
+    rules = known[word]
     fields = {field.name: field for field in dataclasses.fields(rules)}  # type: ignore[arg-type]
     if len(positional) > len(fields):
         raise GameError(

@@ -12,6 +12,7 @@ import numpy as np
 from openfelt.cards.deck import BOARD_CARDS
 from openfelt.cards.evaluator import hand_value, hand_values
 from openfelt.core.errors import FeltError
+from openfelt.games.cash_holdem import CashHoldem, CashState
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.holdem import (
     CARD_NUMBERS,
@@ -23,7 +24,7 @@ from openfelt.games.holdem import (
     is_over,
     players_in,
 )
-from openfelt.games.registry import load_game
+from openfelt.games.registry import load_recorded_game
 from openfelt.hands.record import HIDDEN, HandRecord
 
 TOLERANCE = 1e-6  # chips; other programs write winnings with six digits
@@ -90,6 +91,11 @@ def replay(record: HandRecord) -> Replay:
     return next(_replays(game, record, [], game.start()))
 
 
+def possible_winnings(record: HandRecord) -> list[tuple[float, ...]]:
+    """What the seats may have won by the rules, one for each way in which hidden cards can fall."""
+    return [tuple(won) for won in _possible_payoffs(_game(record.game), record)]
+
+
 def split_pot(betting: Betting, winners: Sequence[int]) -> list[float]:
     """What each seat has won at hold'em when the winners share the pot."""
     share = sum(betting.paid) / len(winners)
@@ -99,7 +105,7 @@ def split_pot(betting: Betting, winners: Sequence[int]) -> list[float]:
 @lru_cache(maxsize=16)
 def _game(name: str) -> Game:
     """Cached, since many hands are of one game."""
-    return load_game(name)
+    return load_recorded_game(name)
 
 
 @singledispatch
@@ -190,14 +196,37 @@ def _(game: Holdem, record: HandRecord, state: HoldemState) -> Iterable[Sequence
     return [split_pot(state.betting, winners) for winners in groups if winners]
 
 
+@_hidden_payoffs.register
+def _(game: CashHoldem, record: HandRecord, state: CashState) -> Iterable[Sequence[float]]:
+    """By the places that the hidden hands may have among the known ones; first they lose all."""
+    inside, board_hidden = game.inside(state), HIDDEN in record.dealt[2 * game.players :]
+    hidden = [seat for seat in inside if board_hidden or HIDDEN in record.dealt[2 * seat : 2 * seat + 2]]
+    if len(inside) == 1 or not hidden:
+        return [game.payoffs(state)]
+    value = {
+        seat: hand_value((*game.hole(state, seat), *game.board(state)))
+        for seat in inside
+        if seat not in hidden
+    }
+    ranks = sorted(set(value.values()))
+    gap = len(hidden) + 1  # places between two known hands, so that hidden ones can differ
+    places = {seat: gap * (1 + ranks.index(own)) for seat, own in value.items()}
+    orders = itertools.product(range(gap * (len(ranks) + 1)), repeat=len(hidden))
+    return [
+        game.share_pots(state, places | dict(zip(hidden, order, strict=True)))
+        for order in itertools.islice(orders, MOST_PAYOFFS)
+    ]
+
+
 @singledispatch
 def _candidates(game: Game, cards: Sequence[str]) -> Sequence[str]:
     """The cards to try in place of a hidden one."""
     return cards
 
 
-@_candidates.register
-def _(game: Holdem, cards: Sequence[str]) -> Sequence[str]:
+@_candidates.register(Holdem)
+@_candidates.register(CashHoldem)
+def _(game: Game, cards: Sequence[str]) -> Sequence[str]:
     """One is enough: before the showdown the hidden cards of hold'em do not matter."""
     return cards[:1]
 

@@ -27,10 +27,14 @@ def add_legend(axes: Any) -> None:
     axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
 
 
-def add_legend_below(figure: Any, axes: Any, columns: int) -> None:
-    """One legend below all panels, with the entries of one of them."""
-    handles = axes.get_legend_handles_labels()
-    figure.legend(*handles, fontsize=8, frameon=False, loc="outside lower center", ncols=columns)
+def add_legend_below(figure: Any, *panels: Any, columns: int) -> None:
+    """One legend below all panels, with the entries of these."""
+    entries: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    placing = {"fontsize": 8, "frameon": False, "loc": "outside lower center", "ncols": columns}
+    figure.legend(entries.values(), entries.keys(), **placing)
 
 
 def use_log_scale(axes: Any, which: str, minor: tuple[float, float] = MANY_TICKS) -> None:

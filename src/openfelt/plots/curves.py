@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,6 +135,7 @@ class ConvergencePanel:
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]  # by method: seconds or other work, values
     limit: float | None = None  # what all curves approach
     x_label: str = "training time (s)"
+    levels: Mapping[str, float] = field(default_factory=dict)  # values of a paper or of another program
 
 
 def plot_convergence(
@@ -143,10 +145,10 @@ def plot_convergence(
     rows = -(-len(panels) // columns)
     figure = new_figure(4.4 * columns, 3.2 * rows)
     labels = dict.fromkeys(label for panel in panels for label in panel.curves)
-    styles = dict(zip(labels, zip(MANY_COLOURS, "s^ovD", strict=False), strict=False))
+    styles = dict(zip(labels, zip(cycle(MANY_COLOURS), cycle("s^ovD"), strict=False), strict=False))
     for place, panel in enumerate(panels):
         _draw_convergence(figure.add_subplot(rows, columns, place + 1), panel, styles, limit_label)
-    add_legend_below(figure, figure.axes[0], columns=3)
+    add_legend_below(figure, *figure.axes, columns=3)
     figure.suptitle(title, fontsize=10)
     save_figure(figure, path)
 
@@ -162,6 +164,8 @@ def _draw_convergence(
         axes.plot(seconds, above_zero(values, 1e-9), **style)
     if panel.limit is not None:
         axes.axhline(max(panel.limit, 1e-9), color="#999999", linestyle=":", label=limit_label)
+    for dashes, (label, value) in zip(cycle(((0, (1, 1)), "--", "-.")), panel.levels.items(), strict=False):
+        axes.axhline(value, color="#555555", linestyle=dashes, linewidth=1.1, label=label)
     axes.set(xscale="log", yscale="log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")

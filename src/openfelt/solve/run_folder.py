@@ -174,19 +174,26 @@ class RunFolder:
             )
 
     def _read_metrics(self) -> list[Measurement]:
-        try:
-            with (self.path / METRICS).open(newline="", encoding="utf-8") as file:
-                return [
-                    Measurement(
-                        int(row["iterations"]),
-                        *(float(row[key]) for key in ("seconds", "nash_conv", "exploitability")),
-                    )
-                    for row in csv.DictReader(file)
-                ]
-        except FileNotFoundError:
-            return []
-        except (OSError, KeyError, TypeError, ValueError):
-            raise FileError(f"{self.path / METRICS} is damaged; delete it to resume without it.") from None
+        return read_metrics(self.path / METRICS) if (self.path / METRICS).exists() else []
+
+
+def read_metrics(path: Path) -> list[Measurement]:
+    """The measurements in a file such as metrics.csv."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [
+                Measurement(
+                    int(row["iterations"]),
+                    *(float(row[key]) for key in ("seconds", "nash_conv", "exploitability")),
+                )
+                for row in csv.DictReader(file)
+            ]
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}.") from None
+    except (OSError, KeyError, TypeError, ValueError, csv.Error):
+        raise FileError(
+            f"{path} is damaged: it needs columns iterations, seconds, nash_conv, exploitability."
+        ) from None
 
 
 def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool = False) -> Policy:

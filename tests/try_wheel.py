@@ -1,0 +1,169 @@
+"""The wheel in an empty environment: the README's commands and Python example run without the checkout.
+
+    python tests/try_wheel.py dist/openfelt-0.1.0-py3-none-any.whl --python python3.12
+
+First only the wheel is installed; what needs an extra must say so in one sentence. Then come the extras.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+from urllib.request import urlopen
+
+README = Path(__file__).parent.parent / "README.md"
+COMMAND = re.compile(r"`(felt [a-z][^`]*)`")
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INCOMPLETE = {"felt model fit"}  # needs hand histories
+EXTRAS = {
+    "felt play": "web",
+    "felt study run": "plots",
+    "felt plot": "plots",
+}  # what a command needs beside the wheel
+LOWER_BOUND = re.compile(r"^([\w.-]+)(?:\[\w+\])?>=([\w.]+)", re.ASCII)
+LONGEST = 1800  # seconds for a command
+SHORTER = {
+    "felt exploit default --flops 20": "felt exploit always-call --flops 2"
+}  # minutes instead of hours
+
+
+def readme_commands(text: str) -> list[str]:
+    """The complete commands of the README."""
+    found = dict.fromkeys(COMMAND.findall(text))
+    return [SHORTER.get(command, command) for command in found if command not in INCOMPLETE]
+
+
+def needed_extra(command: str) -> str:
+    """The extra that a command needs, or ""."""
+    return next((extra for start, extra in EXTRAS.items() if command.startswith(start)), "")
+
+
+def lowest_versions(wheel: Path) -> str:
+    """Constraints to the lowest versions that a wheel allows of its dependencies."""
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        fields = HeaderParser().parsestr(archive.read(name).decode())
+    bounds = map(LOWER_BOUND.match, fields.get_all("Requires-Dist", []))
+    return "".join(f"{found[1]}=={found[2]}\n" for found in bounds if found)
+
+
+class Environment:
+    """A new virtual environment, with a folder to work in and folders for caches and data."""
+
+    def __init__(self, folder: Path, python: str) -> None:
+        subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
+        self._bin = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        self._work = folder / "work"
+        self._work.mkdir()
+        own = {"OPENFELT_CACHE": str(folder / "cache"), "OPENFELT_DATA": str(folder / "data")}
+        path = os.pathsep.join((str(self._bin), os.environ["PATH"]))
+        self._variables = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+            **own,
+            "PATH": path,
+            "PYTHONUTF8": "1",
+        }
+
+    def install(self, what: str, constraints: Path | None) -> None:
+        own = {} if constraints is None else {"PIP_CONSTRAINT": str(constraints)}
+        command = [self._bin / "python", "-m", "pip", "install", "--quiet", what]
+        subprocess.run(command, check=True, env=self._variables | own, cwd=self._work)
+
+    def run(self, program: str, *words: str, expected: int = 0) -> str:
+        """Run a program of the environment and return what it prints."""
+        begun = time.monotonic()
+        result = subprocess.run(
+            [self._bin / program, *words],
+            cwd=self._work,
+            env=self._variables,
+            text=True,
+            encoding="utf-8",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=LONGEST,
+        )
+        if result.returncode != expected:
+            raise SystemExit(
+                f"{program} {shlex.join(words)} ended with {result.returncode}:\n{result.stdout}"
+            )
+        print(f"  {time.monotonic() - begun:5.0f} s  {program} {shlex.join(words)[:90]}", flush=True)
+        return result.stdout
+
+    def fetch_table(self, *words: str) -> None:
+        """Start the table and load its page."""
+        words = (*words, "--no-browser", "--port", "0")
+        server = subprocess.Popen(
+            [self._bin / "felt", *words],
+            cwd=self._work,
+            env=self._variables,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http://\S+", server.stdout.readline())
+            if found is None:
+                raise SystemExit(f"felt {shlex.join(words)} printed no address.")
+            with urlopen(found[0], timeout=60) as page:
+                if b"<title>" not in page.read():
+                    raise SystemExit(f"{found[0]} is not the page of the table.")
+        finally:
+            server.terminate()
+            server.wait(60)
+        print(f"          felt {shlex.join(words)}: page loaded", flush=True)
+
+
+def require_sentence(text: str, words: str) -> None:
+    """Raise SystemExit unless the text is one sentence with these words."""
+    if words not in text or len(text.strip().splitlines()) != 1:
+        raise SystemExit(f"Expected one sentence with '{words}', not:\n{text}")
+
+
+def try_wheel(environment: Environment, wheel: Path, constraints: Path | None) -> None:
+    text = README.read_text(encoding="utf-8")
+    commands = readme_commands(text)
+    environment.install(str(wheel), constraints)
+    environment.run("felt", "--version")
+    for command in commands:
+        words = shlex.split(command)[1:]
+        if extra := needed_extra(command):
+            require_sentence(environment.run("felt", *words, expected=2), f"openfelt[{extra}]")
+        else:
+            environment.run("felt", *words)
+    require_sentence(environment.run("felt", "bench", expected=2), "checkout")
+    environment.run("python", "-c", "\n".join(BLOCK.findall(text)))
+    environment.install(f"{wheel}[{','.join(sorted(set(EXTRAS.values())))}]", constraints)
+    for command in filter(needed_extra, commands):
+        if command.startswith("felt play"):
+            environment.fetch_table(*shlex.split(command)[1:])
+        else:
+            environment.run("felt", *shlex.split(command)[1:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("--python", default=sys.executable, help="interpreter of the environment")
+    parser.add_argument("--lowest", action="store_true", help="install the lowest allowed versions")
+    arguments = parser.parse_args()
+    wheel = arguments.wheel.resolve()
+    with tempfile.TemporaryDirectory(prefix="openfelt-wheel-") as name:
+        folder, constraints = Path(name), None
+        if arguments.lowest:
+            constraints = folder / "lowest.txt"
+            constraints.write_text(lowest_versions(wheel), encoding="utf-8")
+        print(f"{wheel.name} with {arguments.python}", flush=True)
+        try_wheel(Environment(folder, arguments.python), wheel, constraints)
+
+
+if __name__ == "__main__":
+    main()
