@@ -8,7 +8,6 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from phevaluator import evaluate_cards
 from small_holdem import ALIKE, SlowFlop, SmallHoldem, live_cards, live_pairs, random_player, tree_policy
 from speed import slow
 
@@ -292,6 +291,8 @@ def canonical_cards(size):
 
 def river(cards: str):
     """The hands of a river in the engine's order, and phevaluator's rank of each (the best is the least)."""
+    from phevaluator import evaluate_cards  # missing where only the cases for GPUs are run
+
     board, hands = np.array(parse_cards(cards), np.int32), new_hands(1)
     one_bucket = np.zeros((1, 1, PAIRS), ALIKE)
     deal_hands(Deck().live, board, (0, 0), one_bucket, one_bucket, hands)

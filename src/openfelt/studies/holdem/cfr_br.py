@@ -196,8 +196,8 @@ def _results_table(results: Results) -> list[str]:
 def _points_table(results: Results) -> list[str]:
     lines = [
         *("", "## While they train", ""),
-        "Exploitability of the average policy in mbb/h. The last line of a run is its last policy in compact "
-        "form, measured on the same flops.",
+        "Exploitability of the average policy in mbb/h. The last line of a run is its last policy in "
+        "compact form, measured on the same flops.",
         *("", "| run | iterations | seconds | exploitability |", "|---|---:|---:|---:|"),
     ]
     for label, run in results.trained.items():
@@ -252,9 +252,11 @@ CFR_BR_STUDY = CFRBRStudy(
         "One run of each solver and abstraction, on a GPU. Buckets: "
         + ", ".join(f"{size} is `{buckets}`" for buckets, size in SIZES.items())
         + f". An iteration of {PUBLIC_CHANCE} and {CFR_BR} is a board (a flop and a turn, with all rivers); "
-        f"their averages begin after {DELAY:,} boards. {CFR_BR} is run with `--trunk buckets`. Seconds "
-        f"count training only, not compilation or tables of buckets. The results play {HANDS:,} hands "
-        "against each other: duplicate deals, each played in both seats."
+        f"their averages begin after {DELAY:,} boards. {CFR_BR} is run with `--trunk buckets`. The medium "
+        "run of it is that of the included bot, with `--weighting linear --in-flight 4`; the others weight "
+        "all iterations equally in the regrets. Seconds count training only, not compilation or tables of "
+        f"buckets. The results play {HANDS:,} hands against each other: duplicate deals, each played in "
+        "both seats."
     ),
     budget=100,
     quick_budget=1,

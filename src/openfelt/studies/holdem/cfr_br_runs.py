@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -58,19 +57,13 @@ class Training(NamedTuple):
         return solver(f"holdem(buckets='{self.buckets}')", **options)
 
 
-def _doubled(first: int, *last: int) -> tuple[int, ...]:
-    """first, twice that, ... below the smallest of `last`, then those."""
-    steps = int(math.log2((last[0] - 1) / first)) + 1
-    return (*(first << step for step in range(steps)), *last)
-
-
 TRAININGS = (
     Training(EXTERNAL, SMALL, (3_000_000, 10_000_000, 30_000_000, 100_000_000)),
     Training(EXTERNAL, MEDIUM, (10_000_000, 30_000_000, 100_000_000)),
-    Training(PUBLIC_CHANCE, MEDIUM, _doubled(4_000, 32_000)),
-    Training(CFR_BR, SMALL, _doubled(4_000, 32_000)),
-    Training(CFR_BR, MEDIUM, _doubled(4_000, 64_000, 96_000), exact=True, weighting=LINEAR),
-    Training(CFR_BR, LARGE, _doubled(4_000, 120_000), exact=True),
+    Training(PUBLIC_CHANCE, MEDIUM, (4_000, 16_000)),
+    Training(CFR_BR, SMALL, (4_000, 16_000)),
+    Training(CFR_BR, MEDIUM, (4_000, 8_000, 16_000, 32_000, 64_000, 96_000), exact=True, weighting=LINEAR),
+    Training(CFR_BR, LARGE, (16_000, 64_000, 154_000), exact=True),
 )
 
 
