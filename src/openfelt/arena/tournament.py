@@ -27,6 +27,7 @@ from openfelt.arena.result import MatchResult
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
 from openfelt.core.journal import Journal
+from openfelt.core.workers import Workers
 from openfelt.games.game import AnyGame, Game, Unit
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
@@ -174,7 +175,7 @@ def tournament(
     limit: float = math.inf,
     aivat: bool = False,
     compiled: bool = True,
-    processes: int = 1,
+    processes: Workers = 1,
     strict: bool = False,
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
