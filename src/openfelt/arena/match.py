@@ -36,6 +36,7 @@ TEST_BLOCK = 500  # deals between two evaluations of a sequential test
 HANDS = 60_000  # as in HS14
 
 Span = tuple[int, int]  # first deal and number of deals of a block
+Spans = tuple[Span, ...]
 Progress = Callable[[int], object]  # called with the number of hands played since the last call
 
 
@@ -112,11 +113,9 @@ def match(
     if history:
         require_history(Path(history))
     wanted = Setup("", (), seed, dealing, session, limit, compiled, aivat, bool(history), strict)
-    contest = _contest(bots, game, wanted, TEST_BLOCK if until else 0)
-    _require_whole("A match's number of hands", hands, 2 * contest.times)
+    contest, deals = plan_match(bots, game, wanted, hands, TEST_BLOCK if until else 0)
     if processes != 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
-    deals = _number_of_deals(contest, int(hands))
     journal = MatchFolder(Path(folder), contest) if folder else None
     begun, verdict = time.perf_counter() - (journal.seconds_before if journal else 0.0), ""
     blocks: list[BlockResult] = []
@@ -140,6 +139,15 @@ def match(
 def _require_whole(what: str, number: float, least: int) -> None:
     if not (number >= least and math.isfinite(number) and number == int(number)):
         raise FeltError(f"{what} must be a whole number of {least} or more, not {number}.")
+
+
+def plan_match(
+    bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup, hands: int, test_block: int = 0
+) -> tuple[Contest, int]:
+    """The contest and its number of deals."""
+    contest = _contest(bots, game, wanted, test_block)
+    _require_whole("A match's number of hands", hands, 2 * contest.times)
+    return contest, _number_of_deals(contest, int(hands))
 
 
 def _number_of_deals(contest: Contest, hands: int) -> int:
@@ -209,8 +217,8 @@ def _blocks(
     """All blocks in order; those in the journal are not played again."""
     spans = block_spans(contest, deals)
     finished = {span: block for span in spans if journal and (block := journal.find(*span))}
-    units = units_of([span for span in spans if span not in finished], contest.compiled, processes)
-    played = as_done(block_job(contest), units, processes)
+    units = units_of(contest, [span for span in spans if span not in finished], processes)
+    played = as_done(_job(contest), units, processes)
     for span in spans:
         while span not in finished:
             place, blocks = next(played)
@@ -232,27 +240,28 @@ def block_spans(contest: Contest, deals: int) -> list[Span]:
     return [(first, min(size, deals - first)) for first in range(0, deals, size)]
 
 
-def units_of(spans: Sequence[Span], compiled: bool, processes: Workers) -> list[tuple[Span, ...]]:
+def units_of(contest: Contest, spans: Sequence[Span], processes: Workers) -> list[Spans]:
     """Blocks as units of work: on a cluster kernels play enough of them to be worth a message."""
-    size = CLUSTER_BLOCKS if compiled and is_cluster(processes) else 1
+    size = CLUSTER_BLOCKS if contest.compiled and is_cluster(processes) else 1
     return [tuple(spans[first : first + size]) for first in range(0, len(spans), size)]
 
 
-def block_job(contest: Contest) -> Job[tuple[Span, ...], list[BlockResult]]:
+def _job(contest: Contest) -> Job[Spans, list[BlockResult]]:
     """Plays blocks: in kernels, which run in parallel in one process, or else in processes."""
     setup, bots = contest.setup, contest.bot_objects
     return Job(
         _open,
         (setup, bots),
-        here=partial(_play, contest),
+        here=partial(play_blocks, contest),
         in_threads=contest.compiled,
         files=() if bots else named_files((setup.game, *setup.bots)),
     )
 
 
-def _open(setup: tuple[Setup, Sequence[Bot] | None]) -> Callable[[tuple[Span, ...]], list[BlockResult]]:
-    return partial(_play, Contest(*setup))
+def _open(setup: tuple[Setup, Sequence[Bot] | None]) -> Callable[[Spans], list[BlockResult]]:
+    return partial(play_blocks, Contest(*setup))
 
 
-def _play(contest: Contest, spans: tuple[Span, ...]) -> list[BlockResult]:
+def play_blocks(contest: Contest, spans: Spans) -> list[BlockResult]:
+    """Play blocks, one after another."""
     return [contest.play(*span) for span in spans]

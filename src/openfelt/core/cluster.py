@@ -262,8 +262,20 @@ _OPENED: dict[str, Callable[[Any], Any]] = {}  # by checksum, of a worker proces
 
 def _do(package: Package, unit: Any) -> Any:
     """Do a unit in a worker process, which keeps the last jobs open."""
-    if package.checksum not in _OPENED:
-        while len(_OPENED) >= OPEN_JOBS:
-            del _OPENED[next(iter(_OPENED))]
-        _OPENED[package.checksum] = unpack(package)
-    return _OPENED[package.checksum](unit)
+    try:
+        if package.checksum not in _OPENED:
+            while len(_OPENED) >= OPEN_JOBS:
+                del _OPENED[next(iter(_OPENED))]
+            _OPENED[package.checksum] = unpack(package)
+        return _OPENED[package.checksum](unit)
+    except FeltError as error:
+        raise _portable(error) from None
+
+
+def _portable(error: FeltError) -> FeltError:
+    """An error that can travel: those with arguments of their own cannot be read from a pickle."""
+    try:
+        same: FeltError = pickle.loads(pickle.dumps(error))
+        return same
+    except Exception:
+        return FeltError(str(error))

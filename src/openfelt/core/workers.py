@@ -34,6 +34,7 @@ class Job(Generic[Unit, Result]):
     setup: Any
     here: Callable[[Unit], Result] | None = None  # the function in this process, if there is one already
     in_threads: bool = False  # threads of one process suffice: its kernels release the lock
+    stop: Callable[[], object] = lambda: None  # called if threads shall abandon their units
     gpu: bool = False  # on a cluster each unit takes a GPU, not a CPU
     files: Sequence[str] = ()  # files and folders, relative to the current folder, that units read
 
@@ -96,6 +97,9 @@ def _pool(job: Job[Unit, Result], count: int) -> Iterator[tuple[Executor, Callab
         threads = ThreadPoolExecutor(count)
         try:
             yield threads, job.run_here()
+        except BaseException:
+            job.stop()
+            raise
         finally:
             threads.shutdown(cancel_futures=True)
         return
