@@ -246,7 +246,7 @@ def units_of(contest: Contest, spans: Sequence[Span], processes: Workers) -> lis
     return [tuple(spans[first : first + size]) for first in range(0, len(spans), size)]
 
 
-def _job(contest: Contest) -> Job[Spans, list[BlockResult]]:
+def _job(contest: Contest) -> Job[list[BlockResult]]:
     """Plays blocks: in kernels, which run in parallel in one process, or else in processes."""
     setup, bots = contest.setup, contest.bot_objects
     return Job(

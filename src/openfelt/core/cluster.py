@@ -19,6 +19,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,22 +41,25 @@ MOST_ADDRESS = 300  # letters in an address file
 CONNECT_SECONDS = 10.0
 
 
-def on_ray(job: Job[Any, Any], units: Sequence[Any], address: str) -> Iterator[tuple[int, Any]]:
+def on_ray(
+    job: Job[Any], units: Sequence[Any], address: str, shared: Sequence[Any] = ()
+) -> Iterator[tuple[int, Any]]:
     """Do units on a cluster; yields places and results in the order in which they are done."""
     if not units:
         return
     ray = connect(address)
     if job.gpu and not ray.cluster_resources().get("GPU"):
         raise FeltError(f"The Ray cluster at {address} has no GPU; use --device cpu.")
-    carried = ray.put(pack(job))
+    carried = _carry(ray, job)
     resources = {"num_gpus": 1, "num_cpus": 0} if job.gpu else {"num_cpus": 1}
     task = ray.remote(max_retries=RETRIES, **resources)(_do)
+    parts = [ray.put(part) for part in shared]
     waiting: dict[Any, int] = {}
     coming = enumerate(units)
     try:
         while True:
             for place, unit in islice(coming, IN_FLIGHT - len(waiting)):
-                waiting[task.remote(carried, unit)] = place
+                waiting[task.remote(carried, unit, *parts)] = place
             if not waiting:
                 return
             for done in ray.wait(list(waiting), num_returns=1)[0]:
@@ -63,6 +67,21 @@ def on_ray(job: Job[Any, Any], units: Sequence[Any], address: str) -> Iterator[t
     finally:
         for left in waiting:
             ray.cancel(left, force=True)
+
+
+def count_cpus(address: str) -> int:
+    """The CPUs of a cluster."""
+    return int(connect(address).cluster_resources().get("CPU", 1))
+
+
+_CARRIED: WeakKeyDictionary[Job[Any], Any] = WeakKeyDictionary()  # packed jobs in the object store
+
+
+def _carry(ray: Any, job: Job[Any]) -> Any:
+    """A job in the object store."""
+    if job not in _CARRIED:
+        _CARRIED[job] = ray.put(pack(job))
+    return _CARRIED[job]
 
 
 def _result(ray: Any, done: Any) -> Any:
@@ -119,6 +138,7 @@ def disconnect() -> None:
     if _CONNECTED:
         import ray
 
+        _CARRIED.clear()
         ray.shutdown()
         _CONNECTED.clear()
 
@@ -194,7 +214,7 @@ class Package:
         return digest.hexdigest()
 
 
-def pack(job: Job[Any, Any]) -> Package:
+def pack(job: Job[Any]) -> Package:
     """A job, ready to travel."""
     from ray import cloudpickle
 
@@ -211,7 +231,7 @@ def pack(job: Job[Any, Any]) -> Package:
     return Package(text, arrays, files, package.seal())
 
 
-def unpack(package: Package) -> Callable[[Any], Any]:
+def unpack(package: Package) -> Callable[..., Any]:
     """The function of units; raises FeltError if the contents or the version of OpenFelt differ."""
     if package.version != own_version():
         raise FeltError(
@@ -223,7 +243,7 @@ def unpack(package: Package) -> Callable[[Any], Any]:
     if package.files:
         _unpack_files(package)
     open_job, setup = pickle.loads(package.job, buffers=[_writable(each) for each in package.arrays])
-    run: Callable[[Any], Any] = open_job(setup)
+    run: Callable[..., Any] = open_job(setup)
     return run
 
 
@@ -257,17 +277,17 @@ def _unpack_files(package: Package) -> None:
     os.chdir(folder)
 
 
-_OPENED: dict[str, Callable[[Any], Any]] = {}  # by checksum, of a worker process
+_OPENED: dict[str, Callable[..., Any]] = {}  # by checksum, of a worker process
 
 
-def _do(package: Package, unit: Any) -> Any:
+def _do(package: Package, unit: Any, *shared: Any) -> Any:
     """Do a unit in a worker process, which keeps the last jobs open."""
     try:
         if package.checksum not in _OPENED:
             while len(_OPENED) >= OPEN_JOBS:
                 del _OPENED[next(iter(_OPENED))]
             _OPENED[package.checksum] = unpack(package)
-        return _OPENED[package.checksum](unit)
+        return _OPENED[package.checksum](unit, *shared)
     except FeltError as error:
         raise _portable(error) from None
 
