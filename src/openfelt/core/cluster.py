@@ -39,6 +39,9 @@ RETRIES = 20  # of a unit whose worker or node was lost
 OPEN_JOBS = 4  # that a worker keeps
 MOST_ADDRESS = 300  # letters in an address file
 CONNECT_SECONDS = 10.0
+# The first bytes of a client of HTTP/2, on which gRPC is built, and the type of the frame that answers them.
+HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+HTTP2_SETTINGS = b"\4"
 
 
 def on_ray(
@@ -167,8 +170,13 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def _require_listening(address: str) -> None:
+    """Raise FeltError unless a server of gRPC answers; Ray itself would try for minutes."""
     try:
-        socket.create_connection(host_and_port(address), CONNECT_SECONDS).close()
+        with socket.create_connection(host_and_port(address), CONNECT_SECONDS) as connection:
+            connection.settimeout(CONNECT_SECONDS)
+            connection.sendall(HTTP2_GREETING)
+            if connection.recv(9)[3:4] != HTTP2_SETTINGS:
+                raise OSError("what answers there is not Ray")
     except OSError as error:
         reason = error.strerror or str(error)
         raise FeltError(f"There is no Ray cluster at {address} ({reason}).") from None
