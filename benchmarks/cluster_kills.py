@@ -1,11 +1,11 @@
-"""Kills at random moments while jobs run on a local Ray cluster: of workers, of nodes and of the command itself.
+"""Kills at random moments while jobs run on a local Ray cluster.
 
     python benchmarks/cluster_kills.py --kills 60 --out benchmarks/results/cluster_kills.json
 
-Each job runs in a process of its own, on three nodes with one CPU each. Until it ends, after a random time one
-of these is killed: a worker process, a whole node (a new one replaces it), or the job's own process, which is
-started again with the same folder. The job's result must equal that of one machine to the bit, and its folder
-must hold every unit exactly once.
+Each job runs in a process of its own, on three nodes with one CPU each. Until it ends, after a random time
+one of these is killed: a worker process, a whole node (a new one replaces it), or the job's own process,
+which is started again with the same folder. The job's result must equal that of one machine to the bit, and
+its folder must hold every unit exactly once.
 """
 
 from __future__ import annotations

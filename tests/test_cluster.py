@@ -48,7 +48,7 @@ def address(nodes):
     return nodes.address
 
 
-# ----------------------------------------------------------------- without Ray: threads, processes, sentences
+# Without Ray: threads, processes, sentences.
 
 
 def squares(base):
@@ -122,7 +122,7 @@ def assert_same_tables(one, other):
         np.testing.assert_array_equal(table, other.tables()[name], name)
 
 
-# ------------------------------------------------------------------------------------- on a cluster, to the bit
+# On a cluster, to the bit.
 
 
 def rounded(result):
@@ -267,7 +267,7 @@ def without_seconds(line):
     return tuple(cells[:7] + cells[8:])
 
 
-# -------------------------------------------------------------------------------------- training on a cluster
+# Training on a cluster.
 
 
 @pytest.mark.slow
@@ -307,7 +307,7 @@ def test_a_batch_of_one_board_is_an_iteration(kind):
         np.testing.assert_allclose(batched.tables()[name], table, rtol=1e-9, atol=1e-9 * np.abs(table).max())
 
 
-# ------------------------------------------------------------------------- nodes that differ, and the connection
+# Nodes that differ, and the connection.
 
 
 @contextmanager
@@ -331,18 +331,18 @@ def test_a_node_with_other_sources_is_refused(nodes, tmp_path):
     shutil.copytree(Path(felt.__file__).parent, tmp_path / "openfelt")
     with (tmp_path / "openfelt" / "core" / "errors.py").open("a") as file:
         file.write("# changed\n")
-    with other_cluster(env_vars={"PYTHONPATH": str(tmp_path)}) as there:
-        with pytest.raises(FeltError, match="has OpenFelt .* with sources .*install the same version"):
-            felt.match("random", "probe", game="kuhn", hands=1_000, processes=there)
+    refused = pytest.raises(FeltError, match=r"has OpenFelt .* with sources .*install the same version")
+    with other_cluster(env_vars={"PYTHONPATH": str(tmp_path)}) as there, refused:
+        felt.match("random", "probe", game="kuhn", hands=1_000, processes=there)
 
 
 @pytest.mark.slow
 def test_a_node_without_openfelt_is_refused(nodes, tmp_path):
     (tmp_path / "openfelt").mkdir()
     (tmp_path / "openfelt" / "__init__.py").write_text("")
-    with other_cluster(env_vars={"PYTHONPATH": str(tmp_path)}) as there:
-        with pytest.raises(FeltError, match="cannot load OpenFelt"):
-            felt.match("random", "probe", game="kuhn", hands=1_000, processes=there)
+    refused = pytest.raises(FeltError, match="cannot load OpenFelt")
+    with other_cluster(env_vars={"PYTHONPATH": str(tmp_path)}) as there, refused:
+        felt.match("random", "probe", game="kuhn", hands=1_000, processes=there)
 
 
 @pytest.mark.slow
@@ -440,3 +440,63 @@ def test_ctrl_c_keeps_what_is_done(address, tmp_path):
     assert b"Traceback" not in errors
     done = [json.loads(line)["first"] for line in parts.read_text().splitlines()]
     assert len(set(done)) == len(done) > 0
+
+
+# The files of docs/cluster/.
+
+FILES = Path(__file__).parents[1] / "docs" / "cluster"
+
+
+@pytest.mark.slow
+def test_the_file_for_ray_up_has_the_form_that_ray_wants():
+    pytest.importorskip("ray")
+    import yaml
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    written = yaml.safe_load((FILES / "ssh.yaml").read_text())
+    validate_config(prepare_config(written))
+
+
+@pytest.mark.slow
+def test_the_file_for_kubernetes_is_a_ray_cluster():
+    pytest.importorskip("ray")
+    import yaml
+
+    written = yaml.safe_load((FILES / "kuberay.yaml").read_text())
+    assert (written["apiVersion"], written["kind"]) == ("ray.io/v1", "RayCluster")
+    groups = [written["spec"]["headGroupSpec"], *written["spec"]["workerGroupSpecs"]]
+    images = [box["image"] for group in groups for box in group["template"]["spec"]["containers"]]
+    assert len(set(images)) == 1
+    assert images[0].endswith(written["spec"]["rayVersion"])
+
+
+def test_the_script_for_slurm_starts_a_node_on_each_host_and_the_command_on_the_first(tmp_path):
+    """With stand-ins for Slurm and Ray that write down how they are called."""
+    log = tmp_path / "log"
+    stand_ins = {
+        "scontrol": "printf 'one\\ntwo\\nthree\\n'",
+        "srun": 'while [ "${1#--}" != "$1" ]; do case $1 in --nodelist=*) on=${1#*=};; esac; shift; done\n'
+        'if [ "$1" = hostname ]; then echo 127.0.0.1; else echo "$on $*" >> "$LOG"; fi',
+        "seq": "echo 1",
+        "sleep": "true",
+    }
+    for name, text in stand_ins.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "LOG": str(log),
+        "SLURM_JOB_NODELIST": "all",
+        "SLURM_CPUS_PER_TASK": "4",
+    }
+    words = ["bash", str(FILES / "slurm.sh"), "exploit", "default"]
+    subprocess.run(words, env=environment, check=True)
+    deadline = time.monotonic() + 60
+    while len(log.read_text().splitlines()) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)  # the nodes start in the background
+    assert sorted(log.read_text().splitlines()) == [
+        "one felt exploit default --on 127.0.0.1:6379",
+        "one ray start --head --port=6379 --num-cpus=4 --block",
+        "three ray start --address=127.0.0.1:6379 --num-cpus=4 --block",
+        "two ray start --address=127.0.0.1:6379 --num-cpus=4 --block",
+    ]
