@@ -35,9 +35,9 @@ WORKER, NODE, DRIVER = "worker", "node", "driver"
 NODES = 3
 STORE = 600 * 2**20  # bytes of a node's object store
 LONGEST_PAUSE = 9.0  # seconds between kills
-HANDS, TABLE_HANDS = 120_000, 30_000
+HANDS, TABLE_HANDS = 40_000, 12_000
 BOTS = ("random", "always-call", "probe", "always-raise")
-STUDY, RUNS, EPISODES = "hs14-figure-1", 6, (100_000, 400_000)
+STUDY, RUNS, EPISODES = "hs14-figure-1", 4, (20_000, 100_000)
 
 
 def match(workers: Workers, folder: Path) -> Any:
@@ -57,8 +57,8 @@ def tournament(workers: Workers, folder: Path) -> Any:
 
 
 def exploit(workers: Workers, folder: Path) -> Any:
-    """What a best response wins in hold'em with fifteen cards."""
-    measure = Measure(rule_player("random"), deck=Deck(5, 3), device="cpu", threads=workers, folder=folder)
+    """What a best response wins in hold'em with twelve cards."""
+    measure = Measure(rule_player("random"), deck=Deck(4, 3), device="cpu", threads=workers, folder=folder)
     return measure.run().won
 
 
