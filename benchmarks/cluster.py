@@ -19,9 +19,9 @@ from openfelt.cards.public_cards import Deck
 from openfelt.core.workers import Job, Workers, as_done
 
 GOAL = 0.9
-ROUNDS, UNITS = 5, 24
+ROUNDS, UNITS = 3, 12
 DEALS, BLOCKS = 500, 20  # of a unit: about a second
-LEARNING_SECONDS = 20.0
+LEARNING_SECONDS = 10.0
 
 
 def run() -> Iterator[Result]:

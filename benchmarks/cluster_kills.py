@@ -34,8 +34,9 @@ from openfelt.studies.training_runs import TrainingRuns
 WORKER, NODE, DRIVER = "worker", "node", "driver"
 NODES = 3
 STORE = 600 * 2**20  # bytes of a node's object store
-LONGEST_PAUSE = 9.0  # seconds between kills
-HANDS, TABLE_HANDS = 40_000, 12_000
+LONGEST_PAUSE = 20.0  # seconds between kills
+MOST_KILLS = 12  # in one job, so that it ends
+HANDS, TABLE_HANDS = 40_000, 8_000
 BOTS = ("random", "always-call", "probe", "always-raise")
 STUDY, RUNS, EPISODES = "hs14-figure-1", 4, (20_000, 100_000)
 
@@ -91,7 +92,8 @@ def run_job(job: str, address: str, folder: Path, cluster: Any, draw: random.Ran
     driver = start(job, address, folder, answer)
     while True:
         try:
-            if driver.wait(draw.uniform(0.2, LONGEST_PAUSE)) == 0:
+            pause = draw.uniform(0.2, LONGEST_PAUSE) if len(kills) < MOST_KILLS else None
+            if driver.wait(pause) == 0:
                 break
             raise RuntimeError(f"{job} failed: {Path(f'{answer}.err').read_text()[-2000:]}")
         except subprocess.TimeoutExpired:

@@ -111,6 +111,31 @@ def test_independent_learners_do_not_depend_on_threads_or_stops(kind):
     assert all((table[0] == whole.learned[name][0]).all() for name, table in alone.learned.items())
 
 
+def test_solvers_without_learners_say_so():
+    with pytest.raises(FeltError, match="only sampling solvers do"):
+        felt.PCFRPlus("kuhn", learners=2)
+
+
+def test_a_run_of_learners_is_resumed_with_as_many(tmp_path, capsys):
+    words = [
+        "train",
+        "kuhn",
+        "--solver",
+        "external-mccfr",
+        "--iterations",
+        "500",
+        "--learners",
+        "3",
+        "--json",
+    ]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    assert main([*words, "--out", str(tmp_path / "run"), "--resume"]) == 0
+    assert main([*words[:6], "--out", str(tmp_path / "run"), "--resume"]) == 2
+    assert "holds 3 learners" in capsys.readouterr().err
+    whole = felt.ExternalMCCFR("kuhn", learners=3).run(1_000)
+    np.testing.assert_array_equal(felt.load_policy(tmp_path / "run").probabilities, whole.probabilities)
+
+
 def test_independent_learners_need_a_two_player_zero_sum_game():
     with pytest.raises(FeltError, match="two-player zero-sum"):
         felt.ExternalMCCFR("kuhn(players=3)", learners=2)

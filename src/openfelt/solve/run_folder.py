@@ -126,7 +126,7 @@ class RunFolder:
         `work` has the options that may differ: threads and the device.
         """
         found = self.require_checkpoint()
-        if is_cluster(work.get("threads", 1)) and solver_type(solver).distributes:
+        if is_cluster(work.get("threads", 1)) and solver_type(solver).has_learners:
             saved = read_manifest(self.path / CHECKPOINT, "checkpoint").get("learners")
             work = {**work, "learners": work.get("learners") or saved}
         fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
@@ -230,7 +230,7 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "threads": solver.threads,
         "device": solver.device if solver.device == CPU or is_cluster(solver.workers) else gpu_name(),
         **({"learners": solver.learners} if solver.learners > 1 else {}),
-        **({"cluster": True} if is_cluster(solver.workers) else {}),
+        **({"cluster": "ray"} if is_cluster(solver.workers) else {}),
         **({"in_flight": solver.in_flight} if solver.in_flight else {}),
         "parameters": _parameters(solver),
         "versions": {name: version(name) for name in ("numpy", "numba", "scipy")}

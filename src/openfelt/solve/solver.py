@@ -127,6 +127,7 @@ class Solver(ABC):
     first_measurement: ClassVar[int] = 1  # after this many of them
     runs_on_gpu: ClassVar[bool] = False
     distributes: ClassVar[bool] = False  # trains on a cluster
+    has_learners: ClassVar[bool] = False  # may consist of independent learners
     batches: ClassVar[bool] = False  # may deal several boards at a time on the CPU too
     binds_each: ClassVar[bool] = False  # supports restrictions that are drawn at each decision
 
@@ -146,6 +147,8 @@ class Solver(ABC):
         if in_flight is not None:
             ranges.append(("in_flight", in_flight, 1, MOST_IN_FLIGHT))
         if learners is not None:
+            if not self.has_learners:
+                raise FeltError(f"{self.name} has no independent learners: only sampling solvers do.")
             ranges.append(("learners", learners, 1, MOST_LEARNERS))
         for what, value, low, high in ranges:
             if not isinstance(value, int | np.integer) or not low <= value <= high:

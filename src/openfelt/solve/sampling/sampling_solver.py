@@ -90,6 +90,7 @@ class SamplingSolver(Solver):
     exchanges: ClassVar[bool]  # whether threads exchange their first table, or learn independently
     runs_on_gpu: ClassVar[bool] = True
     distributes: ClassVar[bool] = True
+    has_learners: ClassVar[bool] = True
     binds_each: ClassVar[bool] = True
 
     def _compile(self, game: AnyGame) -> Tree:
@@ -103,7 +104,7 @@ class SamplingSolver(Solver):
         apart = self._count_learners()
         self._starts = starts(self.seed, max(apart, MOST_THREADS))
         shapes = self._table_shapes()
-        size = size_of(shapes)
+        size = size_of(shapes) * max(1, apart)
         if size > machine_memory():
             raise FeltError(
                 f"{self.name} needs {size / 1e9:.1f} GB for {self.tree.game}; this machine has "
@@ -111,7 +112,7 @@ class SamplingSolver(Solver):
             )
         assert tuple(shapes) == self.tables_type._fields
         self._gpu = self._open_gpu(shapes) if self.device == CUDA and not apart else None
-        self._shared = size >= SHARED_FROM or not self.tree.is_enumerated
+        self._shared = size_of(shapes) >= SHARED_FROM or not self.tree.is_enumerated
         if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
         own = 1 if self._gpu or self.exchanges or self._shared else self.threads
