@@ -5,6 +5,7 @@ Times are from the first result to the last, so neither pool's start counts.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ LEARNING_SECONDS = 10.0
 def run() -> Iterator[Result]:
     """Overhead on blocks of a second, and what a second worker adds to training."""
     on_all_cores()
+    os.environ["RAY_worker_niceness"] = "0"  # Ray's workers have a lower priority otherwise, processes not
     import ray
 
     ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")

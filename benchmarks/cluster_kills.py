@@ -169,7 +169,7 @@ def main() -> None:
         return
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     draw, rounds = random.Random(asked.seed), []
     with tempfile.TemporaryDirectory() as temporary:
         alone = {name: plain(job(1, Path(temporary) / f"{name}-alone")) for name, job in JOBS.items()}

@@ -23,7 +23,7 @@ from openfelt.core.workers import Job, as_done, in_order
 from openfelt.measure.holdem.exploitability import Measure
 from openfelt.measure.holdem.player import rule_player
 
-STORE = 450 * 2**20  # bytes of a node's object store
+STORE = 900 * 2**20  # bytes of a node's object store
 TWELVE = Deck(4, 3)
 
 
@@ -31,7 +31,7 @@ TWELVE = Deck(4, 3)
 def nodes():
     """A head without CPUs and two nodes with one each."""
     pytest.importorskip("ray")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
@@ -274,7 +274,7 @@ def test_boards_of_a_spot_and_files_of_a_model_are_done_on_a_cluster(address, tm
     assert {without_seconds(line) for line in first} == {without_seconds(line) for line in second}
     Path("games").mkdir()
     for seed in range(3):
-        history = f"games/{seed}.phhs"
+        history = f"games/{seed}.db"  # PHH has no Leduc
         felt.match("probe", "random", game="leduc", hands=200, seed=seed, history=history)
     fit = ["model", "fit", "games", "--player", "probe", "--kind", "tally", "--game", "leduc", "--json"]
     assert main([*fit, "--out", "alone"]) == 0
