@@ -95,8 +95,10 @@ def _result(ray: Any, done: Any) -> Any:
         cause = getattr(error, "cause", None)
         if isinstance(cause, FeltError):
             raise cause from None
-        if isinstance(cause, ImportError):
-            raise FeltError(f"A node of the cluster cannot load OpenFelt {VERSION}: {cause}.") from None
+        if "No module named 'openfelt" in str(error):
+            raise FeltError(
+                f"A node of the cluster has no OpenFelt {VERSION}; install it on every node."
+            ) from None
         raise
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[0]
