@@ -24,7 +24,7 @@ tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
 # The slow tests: larger games, longer runs, all hands and all pages in a browser.
-test-slow: $(VENV)/.installed-dev
+test-slow: $(VENV)/.installed-dev $(VENV)/.installed-ray
 	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev

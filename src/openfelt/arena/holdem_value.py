@@ -11,6 +11,7 @@ from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.arena.statistics.estimates import Estimate
 from openfelt.bots.policy_bot import HoldemBot
 from openfelt.core.errors import FeltError
+from openfelt.core.workers import Workers
 from openfelt.games.holdem import BIG_BLIND
 from openfelt.policy.holdem import require_holdem_policy
 from openfelt.policy.policy import Policy
@@ -65,7 +66,7 @@ def holdem_value(
     *,
     deals: int = 1_000_000,
     seed: int = 0,
-    threads: int = 1,
+    threads: Workers = 1,
     progress: Callable[[int], object] = lambda _: None,
 ) -> HoldemValue:
     """What `policy` wins per hand in one seat, with `opponent` in all others."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing.synchronize import Event
+from functools import partial
 from pathlib import Path
 
 from openfelt.arena.hand_files import write_hands
@@ -22,18 +21,22 @@ from openfelt.arena.result import MatchResult, result_of
 from openfelt.arena.statistics.estimates import Moments
 from openfelt.arena.statistics.sequential_test import UNDECIDED, SequentialTest
 from openfelt.bots.bot import Bot
+from openfelt.bots.files import named_files
 from openfelt.core.errors import FeltError
-from openfelt.core.workers import in_processes
+from openfelt.core.workers import Job, Workers, as_done, is_cluster, own_threads
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game
 from openfelt.hands.record import HandRecord
 from openfelt.policy.files import game_of
 
 COMPILED_BLOCK, PYTHON_BLOCK = 20_000, 200  # deals
+CLUSTER_BLOCKS = 25  # blocks of kernels that a cluster gets as one unit: about a second
 SESSION = 1_000  # deals in a row for bots that learn
 TEST_BLOCK = 500  # deals between two evaluations of a sequential test
 HANDS = 60_000  # as in HS14
 
+Span = tuple[int, int]  # first deal and number of deals of a block
+Spans = tuple[Span, ...]
 Progress = Callable[[int], object]  # called with the number of hands played since the last call
 
 
@@ -46,7 +49,7 @@ def match(
     limit: float = math.inf,
     aivat: bool = False,
     compiled: bool = True,
-    processes: int = 1,
+    processes: Workers = 1,
     until: SequentialTest | None = None,
     session: int = 0,
     strict: bool = False,
@@ -75,8 +78,8 @@ def match(
         Adjust winnings by AIVAT where policies are known (`arena/statistics/aivat.py`).
     compiled : bool
         Let kernels play for bots that are policies.
-    processes : int
-        Does not change the result.
+    processes : int or str
+        A number of processes, or "ray" or the address of a Ray cluster. Does not change the result.
     until : SequentialTest, optional
         Stop once the test is decided. Its margin is in mbb/h for hold'em, else in the unit of the game.
     session : int
@@ -102,7 +105,7 @@ def match(
     (2000, 'random')
     """
     for what, number, least in (
-        ("The number of processes", processes, 1),
+        ("The number of processes", own_threads(processes), 1),
         ("The seed", seed, 0),
         ("The number of deals in a session", session, 0),
     ):
@@ -110,11 +113,9 @@ def match(
     if history:
         require_history(Path(history))
     wanted = Setup("", (), seed, dealing, session, limit, compiled, aivat, bool(history), strict)
-    contest = _contest(bots, game, wanted, TEST_BLOCK if until else 0)
-    _require_whole("A match's number of hands", hands, 2 * contest.times)
-    if processes > 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
+    contest, deals = plan_match(bots, game, wanted, hands, TEST_BLOCK if until else 0)
+    if processes != 1 and any(isinstance(bot, Bot) for bot in bots) and not contest.compiled:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
-    deals = _number_of_deals(contest, int(hands))
     journal = MatchFolder(Path(folder), contest) if folder else None
     begun, verdict = time.perf_counter() - (journal.seconds_before if journal else 0.0), ""
     blocks: list[BlockResult] = []
@@ -138,6 +139,15 @@ def match(
 def _require_whole(what: str, number: float, least: int) -> None:
     if not (number >= least and math.isfinite(number) and number == int(number)):
         raise FeltError(f"{what} must be a whole number of {least} or more, not {number}.")
+
+
+def plan_match(
+    bots: Sequence[str | Bot], game: AnyGame | None, wanted: Setup, hands: int, test_block: int = 0
+) -> tuple[Contest, int]:
+    """The contest and its number of deals."""
+    contest = _contest(bots, game, wanted, test_block)
+    _require_whole("A match's number of hands", hands, 2 * contest.times)
+    return contest, _number_of_deals(contest, int(hands))
 
 
 def _number_of_deals(contest: Contest, hands: int) -> int:
@@ -202,20 +212,21 @@ def _game_of(names: Sequence[str]) -> Game:
 
 
 def _blocks(
-    contest: Contest, deals: int, processes: int, journal: MatchFolder | None, begun: float
+    contest: Contest, deals: int, processes: Workers, journal: MatchFolder | None, begun: float
 ) -> Iterator[BlockResult]:
     """All blocks in order; those in the journal are not played again."""
-    size = contest.setup.block
-    spans = [(first, min(size, deals - first)) for first in range(0, deals, size)]
-    missing = [span for span in spans if not (journal and journal.find(*span))]
-    played = _play_blocks(contest, missing, processes)
+    spans = block_spans(contest, deals)
+    finished = {span: block for span in spans if journal and (block := journal.find(*span))}
+    units = units_of(contest, [span for span in spans if span not in finished], processes)
+    played = as_done(_job(contest), units, processes)
     for span in spans:
-        block = journal.find(*span) if journal else None
-        if block is None:
-            block = next(played)
-            if journal:
-                journal.append(*span, block, time.perf_counter() - begun)
-        yield block
+        while span not in finished:
+            place, blocks = next(played)
+            for done, block in zip(units[place], blocks, strict=True):
+                finished[done] = block
+                if journal:
+                    journal.append(*done, block, time.perf_counter() - begun)
+        yield finished.pop(span)
 
 
 def _require_faultless(contest: Contest, block: BlockResult) -> None:
@@ -223,23 +234,34 @@ def _require_faultless(contest: Contest, block: BlockResult) -> None:
         stats.require_faultless(name)
 
 
-def _play_blocks(contest: Contest, spans: list[tuple[int, int]], processes: int) -> Iterator[BlockResult]:
-    """Play blocks; results are in the order of `spans`."""
-    if processes == 1 or len(spans) < 2:
-        yield from (contest.play(*span) for span in spans)
-    elif contest.compiled:  # kernels run in parallel in one process
-        with ThreadPoolExecutor(processes) as pool:
-            yield from pool.map(lambda span: contest.play(*span), spans)
-    else:
-        yield from in_processes(_play, spans, processes, _open, contest.setup)
+def block_spans(contest: Contest, deals: int) -> list[Span]:
+    """The blocks of a match."""
+    size = contest.setup.block
+    return [(first, min(size, deals - first)) for first in range(0, deals, size)]
 
 
-_CONTESTS: list[Contest] = []  # of a worker process
+def units_of(contest: Contest, spans: Sequence[Span], processes: Workers) -> list[Spans]:
+    """Blocks as units of work: on a cluster kernels play enough of them to be worth a message."""
+    size = CLUSTER_BLOCKS if contest.compiled and is_cluster(processes) else 1
+    return [tuple(spans[first : first + size]) for first in range(0, len(spans), size)]
 
 
-def _open(setup: Setup, _: Event) -> None:
-    _CONTESTS.append(Contest(setup))
+def _job(contest: Contest) -> Job[list[BlockResult]]:
+    """Plays blocks: in kernels, which run in parallel in one process, or else in processes."""
+    setup, bots = contest.setup, contest.bot_objects
+    return Job(
+        _open,
+        (setup, bots),
+        here=partial(play_blocks, contest),
+        in_threads=contest.compiled,
+        files=() if bots else named_files((setup.game, *setup.bots)),
+    )
 
 
-def _play(span: tuple[int, int]) -> BlockResult:
-    return _CONTESTS[0].play(*span)
+def _open(setup: tuple[Setup, Sequence[Bot] | None]) -> Callable[[Spans], list[BlockResult]]:
+    return partial(play_blocks, Contest(*setup))
+
+
+def play_blocks(contest: Contest, spans: Spans) -> list[BlockResult]:
+    """Play blocks, one after another."""
+    return [contest.play(*span) for span in spans]

@@ -93,7 +93,7 @@ class Contest:
     def __init__(self, setup: Setup, bots: Sequence[Bot] | None = None) -> None:
         self.game: Game = load_game(setup.game)
         _require_valid(setup, self.game)
-        self.setup, self.participants, self._bot_objects = setup, Participants.of(setup.bots), bots
+        self.setup, self.participants, self.bot_objects = setup, Participants.of(setup.bots), bots
         self.streams = random_streams(setup.seed)
         self._is_warm = False
         self.bots = self._load()
@@ -113,8 +113,8 @@ class Contest:
         """One bot per participant."""
         places = self.participants.places
         first = [places.index(participant) for participant in range(len(self.participants.names))]
-        if self._bot_objects is not None:
-            return [self._bot_objects[place] for place in first]
+        if self.bot_objects is not None:
+            return [self.bot_objects[place] for place in first]
         return [load_bot(self.setup.bots[place], self.game) for place in first]
 
     def _seated_bots(self) -> list[Bot]:
@@ -122,7 +122,7 @@ class Contest:
         seated = []
         for place, participant in enumerate(self.participants.places):
             bot = self.bots[participant]
-            if bot.learns and self._bot_objects is None:
+            if bot.learns and self.bot_objects is None:
                 bot = load_bot(self.setup.bots[place], self.game)
             elif bot.learns:
                 bot = copy.deepcopy(bot)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import csv
 import io
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -21,12 +23,15 @@ import numpy as np
 
 from openfelt.arena.cross_table import CrossTable
 from openfelt.arena.decision_stats import DecisionStats
-from openfelt.arena.match import HANDS, match
-from openfelt.arena.match_blocks import DUPLICATE
+from openfelt.arena.match import HANDS, Spans, block_spans, match, plan_match, play_blocks, units_of
+from openfelt.arena.match_blocks import DUPLICATE, BlockResult, Contest, Setup
+from openfelt.arena.match_folder import MatchFolder
 from openfelt.arena.result import MatchResult
+from openfelt.bots.files import named_files
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
 from openfelt.core.journal import Journal
+from openfelt.core.workers import Job, Workers, as_done, is_cluster
 from openfelt.games.game import AnyGame, Game, Unit
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
@@ -174,7 +179,7 @@ def tournament(
     limit: float = math.inf,
     aivat: bool = False,
     compiled: bool = True,
-    processes: int = 1,
+    processes: Workers = 1,
     strict: bool = False,
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
@@ -213,24 +218,76 @@ def tournament(
     if folder:
         setup = {"game": rules.name, "seed": seed, "dealing": dealing, "aivat": aivat, "compiled": compiled}
         Journal.open(Path(folder), KIND, {**setup, "limit": None if limit == math.inf else limit})
-    matches = [
-        match(
-            *table,
-            game=rules,
-            hands=hands,
-            seed=seed,
-            dealing=dealing,
-            limit=limit,
-            aivat=aivat,
-            compiled=compiled,
-            processes=processes,
-            strict=strict,
-            folder=Path(folder) / table_name(table) if folder else None,
-            progress=progress,
-        )
-        for table in tables
-    ]
+    with TemporaryDirectory() as temporary:
+        if is_cluster(processes):
+            folder = folder or temporary
+            wanted = Setup("", (), seed, dealing, 0, limit, compiled, aivat, False, strict)
+            _play_together(_Plan(tables, rules, wanted, hands), Path(folder), processes, progress)
+            processes, progress = 1, lambda _: None  # all blocks are played
+        matches = [
+            match(
+                *table,
+                game=rules,
+                hands=hands,
+                seed=seed,
+                dealing=dealing,
+                limit=limit,
+                aivat=aivat,
+                compiled=compiled,
+                processes=processes,
+                strict=strict,
+                folder=Path(folder) / table_name(table) if folder else None,
+                progress=progress,
+            )
+            for table in tables
+        ]
     return TournamentResult(rules.name, rules.players, tuple(bots), tuple(matches))
+
+
+class _Plan(NamedTuple):
+    """The matches of a tournament."""
+
+    tables: list[tuple[str, ...]]
+    game: Game
+    setup: Setup  # of each, except for its bots
+    hands: int
+
+
+def _play_together(plan: _Plan, folder: Path, processes: Workers, progress: Callable[[int], object]) -> None:
+    """Play the blocks of all matches as one job, so that no worker waits for the end of a match."""
+    setups, folders, units = list[Setup](), list[MatchFolder](), list[tuple[int, Spans]]()
+    begun = time.perf_counter()
+    for number, table in enumerate(plan.tables):
+        contest, deals = plan_match(table, plan.game, plan.setup, plan.hands)
+        setups.append(contest.setup)
+        folders.append(MatchFolder(folder / table_name(table), contest))
+        stored = {span: folders[-1].find(*span) for span in block_spans(contest, deals)}
+        progress(sum(block.hands for block in stored.values() if block))
+        missing = [span for span, block in stored.items() if not block]
+        units += [(number, spans) for spans in units_of(contest, missing, processes)]
+    job = Job(_Tables, setups, files=named_files(name for table in plan.tables for name in table))
+    for place, blocks in as_done(job, units, processes):
+        number, spans = units[place]
+        seconds = (time.perf_counter() - begun) / len(setups)
+        for span, block in zip(spans, blocks, strict=True):
+            folders[number].append(*span, block, folders[number].seconds_before + seconds)
+            progress(block.hands)
+
+
+class _Tables:
+    """Plays blocks of any match of a tournament; the bots of the last one stay loaded."""
+
+    def __init__(self, setups: list[Setup]) -> None:
+        self._setups = setups
+        self._number, self._contest = -1, list[Contest]()
+
+    def __call__(self, unit: tuple[int, Spans]) -> list[BlockResult]:
+        number, spans = unit
+        if number != self._number:
+            self._contest.clear()
+            self._contest.append(Contest(self._setups[number]))
+            self._number = number
+        return play_blocks(self._contest[0], spans)
 
 
 def pairings(bots: Sequence[str], game: Game) -> list[tuple[str, ...]]:

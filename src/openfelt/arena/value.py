@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from openfelt.arena.holdem_value import holdem_value
 from openfelt.core.devices import AUTO
 from openfelt.core.errors import FeltError
+from openfelt.core.workers import Workers
 from openfelt.games.holdem import SEAT_NAMES
 from openfelt.measure.exploitability import Effort, evaluator
 from openfelt.measure.results import Origin, Value
@@ -26,7 +27,7 @@ def value(
     exact: bool = False,
     deals: int = 1_000_000,
     seed: int = 0,
-    threads: int = 1,
+    threads: Workers = 1,
     device: str = AUTO,
     flops: int | None = None,
     folder: Path | None = None,
@@ -45,8 +46,8 @@ def value(
         Each is played in every seat with the same cards.
     seed : int
         Deals other cards, or samples other flops.
-    threads : int
-        Does not change the result.
+    threads : int or str
+        CPU threads, or "ray" or the address of a Ray cluster. Does not change the result.
     device : {"auto", "cpu", "cuda"}
         For exact values.
     flops : int, optional

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
             stack=arguments.stack,
             hands=arguments.hands,
             limit=seconds(arguments),
-            processes=arguments.processes,
+            processes=arguments.on or arguments.processes,
             strict=arguments.strict,
             folder=arguments.out,
             progress=lambda _: advance(1 / arguments.games),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,19 +36,22 @@ class SkippedHands:
     """The hands that --skip-bad has skipped."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        self.count = 0
-        self._first: BadHandError | None = None
+        self.faults: list[str] = []
         self.skip: Skip | None = self._add if arguments.skip_bad else None
 
     def _add(self, error: BadHandError) -> None:
-        self._first = self._first or error
-        self.count += 1
+        self.faults.append(str(error))
 
     def report(self) -> None:
         """Tell the user how many there were, if any."""
-        if self.count:
-            which = "1 bad hand was" if self.count == 1 else f"{self.count:,} bad hands were"
-            print(f"felt: {which} skipped; the first: {self._first}", file=sys.stderr)
+        report_skipped(self.faults)
+
+
+def report_skipped(faults: Sequence[str]) -> None:
+    """Tell the user how many hands were skipped, if any, and why the first was."""
+    if faults:
+        which = "1 bad hand was" if len(faults) == 1 else f"{len(faults):,} bad hands were"
+        print(f"felt: {which} skipped; the first: {faults[0]}", file=sys.stderr)
 
 
 def read_histories(path: Path, arguments: argparse.Namespace) -> Iterator[HandRecord]:

@@ -98,7 +98,7 @@ def _convert(arguments: argparse.Namespace) -> int:
         count = write_matches(target, _of_new_matches(_hands(arguments, skipped.skip), target))
     skipped.report()
     if arguments.json:
-        print_json({"file": str(target), "hands": count, "skipped": skipped.count})
+        print_json({"file": str(target), "hands": count, "skipped": len(skipped.faults)})
     else:
         print(f"{_number(count)} written to {target}")
     return 0

@@ -6,7 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
-from openfelt.cli.options import count, positive, print_json, progress_bar, seed
+from openfelt.cli.options import add_on, count, positive, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 HELP = (
@@ -22,6 +22,7 @@ EXAMPLES = [
     "felt match default sparbot-like --hands 1e6 --until-better 10 --error-rate 0.05",
     "felt match default my_bot.py:MyBot --hands 2e4 --limit 200 --out matches/mine",
     "felt match default my_bot.py:MyBot --hands 4e4 --limit 200 --out matches/mine --resume",
+    "felt match default mcts --hands 1e6 --on ray://head:10001 --out matches/long",
     "felt match default always-raise --aivat --history hands.phhs",
 ]
 ERROR_RATE = 0.05
@@ -103,6 +104,7 @@ def add_processes(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="number of processes (default: 1); does not change the result",
     )
+    add_on(parser)
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser, kind: str) -> None:
@@ -155,7 +157,7 @@ def run(arguments: argparse.Namespace) -> None:
             limit=seconds(arguments),
             aivat=arguments.aivat,
             compiled=not arguments.python,
-            processes=arguments.processes,
+            processes=arguments.on or arguments.processes,
             until=test,
             strict=arguments.strict,
             history=arguments.history,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.hand_options import add_hand_options, read_histories
-from openfelt.cli.options import busy, count, positive, print_json, progress_bar, seed
-from openfelt.core.errors import FeltError, FileError, unknown
+from openfelt.cli.hand_options import add_hand_options, report_skipped
+from openfelt.cli.options import add_on, busy, count, positive, print_json, progress_bar, seed
+from openfelt.core.errors import FeltError, FileError
 
 if TYPE_CHECKING:
-    from openfelt.hands.record import HandRecord
     from openfelt.opponents.models.frequencies import FrequencyModel
     from openfelt.opponents.models.model import OpponentModel
     from openfelt.opponents.models.observed import ObservedHand
@@ -61,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--seed", type=seed, default=0, help="seed for sampling unknown cards (default: 0)")
     parser.add_argument("--plot", type=Path, help="draw the model (show) or its calibration (score), as .png")
     add_hand_options(parser)
+    add_on(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -228,20 +228,12 @@ def _hands(
     histories: Path, arguments: argparse.Namespace, player: str, game: str, cards: str
 ) -> list[ObservedHand]:
     """The first hands of the player, as many as requested."""
-    from openfelt.opponents.models.observed import observed_hands
+    from openfelt.arena.observed_files import HandRequest, read_observed
 
-    names: set[str] = set()
-
-    def with_names() -> Iterator[HandRecord]:
-        for record in read_histories(histories, arguments):
-            names.update(record.names)
-            yield record
-
+    how = arguments.definition, arguments.partial, arguments.skip_bad
+    request = HandRequest(player, game, cards, *how)
     with busy(f"reading {histories}"):
-        try:
-            found = observed_hands(with_names(), player, game, cards)
-        except FeltError:
-            if names and player not in names:
-                raise FeltError(unknown("player", player, names)) from None
-            raise
-    return found[: arguments.hands]
+        found = read_observed(histories, request, arguments.on or 1)
+    report_skipped(found.skipped)
+    found.require_any(request)
+    return found.hands[: arguments.hands]

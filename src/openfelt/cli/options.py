@@ -70,6 +70,17 @@ def _json_safe(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def add_on(parser: argparse._ActionsContainer) -> None:
+    """Where units of work are done."""
+    parser.add_argument(
+        "--on",
+        default="",
+        metavar="CLUSTER",
+        help="work on a Ray cluster instead (needs openfelt[ray]): 'ray' for one on this machine, "
+        "ray://HOST:PORT, HOST:PORT, or a file with the address; see docs/cluster.md",
+    )
+
+
 @contextmanager
 def busy(text: str) -> Iterator[None]:
     """Show a spinner on a terminal while something takes long."""

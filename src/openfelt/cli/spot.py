@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.options import busy, count, positive, print_json, progress_bar
+from openfelt.cli.options import add_on, busy, count, positive, print_json, progress_bar
 from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError, FileError
 
@@ -34,6 +35,7 @@ EXAMPLES = [
     'felt spot --load runs/spot --line "x x 2s"',
     "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --until 1",
     "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --device cuda",
+    "felt spot --oop QQ+ --ip 22+ --pot 20 --stack 90 --boards all --csv flops.csv --on ray://head:10001",
 ]
 NEEDED = ("oop", "ip", "board", "pot", "stack")
 
@@ -126,6 +128,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--boards", metavar="BOARDS", help='solve many boards: "all" flops, a list, or a file (needs --csv)'
     )
 
+    add_on(shown)
+
 
 def run(arguments: argparse.Namespace) -> None:
     from openfelt.spots.files import load_solution, save_solution
@@ -134,6 +138,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.boards:
         _report(arguments)
         return
+    if arguments.on:
+        raise FeltError("--on distributes boards over a cluster: it goes with --boards.")
     if arguments.json and arguments.compare:
         raise FeltError("--compare prints text; leave out --json.")
     if arguments.load:
@@ -226,9 +232,10 @@ def _report(arguments: argparse.Namespace) -> None:
     with progress_bar(not arguments.json) as bar:
         advance = bar(f"{len(boards)} boards")
         report = write_report(
-            lambda board: _spot(arguments, board),
+            partial(_spot, arguments),
             boards,
             arguments.csv,
+            workers=arguments.on or 1,
             progress=lambda _: advance(1 / len(boards)),
             **_budget(arguments),
         )

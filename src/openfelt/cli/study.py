@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.options import count, print_json, seed
+from openfelt.cli.options import add_on, count, print_json, seed
 from openfelt.core.devices import AUTO
 from openfelt.core.errors import FeltError
 
@@ -31,6 +31,7 @@ EXAMPLES = [
     "felt study run mm19-heinrich --quick",
     "felt study run pjl11-figure-4-kuhn --runs 3 --out somewhere --threads 2",
     "felt study run gpu-equals-cpu --only GPU     (on one machine; the rest on another, with that --out)",
+    "felt study run hs14-figure-1 --on ray://head:10001",
     "felt study report gpu-equals-cpu              (the page of the runs finished so far)",
     "felt study run holdem-exploitability --only always --flops 20 --device cpu",
 ]
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("--out", type=Path, default=Path("studies"), help="output folder (default: studies)")
     parser.add_argument("--seed", type=seed, default=0, help="seed of the first run; run n has seed + n")
     parser.add_argument("--threads", type=count, default=1, help="runs at a time (default: 1)")
+    add_on(parser)
     parser.add_argument(
         "--only",
         default="",
@@ -124,6 +126,7 @@ def _with_options(study: AnyStudy, arguments: argparse.Namespace) -> AnyStudy:
         study,
         flops=arguments.flops,
         device=arguments.device or AUTO,
+        on_cluster=bool(arguments.on),
         only=NO_MATCH if arguments.what == "report" else arguments.only,
         say=lambda text: None if arguments.json else print(text, file=sys.stderr, flush=True),
     )
@@ -167,7 +170,7 @@ def _check_learning(study: LearningStudy, arguments: argparse.Namespace) -> None
     if arguments.what == "report" and len(unfinished) == len(study.solvers):
         raise FeltError(f"No solver of {study.name} has finished all its runs in {runs.folder}.")
     if arguments.what == "run" and any(solver.needs_gpu for solver in unfinished):
-        choose_device(CUDA)
+        choose_device(CUDA, elsewhere=bool(arguments.on))
 
 
 def _run_learning(study: LearningStudy, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -202,7 +205,7 @@ def _train(runs: TrainingRuns, arguments: argparse.Namespace) -> LearningCurves:
     ) as bar:
         task = bar.add_task(runs.study.name, total=runs.count_left(arguments.only) * runs.episodes[-1])
         return runs.train(
-            threads=arguments.threads,
+            threads=arguments.on or arguments.threads,
             only=arguments.only,
             progress=lambda episodes: bar.advance(task, episodes),
         )
@@ -241,7 +244,7 @@ def _run_experiment(study: Experiment, arguments: argparse.Namespace) -> dict[st
         results = study.run(
             budget=budget,
             seed=arguments.seed,
-            processes=arguments.threads,
+            processes=arguments.on or arguments.threads,
             parts=parts,
             progress=lambda done: show(done / max(1, planned)),
         )

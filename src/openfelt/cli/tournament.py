@@ -16,6 +16,7 @@ EXAMPLES = [
     "felt tournament default sparbot-like always-raise random --hands 1e5",
     "felt tournament runs/a runs/b greedy@runs/b default --hands 1e6 --processes 2 --out cups/first",
     "felt tournament runs/a runs/b greedy@runs/b default runs/c --hands 1e6 --out cups/first --resume",
+    "felt tournament default mcts mcts-tally poki-like --on ray://head:10001 --out cups/long",
     "felt tournament always-call always-raise probe random --game 'holdem(players=3)'",
 ]
 
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
             limit=seconds(arguments),
             aivat=arguments.aivat,
             compiled=not arguments.python,
-            processes=arguments.processes,
+            processes=arguments.on or arguments.processes,
             strict=arguments.strict,
             folder=arguments.out,
             progress=lambda done: advance(done / (matches * arguments.hands)),

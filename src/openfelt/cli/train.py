@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openfelt.cli.learning import CHECKPOINT_EVERY, learn
-from openfelt.cli.options import busy, command, count, positive, print_json, seed
+from openfelt.cli.options import add_on, busy, command, count, positive, print_json, seed
 from openfelt.core.devices import AUTO, CPU, DEVICES
 from openfelt.core.errors import FeltError
 
@@ -40,6 +40,7 @@ EXAMPLES = [
     "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
+    "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
 MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 200_000
@@ -91,8 +92,16 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         type=count,
         metavar="N",
         help="the most iterations in flight on a GPU (default: as many as do not harm the result; for cfr-br "
-        "and public-chance-cfr, boards at a time: 4)",
+        "and public-chance-cfr, boards at a time: 1 on the CPU, 4 on a GPU, 16 on a cluster)",
     )
+    parser.add_argument(
+        "--learners",
+        type=count,
+        metavar="N",
+        help="for sampling solvers in two-player zero-sum games: independent learners whose average policies "
+        "are mixed (default on a cluster: one per CPU)",
+    )
+    add_on(parser)
     parser.add_argument("--out", type=Path, help="the run folder (default: a new one under runs/)")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(
@@ -272,7 +281,8 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         _check_before_building(rules, solver, arguments, parameters)
         built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
-        work = {key: getattr(arguments, key) for key in ("threads", "device", "in_flight")}
+        work = {key: getattr(arguments, key) for key in ("device", "in_flight", "learners")}
+        work["threads"] = arguments.on or arguments.threads
         if arguments.resume:
             opened = RunFolder(arguments.out).resume(arguments.game, arguments.solver, work, parameters)
         else:
@@ -304,6 +314,6 @@ def _check_before_building(
             "Give --episodes or --seconds, and run felt exploit afterwards."
         )
     solver.settings_type(**parameters)
-    solver.check_device(arguments.device, arguments.in_flight)
+    solver.check_device(arguments.device, arguments.in_flight, arguments.on or arguments.threads)
     if arguments.resume:
         RunFolder(arguments.out).require_checkpoint()

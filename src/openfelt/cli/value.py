@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from openfelt.cli.exploit import add_exact_arguments
-from openfelt.cli.options import count, print_json, progress_bar, seed
+from openfelt.cli.options import add_on, count, print_json, progress_bar, seed
 from openfelt.core.errors import FeltError
 
 HELP = (
@@ -21,6 +21,7 @@ EXAMPLES = [
     "felt value runs/holdem-smooth-uct default --deals 5e6 --threads 2",
     "felt value runs/leduc-pcfr+ runs/leduc-cfr",
     "felt value default sparbot-like --exact --device cuda",
+    "felt value default sparbot-like --exact --on ray://head:10001 --resume values",
 ]
 
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument(
         "--threads", type=count, default=1, help="CPU threads (default: 1); the result is the same"
     )
+    add_on(parser)
     exact = parser.add_argument_group("in two-player hold'em, instead of deals")
     exact.add_argument(
         "--exact", action="store_true", help="compute the expected value over all deals (see felt exploit)"
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
             exact=arguments.exact,
             deals=arguments.deals,
             seed=arguments.seed,
-            threads=arguments.threads,
+            threads=arguments.on or arguments.threads,
             device=arguments.device,
             flops=arguments.flops,
             folder=arguments.resume,

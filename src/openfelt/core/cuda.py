@@ -76,10 +76,15 @@ def gpu_faults() -> Iterator[None]:
         ) from error
 
 
-def choose_device(wanted: str) -> str:
-    """`cpu` or `cuda`. Without a GPU, `auto` means the CPU, and `cuda` raises FeltError."""
+def choose_device(wanted: str, *, elsewhere: bool = False) -> str:
+    """`cpu` or `cuda`. Without a GPU, `auto` means the CPU, and `cuda` raises FeltError.
+
+    `elsewhere`: the work is done on other machines; `auto` means their CPUs.
+    """
     if wanted not in DEVICES:
         raise FeltError(f"device must be {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {wanted}.")
+    if elsewhere:
+        return CUDA if wanted == CUDA else CPU
     if wanted == CPU or (wanted == AUTO and why_no_gpu()):
         return CPU
     if why_no_gpu():

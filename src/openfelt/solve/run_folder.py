@@ -21,6 +21,7 @@ from openfelt.core.devices import CPU
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, MANIFEST, not_written, read_manifest, write_text
 from openfelt.core.version import VERSION
+from openfelt.core.workers import is_cluster
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import POLICY, load_policy, save_policy
 from openfelt.policy.holdem import require_holdem_policy
@@ -125,6 +126,9 @@ class RunFolder:
         `work` has the options that may differ: threads and the device.
         """
         found = self.require_checkpoint()
+        if is_cluster(work.get("threads", 1)) and solver_type(solver).has_learners:
+            saved = read_manifest(self.path / CHECKPOINT, "checkpoint").get("learners")
+            work = {**work, "learners": work.get("learners") or saved}
         fresh = solver_type(solver)(game, seed=found["seed"], **work, **parameters)
         if found["solver"] == solver:
             found["parameters"] = with_defaults(fresh.settings_type, found["parameters"])
@@ -224,7 +228,9 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "solver": solver.name,
         "seed": solver.seed,
         "threads": solver.threads,
-        "device": solver.device if solver.device == CPU else gpu_name(),
+        "device": solver.device if solver.device == CPU or is_cluster(solver.workers) else gpu_name(),
+        **({"learners": solver.learners} if solver.learners > 1 else {}),
+        **({"cluster": "ray"} if is_cluster(solver.workers) else {}),
         **({"in_flight": solver.in_flight} if solver.in_flight else {}),
         "parameters": _parameters(solver),
         "versions": {name: version(name) for name in ("numpy", "numba", "scipy")}

@@ -20,6 +20,7 @@ from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.core.jit import Floats
+from openfelt.core.workers import Workers, is_cluster, own_threads
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.compile.tree import Tree
@@ -30,7 +31,8 @@ from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, 
 from openfelt.solve.traverse.sequence import evaluate_profile
 
 INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and chances for Ctrl-C
-MOST_THREADS, MOST_IN_FLIGHT, MOST_SEED = 256, 2**22, 2**63 - 1
+CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
+MOST_THREADS, MOST_LEARNERS, MOST_IN_FLIGHT, MOST_SEED = 256, 4_096, 2**22, 2**63 - 1
 SPACING = 1.1  # ratio of the iterations of two successive measurements
 
 
@@ -87,12 +89,17 @@ class Solver(ABC):
     seed : int
         Of sampling solvers. One thread and one seed give the same policy to the bit, however a run is
         divided.
-    threads : int
-        CPU threads. In sampling solvers they change the result.
+    threads : int or str
+        CPU threads; in sampling solvers they change the result. Or "ray" or the address of a Ray cluster, for
+        sampling solvers, CFR-BR and public chance sampling.
     device : {"cpu", "cuda", "auto"}
         Where to run; sampling solvers, CFR-BR and public chance sampling.
     in_flight : int, optional
-        On a GPU: the most iterations that run at once.
+        On a GPU: the most iterations that run at once. CFR-BR and public chance sampling: the boards that are
+        dealt at a time, also on the CPU (1) and on a cluster (16).
+    learners : int, optional
+        Of sampling solvers in two-player zero-sum games: learners that are independent of each other and
+        whose average policies are mixed; on a cluster as many as it has CPUs.
     restriction : Restriction, optional
         Force one player to follow a fixed policy with some probability, for robust counter-strategies.
     **settings
@@ -119,6 +126,9 @@ class Solver(ABC):
     work: ClassVar[str] = "iterations"  # the unit of work
     first_measurement: ClassVar[int] = 1  # after this many of them
     runs_on_gpu: ClassVar[bool] = False
+    distributes: ClassVar[bool] = False  # trains on a cluster
+    has_learners: ClassVar[bool] = False  # may consist of independent learners
+    batches: ClassVar[bool] = False  # may deal several boards at a time on the CPU too
     binds_each: ClassVar[bool] = False  # supports restrictions that are drawn at each decision
 
     def __init__(
@@ -126,15 +136,20 @@ class Solver(ABC):
         game: AnyGame,
         *,
         seed: int = 0,
-        threads: int = 1,
+        threads: Workers = 1,
         device: str = CPU,
         in_flight: int | None = None,
+        learners: int | None = None,
         restriction: Restriction | None = None,
         **settings: Any,
     ) -> None:
-        ranges = [("threads", threads, 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)]
+        ranges = [("threads", own_threads(threads), 1, MOST_THREADS), ("seed", seed, 0, MOST_SEED)]
         if in_flight is not None:
             ranges.append(("in_flight", in_flight, 1, MOST_IN_FLIGHT))
+        if learners is not None:
+            if not self.has_learners:
+                raise FeltError(f"{self.name} has no independent learners: only sampling solvers do.")
+            ranges.append(("learners", learners, 1, MOST_LEARNERS))
         for what, value, low, high in ranges:
             if not isinstance(value, int | np.integer) or not low <= value <= high:
                 raise FeltError(f"{what} must be a whole number from {low} to {high}, not {value}.")
@@ -149,8 +164,11 @@ class Solver(ABC):
             value, choices = getattr(self.settings, each.name), each.metadata.get("choices")
             if choices and value not in choices:
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
-        self.seed, self.threads, self.in_flight = seed, threads, in_flight
-        self.device_asked, self.device = device, self.check_device(device, in_flight)
+        self.seed, self.threads, self.in_flight = seed, own_threads(threads), in_flight
+        self.workers, self.learners_asked = threads, learners
+        self.device_asked, self.device = device, self.check_device(device, in_flight, threads)
+        self.interval = CLUSTER_INTERVAL if is_cluster(threads) else INTERVAL
+        self.batch = 1  # iterations that are made together
         self.why_cpu = self._why_cpu() if device == AUTO and self.device == CPU else ""
         self.learners = 1  # independent learners, each with its own tables
         self.tree = self._compile(game)
@@ -165,13 +183,16 @@ class Solver(ABC):
         self._start()
 
     @classmethod
-    def check_device(cls, device: str, in_flight: int | None) -> str:
+    def check_device(cls, device: str, in_flight: int | None, workers: Workers = 1) -> str:
         """The device to run on; raises FeltError if it is not available."""
+        if is_cluster(workers) and not cls.distributes:
+            raise FeltError(f"{cls.name} does not train on a cluster: its iterations are not independent.")
         if device == CUDA and not cls.runs_on_gpu:
             raise FeltError(f"{cls.name} does not run on a GPU; use device '{CPU}'.")
-        if device == CPU and in_flight is not None:
+        if device == CPU and in_flight is not None and not cls.batches:
             raise FeltError("in_flight is for a GPU; on the CPU, set threads instead.")
-        return choose_device(device if cls.runs_on_gpu or device not in DEVICES else CPU)
+        wanted = device if cls.runs_on_gpu or device not in DEVICES else CPU
+        return choose_device(wanted, elsewhere=is_cluster(workers))
 
     @classmethod
     def _why_cpu(cls) -> str:
@@ -269,13 +290,14 @@ class Solver(ABC):
         deadline = math.inf if seconds is None or not self.iterative else self.seconds + seconds
         if until is not None and self.iterations and self.measure().exploitability <= until:
             return self
-        chunk = 1
+        chunk = self.batch
         while self.iterations < last and self.seconds < deadline:
             target = self._next_measurement() if self.is_measured else math.inf
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
-            interval = min(INTERVAL, deadline - self.seconds + 1e-3)
+            interval = min(self.interval, deadline - self.seconds + 1e-3)
             chunk = max(1, int(step * min(10.0, interval / max(took, 1e-9))))
+            chunk = max(chunk // self.batch, 1) * self.batch
             measured = self.measure() if self.is_measured and self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
@@ -375,7 +397,7 @@ class Solver(ABC):
         if facts.get("learners", 1) != self.learners:
             raise FeltError(
                 f"{folder} holds {facts.get('learners', 1)} learners, one per thread of its run; resume it "
-                f"with that many threads, not {self.learners}."
+                f"with that many threads or learners, not {self.learners}."
             )
         for name, table in self.tables().items():
             if name not in arrays or arrays[name].shape != table.shape or arrays[name].dtype != table.dtype:

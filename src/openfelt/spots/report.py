@@ -17,6 +17,7 @@ from openfelt.cards.public_cards import Deck
 from openfelt.core.cuda import choose_device
 from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError, FileError
+from openfelt.core.workers import Job, Workers, as_done, is_cluster
 from openfelt.spots.engine import Engine, average_strategy
 from openfelt.spots.locks import Lock
 from openfelt.spots.runouts import pairs_of
@@ -41,6 +42,7 @@ HEAD = (
 )
 NUMBERS = ("flops", "weight", "oop", "ip", "exploitability", "iterations", "seconds")
 MOST_BOARDS = 100_000
+GPU_BOARDS = 64  # that a cluster's GPU gets as one unit
 Row = dict[str, str]
 
 
@@ -63,24 +65,34 @@ def write_report(
     boards: Iterable[tuple[str, int]],
     path: Path,
     *,
+    workers: Workers = 1,
     progress: Callable[[str], object] = lambda board: None,
     **options: Any,
 ) -> Iterator[Row]:
     """Solve a spot on each board and append a line to a CSV file; boards in the file are not repeated.
 
     `spot` makes the spot of a board; `options` are those of `Spot.solve`. A board that blocks a whole range
-    has a line without values.
+    has a line without values. On several workers boards are solved at the same time; rows are yielded in the
+    order of the boards.
     """
-    done = _read(path)
-    boards = list(boards)
-    new = _solve_all(spot, [each for each in dict(boards).items() if each[0] not in done], options)
+    done, boards = _read(path), list(boards)
+    stored = set(done)
+    missing = [each for each in dict(boards).items() if each[0] not in done]
+    rows = (
+        _on_cluster(spot, missing, options, workers)
+        if is_cluster(workers)
+        else _solve_all(spot, missing, options)
+    )
     for board, _ in boards:
-        if board not in done:
-            done[board] = next(new)
-            _append(path, done[board])
-        elif done[board]["spot"] != (mark := _fingerprint(spot, board, options)) and mark:
-            raise FileError(f"{path} is the report of another spot; give another file.")
-        progress(board)
+        if board in stored:
+            if done[board]["spot"] != (mark := _fingerprint(spot, board, options)) and mark:
+                raise FileError(f"{path} is the report of another spot; give another file.")
+            progress(board)
+        while board not in done:
+            row = next(rows)
+            _append(path, row)
+            done[row["board"]] = row
+            progress(row["board"])
         yield done[board]
 
 
@@ -95,6 +107,23 @@ def means(rows: Iterable[Row]) -> tuple[float, float]:
         for name in ("oop", "ip")
     )
     return oop, ip
+
+
+def _on_cluster(
+    make: Callable[[str], Spot], boards: list[tuple[str, int]], options: dict[str, Any], workers: Workers
+) -> Iterator[Row]:
+    """The lines of boards, as they are done."""
+    device = choose_device(options.get("device", CPU), elsewhere=True)
+    size = 1 if device == CPU else GPU_BOARDS
+    units = [boards[first : first + size] for first in range(0, len(boards), size)]
+    job = Job(_open, (make, options | {"device": device}), gpu=device != CPU)
+    for _, rows in as_done(job, units, workers):
+        yield from rows
+
+
+def _open(setup: tuple[Callable[[str], Spot], dict[str, Any]]) -> Callable[..., list[Row]]:
+    make, options = setup
+    return lambda boards: list(_solve_all(make, boards, options))
 
 
 def _solve_all(

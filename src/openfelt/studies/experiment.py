@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from openfelt.core.workers import Workers
 from openfelt.studies.study import Study
 
 
@@ -30,6 +31,6 @@ class Experiment(Study):
 
     @abstractmethod
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[float], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[float], object]
     ) -> Any:
         """Run the experiment; finished parts in the folder `parts` are not repeated."""

@@ -14,6 +14,7 @@ import numpy as np
 from openfelt.arena.freeze_out.freeze_out import CHIP, freeze_out
 from openfelt.arena.freeze_out.result import FreezeOutGame, FreezeOutResult
 from openfelt.arena.statistics.estimates import Estimate, Moments, estimate
+from openfelt.core.workers import Workers
 from openfelt.plots.intervals import Interval
 from openfelt.plots.win_rates import WinRate, plot_win_rates
 from openfelt.studies.experiment import Experiment
@@ -134,7 +135,7 @@ class FreezeOutStudy(Experiment):
         return sum(math.prod(self._sizes(pairing, budget)) for pairing in self.pairings)
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> FreezeOutResults:
         results = {}
         for pairing in self.pairings:

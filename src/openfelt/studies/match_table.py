@@ -11,6 +11,7 @@ from pathlib import Path
 from openfelt.arena.match import match
 from openfelt.arena.result import MatchResult
 from openfelt.core.errors import FeltError
+from openfelt.core.workers import Workers
 from openfelt.plots.intervals import Interval, IntervalPanel, plot_match_table
 from openfelt.studies.experiment import Experiment
 from openfelt.studies.files import csv_text, slug
@@ -103,7 +104,7 @@ class MatchTable(Experiment):
         return sum(min(budget, cell.max_hands or budget) for cell in self.cells)
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> TableResults:
         results = {}
         for cell in self.cells:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -15,6 +15,7 @@ from openfelt.core.errors import FileError
 from openfelt.core.files import read_sealed, write_sealed
 from openfelt.core.jit import Floats
 from openfelt.core.sources import package_checksum
+from openfelt.core.workers import Job, Workers, as_done, is_cluster
 from openfelt.solve.solver import Solver
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, SolverConfig
 from openfelt.studies.study import NO_MATCH
@@ -106,42 +107,50 @@ class TrainingRuns:
         return self.train(only=NO_MATCH)
 
     def train(
-        self, *, threads: int = 1, only: str = "", progress: Callable[[int], object] = lambda _: None
+        self, *, threads: Workers = 1, only: str = "", progress: Callable[[int], object] = lambda _: None
     ) -> LearningCurves:
-        """Train all solvers with `only` in their labels, `threads` runs at a time.
+        """Train all solvers with `only` in their labels, `threads` runs at a time or on a cluster.
 
         The curves do not depend on `threads`. They contain every solver whose runs are all finished.
         `progress` receives the episodes since its last call.
         """
         stop = Event()
-
-        def one_run(solver: SolverConfig, run: int) -> RunValues | None:
-            if (stored := self.load(solver, run)) is not None:
-                return stored
-            return self._train_one(solver, run, stop, progress) if only in solver.label else None
-
-        with ThreadPoolExecutor(threads) as pool:
-            futures = [
-                [pool.submit(one_run, solver, run) for run in range(self.runs)]
-                for solver in self.study.solvers
-            ]
-            try:
-                results = [[future.result() for future in of_solver] for of_solver in futures]
-            except BaseException:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        solvers = self.study.solvers
+        every = [(which, run) for which in range(len(solvers)) for run in range(self.runs)]
+        finished = {unit: self.load(solvers[unit[0]], unit[1]) for unit in every}
+        missing = [unit for unit in every if finished[unit] is None and only in solvers[unit[0]].label]
+        for gpu in (False, True):
+            units = [unit for unit in missing if solvers[unit[0]].needs_gpu == gpu]
+            job = Job(
+                _open,
+                replace(self, folder=None),
+                here=partial(self.train_one, is_stopped=stop.is_set, progress=progress),
+                in_threads=True,
+                stop=stop.set,
+                gpu=gpu,
+            )
+            for place, values in as_done(job, units, threads):
+                finished[units[place]] = values
+                if values is not None and is_cluster(threads):
+                    which, run = units[place]
+                    self.save(solvers[which], run, values)
+                    progress(self.episodes[-1])
         curves: dict[tuple[str, str], Floats] = {}
-        for of_solver in results:
-            finished = [values for values in of_solver if values is not None]
-            if len(finished) == self.runs:
-                curves |= {key: np.array([values[key] for values in finished]) for key in finished[0]}
+        for which in range(len(solvers)):
+            runs = [values for run in range(self.runs) if (values := finished[which, run]) is not None]
+            if len(runs) == self.runs:
+                curves |= {key: np.array([values[key] for values in runs]) for key in runs[0]}
         return LearningCurves(self.episodes, curves)
 
-    def _train_one(
-        self, config: SolverConfig, run: int, stop: Event, progress: Callable[[int], object]
+    def train_one(
+        self,
+        unit: tuple[int, int],
+        *,
+        is_stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[int], object] = lambda _: None,
     ) -> RunValues | None:
-        """Train and store one run; None if it was stopped."""
+        """Train and store one run, given the places of its solver and its seed; None if it was stopped."""
+        config, run = self.study.solvers[unit[0]], unit[1]
         solver = config.make(self.seed + run)
         reported = 0
 
@@ -149,12 +158,12 @@ class TrainingRuns:
             nonlocal reported
             progress(solver.iterations - reported)
             reported = solver.iterations
-            return stop.is_set()
+            return is_stopped()
 
         values = self.empty(config)
         for point, count in enumerate(self.episodes):
             solver.run(count - solver.iterations, progress=report)
-            if stop.is_set():
+            if is_stopped():
                 return None
             for label, line in zip(config.labels, config.lines.values(), strict=True):
                 subject = line(solver)
@@ -162,3 +171,7 @@ class TrainingRuns:
                     values[label, panel.metric][point] = panel.measure(subject)
         self.save(config, run, values)
         return values
+
+
+def _open(runs: TrainingRuns) -> Callable[[tuple[int, int]], RunValues | None]:
+    return runs.train_one

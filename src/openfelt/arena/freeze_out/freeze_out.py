@@ -11,7 +11,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,11 @@ from openfelt.arena.hand_kernels import ACTION_DRAWS, deal_block, random_streams
 from openfelt.arena.match_folder import bot_fingerprints
 from openfelt.arena.participants import Participants
 from openfelt.bots.bot import Bot
+from openfelt.bots.files import named_files
 from openfelt.bots.registry import load_bot
 from openfelt.core.errors import FeltError
 from openfelt.core.journal import MARKS, Journal
-from openfelt.core.workers import in_processes
+from openfelt.core.workers import Job, Workers, as_done, is_wanted, own_threads
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem
 
@@ -73,7 +73,7 @@ def freeze_out(
     stack: int = STACK,
     hands: int = HANDS,
     limit: float = LIMIT,
-    processes: int = 1,
+    processes: Workers = 1,
     strict: bool = False,
     folder: str | Path | None = None,
     progress: Callable[[int], object] = lambda _: None,
@@ -95,8 +95,8 @@ def freeze_out(
         The most hands in a game.
     limit : float
         Seconds per decision.
-    processes : int
-        Does not change the result.
+    processes : int or str
+        A number of processes, or "ray" or the address of a Ray cluster. Does not change the result.
     strict : bool
         Raise BotFaultError at the first exception or illegal action of a bot, instead of counting it.
     folder : str or Path, optional
@@ -116,12 +116,12 @@ def freeze_out(
     """
     if games < 1 or games != int(games):
         raise FeltError(f"The number of games must be 1 or more, not {games}.")
-    if processes < 1 or processes != int(processes):
+    if (count := own_threads(processes)) < 1 or count != int(count):
         raise FeltError(f"The number of processes must be 1 or more, not {processes}.")
     objects = [bot for bot in bots if isinstance(bot, Bot)]
     if objects and len(objects) < len(bots):
         raise FeltError("Give either all bots of a freeze-out by name, or all as objects.")
-    if objects and processes > 1:
+    if objects and processes != 1:
         raise FeltError("Bots that are given as objects play in one process; name them as FILE.py:CLASS.")
     names = tuple(bot if isinstance(bot, str) else type(bot).__name__ for bot in bots)
     setup = FreezeOutSetup(names, seed, stack, hands, limit, strict)
@@ -129,7 +129,7 @@ def freeze_out(
     marks = bot_fingerprints(names, match.bots)
     journal = Journal.open(Path(folder), KIND, {**setup.as_dict(), MARKS: marks}) if folder else None
     finished = []
-    for game in _games(match, int(games), int(processes), journal):
+    for game in _games(match, int(games), processes, journal):
         finished.append(game)
         if strict:  # games of a folder may have been played without
             for name, stats in zip(match.names, game.stats, strict=True):
@@ -199,33 +199,23 @@ class FreezeOut:
             yield from map(StackDeal.of, deals.cards.tolist(), deals.value.tolist())
 
 
-def _games(match: FreezeOut, games: int, processes: int, journal: Journal | None) -> Iterator[FreezeOutGame]:
+def _games(
+    match: FreezeOut, games: int, processes: Workers, journal: Journal | None
+) -> Iterator[FreezeOutGame]:
     """All games in order; those in the journal are not played again."""
     stored = [FreezeOutGame.from_dict(part) for part in journal.parts] if journal else []
     finished = {game.number: game for game in stored}
-    played = _play_games(match, [number for number in range(games) if number not in finished], processes)
+    missing = [number for number in range(games) if number not in finished]
+    job = Job(_open, match.setup, here=match.play, files=named_files(match.setup.bots))
+    played = as_done(job, missing, processes)
     for number in range(games):
-        if number not in finished:
-            finished[number] = next(played)
+        while number not in finished:
+            _, game = next(played)
+            finished[game.number] = game
             if journal:
-                journal.append(finished[number].as_dict())
+                journal.append(game.as_dict())
         yield finished[number]
 
 
-def _play_games(match: FreezeOut, numbers: list[int], processes: int) -> Iterator[FreezeOutGame]:
-    """Play games; results are in the order of `numbers`."""
-    if processes == 1 or len(numbers) < 2:
-        yield from map(match.play, numbers)
-        return
-    yield from in_processes(_play, numbers, processes, _open, match.setup)
-
-
-_MATCHES: list[FreezeOut] = []  # of a worker process
-
-
-def _open(setup: FreezeOutSetup, stop: Event) -> None:
-    _MATCHES.append(FreezeOut(setup, is_wanted=lambda: not stop.is_set()))
-
-
-def _play(number: int) -> FreezeOutGame:
-    return _MATCHES[0].play(number)
+def _open(setup: FreezeOutSetup) -> Callable[[int], FreezeOutGame]:
+    return FreezeOut(setup, is_wanted=is_wanted).play

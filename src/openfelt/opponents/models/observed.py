@@ -71,6 +71,22 @@ def observed_hands(
     records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN
 ) -> list[ObservedHand]:
     """All hands of a player in a history, of the same rules, whatever the abstraction in their names."""
+    found, others = find_hands(records, player, game, cards)
+    require_hands(found, others, player, game)
+    return found
+
+
+def require_hands(found: Sequence[ObservedHand], others: Iterable[str], player: str, game: str) -> None:
+    """Raise FeltError if no hands were found; `others` are other games of the player."""
+    if not found:
+        instead = f", only of {', '.join(sorted(others))}" if others else ""
+        raise FeltError(f"There are no hands of {player} in {model_domain(game).game.name}{instead}.")
+
+
+def find_hands(
+    records: Iterable[HandRecord], player: str, game: str, cards: str = KNOWN
+) -> tuple[list[ObservedHand], set[str]]:
+    """The hands of a player, and the names of other games that it plays in the history."""
     if cards not in (KNOWN, SHOWN):
         raise FeltError(f"Cards are {KNOWN} or {SHOWN}, not '{cards}'.")
     domain = model_domain(game)
@@ -85,10 +101,7 @@ def observed_hands(
                 continue
             seats = [seat for seat, name in enumerate(record.names) if name == player]
             found.extend(observed_hand(domain, record, seat, cards) for seat in seats)
-    if not found:
-        instead = f", only of {', '.join(sorted(others))}" if others else ""
-        raise FeltError(f"There are no hands of {player} in {domain.game.name}{instead}.")
-    return found
+    return found, others
 
 
 @lru_cache(maxsize=64)

@@ -14,13 +14,19 @@ tables would move between the processors at every step, so there either
   number of threads. (In other games, which lack that guarantee, the tables are shared.)
 
 On a GPU (`gpu.py`) thousands of threads share one table.
+
+Independent learners (`learners`, and always on a cluster) are units of work: one gets its tables and a range
+of iterations, and returns the tables. For the same number of learners they are the same to the bit on threads
+and on a cluster.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import asdict
+from queue import SimpleQueue
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +36,13 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, episode_kernel
 from openfelt.core.memory import machine_memory
 from openfelt.core.random import starts
+from openfelt.core.workers import Job, as_done, is_cluster, worker_count
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.solve.restriction import Restriction, mixed
 from openfelt.solve.sampling.gpu import Gpu, InFlightLimits, Shapes, TooLittleMemory, size_of
-from openfelt.solve.solver import MOST_THREADS, Solver
+from openfelt.solve.solver import MOST_LEARNERS, MOST_THREADS, Solver
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.solve.traverse.sampling_worker import Span, Worker, WorkerSize, iterate_next, new_worker
 from openfelt.solve.traverse.thread_exchange import Exchange, exchanges, no_exchange, trade
@@ -58,6 +65,21 @@ def _learn(how: Any, tree: Any, tables: Any, own: Worker, span: Span, exchange: 
         trade(tables[0], exchange)
 
 
+class LearnerSetup(NamedTuple):
+    """All that independent learners share."""
+
+    kind: type[SamplingSolver]
+    tree: Any
+    options: dict[str, Any]
+
+
+class LearnerUnit(NamedTuple):
+    """Some iterations of one learner."""
+
+    span: Span
+    tables: Tables
+
+
 class SamplingSolver(Solver):
     """A solver that samples. Several threads may write its tables."""
 
@@ -67,6 +89,8 @@ class SamplingSolver(Solver):
     tables_type: ClassVar[Any]  # the NamedTuple of tables that kernels read; each field is a table
     exchanges: ClassVar[bool]  # whether threads exchange their first table, or learn independently
     runs_on_gpu: ClassVar[bool] = True
+    distributes: ClassVar[bool] = True
+    has_learners: ClassVar[bool] = True
     binds_each: ClassVar[bool] = True
 
     def _compile(self, game: AnyGame) -> Tree:
@@ -77,26 +101,65 @@ class SamplingSolver(Solver):
         self.episode_tree, self.depth, self.most_actions = opened.tree, opened.depth, opened.most_actions
         if self.restriction is not None:
             self.episode_tree = self.restriction.wrap(opened.tree)
-        self._starts = starts(self.seed, MOST_THREADS)
+        apart = self._count_learners()
+        self._starts = starts(self.seed, max(apart, MOST_THREADS))
         shapes = self._table_shapes()
-        size = size_of(shapes)
+        size = size_of(shapes) * max(1, apart)
         if size > machine_memory():
             raise FeltError(
                 f"{self.name} needs {size / 1e9:.1f} GB for {self.tree.game}; this machine has "
                 f"{machine_memory() / 1e9:.1f}."
             )
         assert tuple(shapes) == self.tables_type._fields
-        self._gpu = self._open_gpu(shapes) if self.device == CUDA else None
-        self._shared = size >= SHARED_FROM or not self.tree.is_enumerated
+        self._gpu = self._open_gpu(shapes) if self.device == CUDA and not apart else None
+        self._shared = size_of(shapes) >= SHARED_FROM or not self.tree.is_enumerated
         if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
-        self.learners = 1 if self._gpu or self.exchanges or self._shared else self.threads
+        own = 1 if self._gpu or self.exchanges or self._shared else self.threads
+        self.learners = apart or own
+        setup, on_gpu = self._learner_setup(), self.device == CUDA
+        self._job = Job(LearnerUnits, setup, here=LearnerUnits(setup), in_threads=True, gpu=on_gpu)
         self._learned = {
             name: np.zeros((self.learners, *shape), kind) for name, (shape, kind) in shapes.items()
         }
-        threads = 0 if self._gpu else self.threads
+        threads = 0 if self._gpu or apart else self.threads
         self._workers = [new_worker(self._worker_size()) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def _count_learners(self) -> int:
+        """How many independent learners were requested; 0: none, threads may share what they learn."""
+        if self.learners_asked is None and not is_cluster(self.workers):
+            return 0
+        if not self.tree.two_player_zero_sum:
+            raise FeltError(
+                f"Independent learners need a two-player zero-sum game, where their mixture is sound; "
+                f"{self.tree.game} is none."
+            )
+        return self.learners_asked or min(worker_count(self.workers), MOST_LEARNERS)
+
+    def _learner_setup(self) -> LearnerSetup:
+        options = {"device": self.device, "restriction": self.restriction, **asdict(self.settings)}
+        return LearnerSetup(type(self), self.tree, options | {"in_flight": self.in_flight})
+
+    def _learn_apart(self, iterations: int) -> None:
+        """Each learner as a unit of work."""
+        units = [
+            LearnerUnit(span, self._tables_of(learner))
+            for learner, span in enumerate(self._own_spans(iterations))
+        ]
+        for learner, tables in as_done(self._job, units, self.workers):
+            for name, table in self._tables_of(learner).items():
+                table[...] = tables[name]
+
+    def continue_learner(self, unit: LearnerUnit) -> Tables:
+        """Learn a unit of another solver of the same kind, in the tables of this one; returns these."""
+        for name, table in self._tables_of(0).items():
+            table[...] = unit.tables[name]
+        self.iterations = unit.span.begun
+        self._resumed()
+        self._starts[0] = unit.span.start
+        self._advance(unit.span.length)
+        return {name: table[0].copy() for name, table in self.learned.items()}
 
     def _open_gpu(self, shapes: Shapes) -> Gpu | None:
         self.limits = self._in_flight_limits()
@@ -139,7 +202,7 @@ class SamplingSolver(Solver):
         return dict(self.learned)
 
     def _resumed(self) -> None:
-        self._starts = starts(self.seed, MOST_THREADS)
+        self._starts = starts(self.seed, max(self.learners, MOST_THREADS))
         for worker in self._workers:
             worker.trace.met[:] = -1
         if self._gpu:
@@ -159,6 +222,10 @@ class SamplingSolver(Solver):
         return mixed(self.form, restriction, self.probabilities)
 
     def _advance(self, iterations: int) -> None:
+        if self._count_learners():
+            if iterations:
+                self._learn_apart(iterations)
+            return
         exchanging = self.exchanges and not self._shared
         few = exchanging and iterations < self.tree.num_slots  # too few to pay for the copies
         if self._gpu:
@@ -187,9 +254,10 @@ class SamplingSolver(Solver):
         self._merge(common, copies)
 
     def _own_spans(self, iterations: int) -> list[Span]:
-        """The iterations divided among the threads, each with a count and random numbers of its own."""
+        """The iterations divided among the learners, each with a count and random numbers of its own."""
+        count = self.learners
         before, after = (
-            [total // self.threads + (thread < total % self.threads) for thread in range(self.threads)]
+            [total // count + (learner < total % count) for learner in range(count)]
             for total in (self.iterations, self.iterations + iterations)
         )
         return [
@@ -224,3 +292,19 @@ class SamplingSolver(Solver):
 
     def _tables_of(self, learner: int) -> Tables:
         return {name: table[learner] for name, table in self._learned.items()}
+
+
+class LearnerUnits:
+    """What a worker opens: solvers, one for each of its threads, that continue any learner."""
+
+    def __init__(self, setup: LearnerSetup) -> None:
+        self._setup = setup
+        self._idle: SimpleQueue[SamplingSolver] = SimpleQueue()
+
+    def __call__(self, unit: LearnerUnit) -> Tables:
+        kind, tree, options = self._setup
+        solver = kind(tree, **options) if self._idle.empty() else self._idle.get()
+        try:
+            return solver.continue_learner(unit)
+        finally:
+            self._idle.put(solver)

@@ -27,7 +27,7 @@ from openfelt.core.jit import Floats
 from openfelt.solve.solver import Settings, setting
 from openfelt.solve.vector.iteration import Rows, Trunk, iterate, match_all
 from openfelt.solve.vector.public_boards import flop_hands
-from openfelt.solve.vector.vector_solver import VectorSettings, VectorSolver
+from openfelt.solve.vector.vector_solver import BoardUnit, Increments, VectorSettings, VectorSolver
 
 BUCKETS, HANDS = "buckets", "hands"
 RECENT = 0.1  # of the iterations, over which the opponent's winnings are averaged
@@ -59,8 +59,8 @@ class CFRBR(VectorSolver):
         to suits.
     **options
         `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On
-        the CPU the two seats learn in two threads; on a GPU `in_flight` boards (16) are dealt at a
-        time, fewer at first.
+        the CPU the two seats learn in two threads. `in_flight` boards are dealt at a time: 1; on a GPU 16,
+        fewer at first; on a cluster 16.
 
     Examples
     --------
@@ -118,6 +118,15 @@ class CFRBR(VectorSolver):
     def _advance_on_cpu(self, iterations: int) -> None:
         with ThreadPoolExecutor(min(self.threads, 2)) as pool:
             list(pool.map(lambda seat: self._learn(seat, iterations), range(2)))
+
+    def _deal(self, unit: BoardUnit) -> float:
+        learner, opponent = self._learners[unit.side], self._opponents[unit.side]
+        cards, work = self._boards.cards(unit.board), self._work[unit.side]
+        return float(iterate(self._betting, cards, learner, opponent, unit.weights, work))
+
+    def _add(self, side: int, found: Increments) -> None:
+        super()._add(side, found)
+        self._chips[side] += found.won
 
     def _learn(self, seat: int, iterations: int) -> None:
         learner, opponent, work = self._learners[seat], self._opponents[seat], self._work[seat]

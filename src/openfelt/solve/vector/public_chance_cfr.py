@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from openfelt.solve.vector.iteration import iterate_both, match_all
-from openfelt.solve.vector.vector_solver import VectorSolver
+from openfelt.solve.vector.vector_solver import BoardUnit, VectorSolver
 
 
 class PublicChanceCFR(VectorSolver):
@@ -26,8 +26,8 @@ class PublicChanceCFR(VectorSolver):
     weighting : {"uniform", "linear"}
         Weights of the iterations in the regrets: all equal, or in proportion to their number.
     **options
-        `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. On a GPU
-        `in_flight` boards (16) are dealt at a time, fewer at first.
+        `deck`, a smaller deck for tests; `seed`, `device` and `in_flight`, as in `Solver`. `in_flight` boards
+        are dealt at a time: 1; on a GPU 16, fewer at first; on a cluster 16.
 
     Examples
     --------
@@ -39,11 +39,17 @@ class PublicChanceCFR(VectorSolver):
     summary: ClassVar[str] = (
         "CFR on a sampled flop and turn, with all hands and rivers (Johanson et al. 2012)"
     )
+    sides: ClassVar[tuple[int, ...]] = (0,)
 
     def _new_gpu(self, in_flight: int) -> Any:
         from openfelt.solve.vector.gpu.iterations import PublicChanceOnGpu
 
         return PublicChanceOnGpu(self.tree, self._boards, in_flight)
+
+    def _deal(self, unit: BoardUnit) -> float:
+        one, two = self._learners
+        iterate_both(self._betting, self._boards.cards(unit.board), one, two, unit.weights, self._work[0])
+        return 0.0
 
     def _advance_on_cpu(self, iterations: int) -> None:
         one, two = self._learners

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from queue import SimpleQueue
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from openfelt.core.devices import CUDA
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.random import Numbers, starts
+from openfelt.core.workers import Job, in_order, is_cluster
 from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
@@ -26,6 +28,7 @@ from openfelt.solve.vector.public_boards import PublicBoards
 from openfelt.solve.vector.streets import street_tables
 
 IN_FLIGHT, PATIENCE = 16, 500  # most boards at a time on a GPU, and boards done before each further one
+CLUSTER_BOARDS = 16  # boards at a time on a cluster
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
 UNIFORM, LINEAR = "uniform", "linear"
 
@@ -40,11 +43,42 @@ class VectorSettings(Settings):
     )
 
 
+Policies: TypeAlias = "list[list[Floats]]"  # by seat and street [rows, edges]
+
+
+class BoardSetup(NamedTuple):
+    """All that the boards of a batch share."""
+
+    kind: type[VectorSolver]
+    tree: Any
+    deck: Deck
+    settings: dict[str, Any]
+
+
+class BoardUnit(NamedTuple):
+    """A board on which one seat learns, or both."""
+
+    board: int
+    side: int  # a seat; 0 also if both seats learn together
+    weights: tuple[float, float]
+
+
+class Increments(NamedTuple):
+    """What a board adds to the tables."""
+
+    learned: dict[int, list[tuple[Floats, Floats]]]  # by seat and street: to regrets and average
+    trunk: list[Floats]  # to the opponent's regrets
+    won: float  # by the opponent, in chips
+
+
 class VectorSolver(Solver):
     """Learns two-player hold'em; an iteration is a flop and a turn."""
 
     full_width: ClassVar[bool] = False
     runs_on_gpu: ClassVar[bool] = True
+    distributes: ClassVar[bool] = True
+    batches: ClassVar[bool] = True
+    sides: ClassVar[tuple[int, ...]] = (0, 1)  # seats that learn apart from each other on a board
     settings_type: ClassVar[type[Settings]] = VectorSettings
     settings: VectorSettings
     tree: BettingTree
@@ -70,6 +104,14 @@ class VectorSolver(Solver):
         self._trunks: list[list[Floats]] = []
         self._behind = False  # whether the tables here lack what was learned on the GPU
         self._prepare()
+        if is_cluster(self.workers):
+            if self.device == CUDA:
+                raise FeltError(f"{self.name} trains on one GPU, or on the CPUs of a cluster.")
+            self.batch = self.in_flight or CLUSTER_BOARDS
+        elif self.device != CUDA:
+            self.batch = self.in_flight or 1
+        setup = BoardSetup(type(self), self.tree, self.deck, asdict(self.settings))
+        self._job = Job(BoardUnits, setup, here=BoardUnits(setup), in_threads=True)
         if self.device == CUDA:
             self._gpu = self._new_gpu(self.in_flight or IN_FLIGHT)
         else:
@@ -142,10 +184,59 @@ class VectorSolver(Solver):
     def _advance(self, iterations: int) -> None:
         if self.device == CUDA:
             self._advance_on_gpu(iterations)
+        elif self.batch > 1 or is_cluster(self.workers):
+            self._advance_in_batches(iterations)
         else:
             self._advance_on_cpu(iterations)
 
     def _advance_on_cpu(self, iterations: int) -> None:
+        raise NotImplementedError
+
+    def _advance_in_batches(self, iterations: int) -> None:
+        """Several boards with the same policies; what they add is summed in the order of the boards."""
+        last = self.iterations + iterations
+        for first in range(self.iterations + 1, last + 1, self.batch):
+            numbers = range(first, min(first + self.batch, last + 1))
+            weights = self._weights(numbers[-1])
+            units = [
+                BoardUnit(self.board(number), side, weights) for number in numbers for side in self.sides
+            ]
+            policies = [[rows.policy for rows in learner.rows] for learner in self._learners]
+            trunks = [[table.copy() for table in tables] for tables in self._trunks]
+            for place, found in in_order(self._job, units, self.workers, policies, trunks):
+                self._add(units[place].side, found)
+            for learner in self._learners:
+                match_all(self._betting, learner)
+
+    def _add(self, side: int, found: Increments) -> None:
+        for seat, streets in found.learned.items():
+            for rows, (regrets, average) in zip(self._learners[seat].rows, streets, strict=True):
+                rows.regrets[...] += regrets
+                rows.average[...] += average
+        for table, added in zip(self._trunks[side] if self._trunks else (), found.trunk, strict=True):
+            table += added
+
+    def increments(self, unit: BoardUnit, policies: Policies, trunks: list[list[Floats]]) -> Increments:
+        """What one board adds to the tables, if these policies meet."""
+        seats = (unit.side,) if len(self.sides) > 1 else (0, 1)
+        for seat in seats:
+            for rows, policy in zip(self._learners[seat].rows, policies[seat], strict=True):
+                rows.policy[...] = policy
+                rows.regrets[...] = 0.0
+                rows.average[...] = 0.0
+        before = trunks[unit.side] if trunks else []
+        after = self._trunks[unit.side] if trunks else []
+        for own, table in zip(after, before, strict=True):
+            own[...] = table
+        won = self._deal(unit)
+        learned = {
+            seat: [(rows.regrets.copy(), rows.average.copy()) for rows in self._learners[seat].rows]
+            for seat in seats
+        }
+        return Increments(learned, [now - was for now, was in zip(after, before, strict=True)], won)
+
+    def _deal(self, unit: BoardUnit) -> float:
+        """One board; returns the chips that the opponent has won, if there is one."""
         raise NotImplementedError
 
     def _advance_on_gpu(self, iterations: int) -> None:
@@ -176,3 +267,19 @@ class VectorSolver(Solver):
             for street, table in enumerate(by_street)
         }
         return {"regrets": self._regrets, "average": self._average, **trunks}
+
+
+class BoardUnits:
+    """What a worker opens: solvers, one for each of its threads, that compute what a board adds."""
+
+    def __init__(self, setup: BoardSetup) -> None:
+        self._setup = setup
+        self._idle: SimpleQueue[VectorSolver] = SimpleQueue()
+
+    def __call__(self, unit: BoardUnit, policies: Policies, trunks: list[list[Floats]]) -> Increments:
+        kind, tree, deck, settings = self._setup
+        solver = kind(tree, deck=deck, **settings) if self._idle.empty() else self._idle.get()
+        try:
+            return solver.increments(unit, policies, trunks)
+        finally:
+            self._idle.put(solver)

@@ -11,6 +11,7 @@ from typing import Any
 
 from openfelt.arena.match import match
 from openfelt.arena.match_blocks import DUPLICATE
+from openfelt.core.workers import Workers
 from openfelt.measure.holdem.exploitability import SEATS
 from openfelt.plots.exploitability import Result, TrainingCurve, plot_training_and_results
 from openfelt.plots.figure import COLOURS
@@ -94,7 +95,7 @@ class CFRBRStudy(ExploitabilityStudy):
         return sum(len(each.points) + 3 for each in chosen)
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[float], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[float], object]
     ) -> Results:
         measuring = self.begin(budget, seed, processes, parts, progress)
         trained = {}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from openfelt.cards.abstraction.abstraction import load_abstraction
 from openfelt.core.devices import CPU
+from openfelt.core.workers import own_threads
 from openfelt.measure.holdem.player import Player, policy_player
 from openfelt.policy.files import load_policy
 from openfelt.policy.holdem import require_holdem_policy
@@ -47,12 +48,12 @@ class Training(NamedTuple):
     def make(self, seed: int, measuring: Measuring) -> Solver:
         options: dict[str, Any] = {"seed": seed}
         if measuring.device == CPU:
-            options["threads"] = measuring.threads
+            options["threads"] = own_threads(measuring.threads)
         else:
             options["device"] = measuring.device
         if self.method != EXTERNAL:
             options |= {"delay": min(DELAY, self.points[0] // 2), "weighting": self.weighting}
-        load_abstraction(self.buckets).tables(threads=max(2, measuring.threads))
+        load_abstraction(self.buckets).tables(threads=max(2, own_threads(measuring.threads)))
         solver = solver_type(SOLVERS[self.method])
         return solver(f"holdem(buckets='{self.buckets}')", **options)
 

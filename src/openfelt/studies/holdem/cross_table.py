@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openfelt.arena.tournament import TournamentResult, tournament
+from openfelt.core.workers import Workers
 from openfelt.plots.cross_table import plot_cross_table
 from openfelt.plots.intervals import Interval
 from openfelt.policy.files import DEFAULT
@@ -28,7 +29,7 @@ class CrossTableStudy(Experiment):
         return budget * len(self.bots) * (len(self.bots) - 1) // 2
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> TournamentResult:
         return tournament(
             *self.bots, hands=budget, seed=seed, processes=processes, folder=parts, progress=progress

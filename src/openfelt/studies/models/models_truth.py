@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from openfelt.core.jit import Floats
+from openfelt.core.workers import Workers
 from openfelt.opponents.models.files import KINDS, new_model
 from openfelt.opponents.models.frequencies import FrequencyModel
 from openfelt.opponents.models.observed import KNOWN, SHOWN
@@ -62,7 +63,7 @@ class ModelStudy(Experiment):
         return len(CASES) * RUNS * sum(self.points(budget))
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> ModelResults:
         parts.mkdir(parents=True, exist_ok=True)
         points = self.points(budget)

@@ -14,6 +14,7 @@ from openfelt.arena.match import match
 from openfelt.arena.match_blocks import FRESH
 from openfelt.bots.formula.ace1 import TO_RAISE, TO_STAY
 from openfelt.cards.deck import FLOP, RIVER, STREETS
+from openfelt.core.workers import Workers
 from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.observed import ObservedHand, all_decisions, decisions_in, observed_hands
@@ -69,7 +70,7 @@ class TreeStudy(Experiment):
         return budget
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> TreeResults:
         parts.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parts) as folder:

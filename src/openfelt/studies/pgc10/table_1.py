@@ -14,6 +14,7 @@ from openfelt.arena.match_blocks import FRESH
 from openfelt.arena.result import Style
 from openfelt.bots.search.mcts import INFOSETS, LINES
 from openfelt.core.files import MANIFEST
+from openfelt.core.workers import Workers
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model, save_model
@@ -143,7 +144,7 @@ class ModelMatches(Experiment):
         return len(OPPONENTS) * (self._training(budget) + matches)
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Progress
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Progress
     ) -> SearchResults:
         results = {}
         for opponent in OPPONENTS:
@@ -164,7 +165,7 @@ class ModelMatches(Experiment):
         return results
 
     def _fit_models(
-        self, opponent: str, games: int, seed: int, processes: int, parts: Path, progress: Progress
+        self, opponent: str, games: int, seed: int, processes: Workers, parts: Path, progress: Progress
     ) -> None:
         """Play the training games, unless they are stored, and fit the models that are missing."""
         history = parts / f"{opponent}-training.db"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from openfelt.core.workers import Workers, own_threads
 from openfelt.measure.exploitability import expected_values
 from openfelt.opponents.responses.response import Response, Responses, restricted_solver
 from openfelt.plots.frontier import Frontiers, Point, plot_frontiers
@@ -76,7 +77,7 @@ class FrontierStudy(Experiment):
         return len(FULL_GAMES) * len(PS) * 2 * budget
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> FrontierResults:
         parts.mkdir(parents=True, exist_ok=True)
         return {
@@ -89,7 +90,7 @@ class FrontierStudy(Experiment):
         game: str,
         budget: int,
         seed: int,
-        processes: int,
+        processes: Workers,
         parts: Path,
         progress: Callable[[int], object],
     ) -> dict[str, list[Point]]:
@@ -108,7 +109,7 @@ class FrontierStudy(Experiment):
             progress(2 * budget)
             return answer
 
-        with ThreadPoolExecutor(processes) as pool:
+        with ThreadPoolExecutor(own_threads(processes)) as pool:
             answers = list(pool.map(one, PS))
         return {
             name: [Point(p, *answer[name]) for p, answer in zip(PS, answers, strict=True)]

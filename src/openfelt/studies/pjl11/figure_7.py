@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from openfelt.core.workers import Workers
 from openfelt.games.compile.compiler import compile_game
 from openfelt.measure.exploitability import exploitability
 from openfelt.plots.curves import ConvergencePanel, plot_convergence
@@ -88,7 +89,7 @@ class ConvergenceStudy(Experiment):
         return len(self.games(budget)) * len(METHODS) * budget
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> ConvergenceResults:
         """One run after another, whatever `processes` is: times are measured."""
         parts.mkdir(parents=True, exist_ok=True)

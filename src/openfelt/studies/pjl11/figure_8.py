@@ -11,6 +11,7 @@ import numpy as np
 
 from openfelt.arena.statistics.estimates import Estimate
 from openfelt.core.jit import Floats
+from openfelt.core.workers import Workers
 from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.plots.curves import Band, Level, plot_bands
 from openfelt.policy.files import POLICY, save_policy
@@ -87,7 +88,7 @@ class OnlineCurve(Experiment):
         return games + (LEVEL_FACTOR + len(CURVES) * runs * points) * budget
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Progress
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Progress
     ) -> OnlineResults:
         games, runs, points = self._sizes(budget)
         observed = ObservedOpponent(POKI, parts, DEALS if budget == self.budget else QUICK_DEALS)

@@ -18,6 +18,7 @@ from openfelt.arena.match_blocks import FRESH
 from openfelt.core.errors import MissingError
 from openfelt.core.files import MANIFEST
 from openfelt.core.jit import Floats
+from openfelt.core.workers import Workers, own_threads
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
@@ -79,7 +80,7 @@ class ObservedOpponent:
         return self.folder / f"{self.opponent}.db"
 
     def observe(
-        self, against: str, games: int, seed: int, processes: int, progress: Callable[[int], object]
+        self, against: str, games: int, seed: int, processes: Workers, progress: Callable[[int], object]
     ) -> None:
         """Play the games; all cards are recorded."""
         self.history.unlink(missing_ok=True)  # it may be incomplete; stored games are written again
@@ -132,15 +133,15 @@ class ObservedOpponent:
             for free in range(2)
         ]
 
-    def train_response(self, config: ResponseConfig, folder: Path, seed: int, threads: int) -> None:
+    def train_response(self, config: ResponseConfig, folder: Path, seed: int, threads: Workers) -> None:
         """Train a response and save it in the folder, unless it is there."""
         if not (folder / POLICY / MANIFEST).exists():
             save_policy(train(self.solvers(config, seed), config.iterations, threads), folder / POLICY)
 
 
-def train(solvers: Sequence[Solver], iterations: int, threads: int) -> Policy:
+def train(solvers: Sequence[Solver], iterations: int, threads: Workers) -> Policy:
     """Train the solvers of the seats, `threads` at a time; each has one thread, so results are seeded."""
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(own_threads(threads)) as pool:
         list(pool.map(lambda solver: solver.run(iterations) if iterations else None, solvers))
     policies = [solver.policy for solver in solvers]
     return join_seats(policies * (2 // len(policies)))
@@ -151,7 +152,7 @@ def play_match(
     opponent: str,
     hands: int,
     seed: int,
-    processes: int,
+    processes: Workers,
     folder: Path,
     progress: Callable[[int], object],
 ) -> Winnings:

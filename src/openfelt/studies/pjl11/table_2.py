@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openfelt.core.workers import Workers
 from openfelt.opponents.responses.confidence import HALF, S_CURVE
 from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.solve.restriction import ONCE
@@ -120,7 +121,7 @@ class ResponseTable(Experiment):
         return sum(self._games(budget) + len(PLAYERS) * _hands(opponent, budget) for opponent in OPPONENTS)
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Callable[[int], object]
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Callable[[int], object]
     ) -> TableResults:
         results = {}
         for opponent in OPPONENTS:
@@ -140,7 +141,7 @@ class ResponseTable(Experiment):
         observed: ObservedOpponent,
         budget: int,
         seed: int,
-        processes: int,
+        processes: Workers,
     ) -> str:
         """The policy folder of a row; the policy is trained unless it is there."""
         if isinstance(config, str):

@@ -11,6 +11,7 @@ import numpy as np
 
 from openfelt.arena.match import Progress
 from openfelt.core.jit import Floats
+from openfelt.core.workers import Workers
 from openfelt.opponents.models.network import classifier, train, weights_of
 from openfelt.opponents.models.network_features import (
     ACTIONS,
@@ -87,7 +88,7 @@ class NetworkStudy(Experiment):
         return matches + self._examples(budget) // EXAMPLES_PER_HAND
 
     def run(
-        self, *, budget: int, seed: int, processes: int, parts: Path, progress: Progress
+        self, *, budget: int, seed: int, processes: Workers, parts: Path, progress: Progress
     ) -> NetworkResults:
         features, count, reported = holdem_features(), 0, 0
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.synchronize import Event
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from openfelt.bots.search.mcts import AT_RANDOM, NETWORK, MctsSettings
 from openfelt.bots.search_bot import MctsBot
 from openfelt.cards.deck import PAIR_CARDS
 from openfelt.core.errors import FeltError
-from openfelt.core.workers import in_processes
+from openfelt.core.workers import Job, Workers, in_order, own_threads
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
@@ -77,15 +78,8 @@ def _play(planned: NetworkMatch, network: Network, progress: Progress = lambda _
     return NetworkMatchResult(Winnings.of_first_bot(result), planned.iterations, took[0], took[1])
 
 
-_NETWORKS: list[Network] = []  # of a worker process
-
-
-def _open_worker(weights: Weights, _: Event) -> None:
-    _NETWORKS.append(new_network(holdem_features(), weights))
-
-
-def _play_in_worker(planned: NetworkMatch) -> NetworkMatchResult:
-    return _play(planned, _NETWORKS[0])
+def _open(weights: Weights) -> Callable[[NetworkMatch], NetworkMatchResult]:
+    return partial(_play, network=new_network(holdem_features(), weights))
 
 
 def equal_time_iterations(results: MatchResults, budget: int) -> int:
@@ -99,7 +93,7 @@ def equal_time_iterations(results: MatchResults, budget: int) -> int:
 
 
 def play_all(
-    weights: Weights, hands: int, seed: int, processes: int, parts: Path, progress: Progress
+    weights: Weights, hands: int, seed: int, processes: Workers, parts: Path, progress: Progress
 ) -> MatchResults:
     """Play with equal iterations first; their times give the iterations of the equal-time matches."""
     results: MatchResults = {}
@@ -110,10 +104,11 @@ def play_all(
             iterations = budget if equal == ITERATIONS else equal_time_iterations(results, budget)
             folder = parts / f"{budget}-{equal}-{iterations}"
             matches.append(NetworkMatch(budget, iterations, int(hands * share), seed, folder))
-        if processes == 1:
-            played = [_play(each, network, progress) for each in matches]
-        else:
-            played = list(in_processes(_play_in_worker, matches, processes, _open_worker, weights))
+        # On this machine also with a cluster: times of decisions are compared.
+        job = Job(_open, weights, here=partial(_play, network=network, progress=progress))
+        count = min(own_threads(processes), len(matches))
+        played = [result for _, result in in_order(job, matches, count)]
+        if count > 1:
             progress(sum(each.hands for each in matches))
         results |= {(each.budget, equal): result for each, result in zip(matches, played, strict=True)}
     return results
