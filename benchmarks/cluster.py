@@ -28,7 +28,7 @@ LEARNING_SECONDS = 10.0
 def run() -> Iterator[Result]:
     """Overhead on blocks of a second, and what a second worker adds to training."""
     on_all_cores()
-    os.environ["RAY_worker_niceness"] = "0"  # Ray's workers have a lower priority otherwise, processes not
+    os.environ |= {"RAY_worker_niceness": "0"}  # else Ray gives its workers a lower priority than processes
     import ray
 
     ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
