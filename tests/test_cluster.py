@@ -24,6 +24,7 @@ from openfelt.measure.holdem.exploitability import Measure
 from openfelt.measure.holdem.player import rule_player
 
 STORE = 900 * 2**20  # bytes of a node's object store
+CLIENT_PORT = 10123
 TWELVE = Deck(4, 3)
 
 
@@ -35,6 +36,7 @@ def nodes():
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+    head["ray_client_server_port"] = CLIENT_PORT
     made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
         made.add_node(num_cpus=1, object_store_memory=STORE)
@@ -162,6 +164,20 @@ def test_a_match_is_the_same_on_a_cluster(address, options):
     assert rounded(felt.match("random", "probe", game="leduc", processes=address, **options)) == rounded(
         alone
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", [f"ray://127.0.0.1:{CLIENT_PORT}", "ray"])
+def test_a_match_through_the_client_and_on_a_cluster_of_its_own(nodes, where):
+    """In a process of its own, as a command is."""
+    words = ["match", "random", "probe", "--game", "kuhn", "--hands", "2000", "--python", "--json"]
+    command = [sys.executable, "-m", "openfelt", *words]
+    found = []
+    for more in ([], ["--on", where]):
+        ran = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300)
+        assert ran.returncode == 0, ran.stderr
+        found.append([each["won"] for each in json.loads(ran.stdout)["participants"]])
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

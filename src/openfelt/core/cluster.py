@@ -185,13 +185,10 @@ def _require_listening(address: str) -> None:
 
 
 def _reason(address: str, error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
+    text = " ".join(str(error).split())[:300] or type(error).__name__
     if "ersion mismatch" in text or ("versions" in text and "mismatch" in text):
-        return (
-            f"The Ray cluster at {address} has another version of Ray or Python than this machine: "
-            f"{' '.join(text.split())[:300]}"
-        )
-    return f"The Ray cluster at {address} could not be used: {text.splitlines()[0][:300]}"
+        return f"The Ray cluster at {address} has another version of Ray or Python than this machine: {text}"
+    return f"The Ray cluster at {address} could not be used: {text}"
 
 
 # ------------------------------------------------------------------------------- what a worker needs to begin
