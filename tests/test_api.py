@@ -44,8 +44,8 @@ def test_a_folder_of_histories_is_read_file_by_file(holdem_hands, tmp_path):
 
 
 def test_files_that_cannot_be_hands_are_named(holdem_hands, tmp_path):
-    with pytest.raises(felt.FeltError, match=r"hands\.txt does not"):
-        felt.write_hands(tmp_path / "hands.txt", holdem_hands)
+    with pytest.raises(felt.FeltError, match=r"hands\.csv does not"):
+        felt.write_hands(tmp_path / "hands.csv", holdem_hands)
     with pytest.raises(felt.FileError, match="There is no file"):
         next(felt.read_hands(tmp_path / "none.db"))
     with pytest.raises(felt.FileError, match="has no hand histories"):

@@ -198,14 +198,14 @@ def with_a_bad_hand(ending: str, hands: list[HandRecord]) -> str:
     return str(path)
 
 
-SAYS = {
+SAYS = {  # bad hands of sites are in test_site_text.py
     ".db": "bad.db, hand 0 of match 'm': ",
     ".phhs": "bad.phhs, line 1, hand 1: ",
     ".log": "bad.log, line 2: ",
 }
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", SAYS)
 def test_one_rule_for_every_reader(ending, capsys):
     hands = some_hands("holdem", 30)
     path = with_a_bad_hand(ending, hands)
@@ -240,7 +240,7 @@ def test_one_rule_for_every_reader(ending, capsys):
     }
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", SAYS)
 def test_models_are_not_fitted_to_bad_hands(ending, capsys):
     """PHH has only hold'em: there the bad hand is found before the others are those of another game."""
     path = with_a_bad_hand(ending, some_hands("holdem" if ending == ".phhs" else "kuhn", 40))

@@ -810,8 +810,8 @@ def test_the_command_tells_a_hand(capsys):
     [
         ("check nowhere.db", "There is no file nowhere.db."),
         (
-            "check hands.txt",
-            "Hand histories are in files that end in .phh, .phhs, .log, .db; hands.txt does not.",
+            "check hands.csv",
+            "Hand histories are in files that end in .phh, .phhs, .log, .db, .txt; hands.csv does not.",
         ),
         ("convert a.phhs", "`felt history convert` needs two files, `check` and `show` need one."),
         ("show a.phhs b.phhs", "`felt history convert` needs two files, `check` and `show` need one."),

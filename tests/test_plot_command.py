@@ -66,10 +66,10 @@ def test_the_bar_fits_80_columns_and_gives_the_time_left(name, solver, monkeypat
 
 
 def test_long_measurements_are_announced(capsys):
-    exploit.announce(argparse.Namespace(device="cpu", flops=None, threads=2))
+    exploit.announce(argparse.Namespace(device="cpu", flops=None, threads=2, on=None))
     assert "about 10 hours on 2 cores" in (told := capsys.readouterr().err)
     assert "--flops 20" in told
-    exploit.announce(argparse.Namespace(device="cpu", flops=6, threads=1))
+    exploit.announce(argparse.Namespace(device="cpu", flops=6, threads=1, on=None))
     assert "about 4 minutes on one core" in (told := capsys.readouterr().err)
     assert "--flops" not in told
 

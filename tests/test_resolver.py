@@ -28,6 +28,8 @@ from openfelt.games.holdem import Holdem, bet, first_betting
 from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.spots.solver import Budget
 
+pytestmark = pytest.mark.true_board_buckets
+
 HOLDEM = Holdem(2)
 CHECKED = "call check check check check check"  # to the river
 # Betting lines to the river, with boards: small and large pots, either player in the lead.

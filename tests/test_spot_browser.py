@@ -15,6 +15,8 @@ from openfelt.cards.ranges import parse_range
 from openfelt.spots.spot import Spot
 from openfelt.table.lobby.service import LobbyService
 
+pytestmark = pytest.mark.true_board_buckets
+
 TO_COMPILE = 400_000  # milliseconds, on a busy machine
 BOARD = ("2c", "3d", "4h", "8s", "9s")
 
@@ -297,7 +299,7 @@ def test_a_finished_hand_is_solved_from_its_river(visit, server):
     page.locator("#step-last").click()
     page.locator("#solve-here").click()
     page.locator("#main[data-ready]").wait_for()
-    expect(page.locator("#notice")).to_contain_text("The river of a hand against always-call")
+    expect(page.locator("#notice")).to_contain_text("The river of a hand against The Calling Station")
     expect(page.locator("#bets")).to_have_value("limit")
     expect(page.locator("#pot")).to_have_value("4")
     solve(page)

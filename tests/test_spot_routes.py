@@ -27,6 +27,8 @@ from openfelt.table.spots import solves as solves_module
 from openfelt.table.spots.form import read_form
 from openfelt.table.spots.solves import Limits, SpotSolves
 
+pytestmark = pytest.mark.true_board_buckets
+
 RIVER = {
     **{"oop": "AA,QQ", "ip": "KK", "board": "2c3d4h8s9s", "pot": 100, "stack": 100},
     **{"bets": "100%", "raises": "none", "until": 0.1},

@@ -237,6 +237,7 @@ def history_files(path: Path) -> list[Path]:
     """The file itself, or all history files in a folder."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
+        files = [file for file in files if file.suffix != TEXT or _begins_with_hand(file)]
         if not files:
             raise FileError(f"{path} has no hand histories: files that end in {', '.join(ENDINGS)}.")
         return files
@@ -244,6 +245,13 @@ def history_files(path: Path) -> list[Path]:
         raise FileError(f"There is no file {path}.")
     require_ending(path)
     return [path]
+
+
+def _begins_with_hand(path: Path) -> bool:
+    """Whether a text file is a history; others may lie beside them."""
+    from openfelt.hands.site_text import begins_with_hand
+
+    return begins_with_hand(path)
 
 
 def require_ending(path: Path) -> None:

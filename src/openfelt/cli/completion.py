@@ -7,14 +7,14 @@ import argparse
 from openfelt.cli.options import print_json
 
 HELP = (
-    "Print the script that lets your shell complete commands, options and files. Put the line of your shell\n"
-    "among the examples into its start-up file."
+    "Print the script that lets your shell complete commands, options and files. For bash or zsh put\n"
+    'eval "$(felt completion bash)" into ~/.bashrc, or eval "$(felt completion zsh)" into ~/.zshrc after\n'
+    "compinit."
 )
 EXAMPLES = [
-    'eval "$(felt completion bash)"                     (in ~/.bashrc)',
-    'eval "$(felt completion zsh)"                      (in ~/.zshrc, after compinit)',
-    "felt completion fish > ~/.config/fish/completions/felt.fish",
-    "felt completion powershell | Out-String | Invoke-Expression     (in $PROFILE)",
+    "felt completion bash           (its output is to be evaluated in ~/.bashrc)",
+    "felt completion fish           (to be written to ~/.config/fish/completions/felt.fish)",
+    "felt completion powershell     (to be piped to Out-String and Invoke-Expression in $PROFILE)",
 ]
 SHELLS = ("bash", "zsh", "fish", "powershell")
 

@@ -28,6 +28,7 @@ from openfelt.hands.site_hand import HEADER, as_limit_game, cash_game, hand_numb
 STREETS = ("HOLE CARDS", "FLOP", "TURN", "RIVER")
 BEGAN = datetime(2000, 1, 1)  # of hand 0: a record has no time; the hand's number is added in seconds
 MOST_SECONDS = 3_000_000_000
+LONGEST = 1_000  # bytes of a first line
 DEFAULT_TABLE = "OpenFelt"
 
 
@@ -46,6 +47,13 @@ def read_site_text(path: Path, *, skip: Skip | None = None) -> Iterator[HandReco
             refuse(BadHandError(path, place, str(error), number), skip)
         else:
             yield record
+
+
+def begins_with_hand(path: Path) -> bool:
+    """Whether the first line of text is the header of a hand."""
+    with path.open("rb") as file:
+        lines = (_decoded(raw) for raw in iter(lambda: file.readline(LONGEST), b""))
+        return bool(HEADER.match(next((line for line in lines if line), "")))
 
 
 def _hands(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -62,12 +62,12 @@ def highest(spec: Spec, street: int) -> int:
 
 def _street_recipe(spec: Spec, street: int, tables: StrengthTables | None) -> NDArray[Any]:
     count = spec.counts[street]
-    if count == 1 or tables is None:
-        return grid_cuts(highest(spec, street), count)
-    if spec.kind == OCHS and street == RIVER:
+    if spec.kind == OCHS and street == RIVER and count > 1:
         from openfelt.cards.abstraction.ochs import opponent_clusters, river_centres
 
         return river_centres(opponent_clusters(), count)
+    if count == 1 or tables is None:
+        return grid_cuts(highest(spec, street), count)
     if spec.kind in (KMEANS, OCHS):
         from openfelt.cards.abstraction.kmeans import centres, cuts_between_means
 
