@@ -656,7 +656,7 @@ def test_two_sessions_are_separate(visit, server, database):
     lobby = page.context.new_page()
     lobby.goto(server.url)
     expect(lobby.locator("#sessions li")).to_have_count(2)
-    lobby.get_by_role("link", name="Resume: Leduc hold'em against always-call").click()
+    lobby.get_by_role("link", name="Resume: Leduc hold'em against The Calling Station").click()
     assert Player(lobby).session == one.session
 
 

@@ -45,7 +45,7 @@ def test_every_study_runs_and_writes_its_page(name, tmp_path, monkeypatch):
     for module in (gpu_equals_cpu, holdem_curve, pjl11_holdem):
         monkeypatch.setattr(module, "DEALS", 5_000)
     if study.requires == GPU and why_no_gpu():  # then the CPU stands in, for the sake of the page
-        monkeypatch.setattr("openfelt.solve.solver.choose_device", lambda _: "cpu")
+        monkeypatch.setattr("openfelt.solve.solver.choose_device", lambda *_, **__: "cpu")
     episodes = study.quick_episodes[: 2 if study.requires == GPU else 3]
     curves = TrainingRuns(study, None, runs=2, seed=0, episodes=episodes).train()
     page = study.write(curves, tmp_path, full=False, provenance="Made by a test.")
