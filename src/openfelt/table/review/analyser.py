@@ -63,11 +63,12 @@ class HandAnalyser:
         """The spot of a step of the review: the form of the spot solver, ready for JSON."""
         live = replay_hand(row, record, self._bots.get)
         steps = [first for first, _ in events(live.hand, row.seat, record.names)]
+        ends = [*steps[1:], len(live.hand.steps)]  # the review shows the table after each step
         if not 0 <= place < len(steps):
             raise FeltError(f"The hand has no step {place}.")
         try:
             return hand_spot(
-                live.hand, row.seat, live.bots, steps[place], title_of(record.names[1 - row.seat])
+                live.hand, row.seat, live.bots, ends[place], title_of(record.names[1 - row.seat])
             )
         except FeltError:
             raise

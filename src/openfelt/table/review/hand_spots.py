@@ -33,13 +33,13 @@ UNKNOWN = " The action probabilities of {names} are not known, so its range is e
 
 
 def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: str) -> dict[str, Any]:
-    """The form of the spot at the beginning of the street on which a step of a finished hand is."""
+    """The form of the spot at the beginning of the street that a finished hand reached after `step` steps."""
     game = hand.game
     if not isinstance(game, Holdem) or game.players != 2 or game.bets != MOST_BETS:
         raise FeltError("Only hands of two-player limit hold'em with four bets a street can be solved.")
-    if not 0 <= step < len(hand.steps):
+    if not 0 <= step <= len(hand.steps):
         raise FeltError(f"The hand has no step {step}.")
-    board = game.board(hand.states[step])
+    board = game.board((*hand.states, hand.state)[step])
     street = BOARD_CARDS.index(len(board)) if len(board) in BOARD_CARDS else 0
     if street < FLOP:
         raise FeltError("A spot begins on the flop, turn or river; choose a later step of the hand.")
