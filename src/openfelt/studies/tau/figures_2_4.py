@@ -277,8 +277,10 @@ RESULTS = FreezeOutStudy(
         "after a call lose several chips. With c = 5 chips UCB then prefers the fold, whose value is "
         "certain, and hardly explores the call. More iterations do not help: with 10,000 it sees 0.7% of "
         "the flops (`felt match \"mcts-tally(c=5,iterations=10000,rollout='uniform',expand='random')\" "
-        "always-raise --hands 300`). The search without a model sees 95% of them, since in its rollouts "
-        "the opponent folds as well. The paper's rollouts or its unit of c may differ from our reading."
+        "always-raise --hands 300`). Without a model, "
+        "`mcts(c=5,iterations=2000,rollout='uniform',expand='random')` sees 95% of them, since in its "
+        "rollouts the opponent folds as well. The paper's rollouts or its unit of c may differ from our "
+        "reading."
     ),
     requires=HOUR,
 )
