@@ -71,13 +71,19 @@ hs14-policies: $(VENV)/.installed
 	    --out runs/hs14/smooth-l-k05
 	$(TRAIN) "holdem(players=3)" --solver uct --k 0.5 --episodes 12e9 --out runs/hs14/uct-3p
 	$(TRAIN) "holdem(players=3)" --solver smooth-uct --schedule max-average --threshold 10000 --k 0.5 \
-	    --episodes 12e9 --out runs/hs14/smooth-3p
+	    --episodes 12e9 --out runs/hs14/smooth-3p-literal
+	$(TRAIN) "holdem(players=3)" --solver smooth-uct --schedule max-average --threshold 10000 --below ucb --k 0.5 \
+	    --episodes 12e9 --out runs/hs14/smooth-3p-ucb
 	$(TRAIN) "holdem(players=3)" --solver smooth-uct --schedule max-average --k 0.5 --episodes 12e9 \
 	    --out runs/hs14/smooth-3p-plain
 
 # The policies of PJL11's table 1.
 pjl11-policies: $(VENV)/.installed
-	$(TRAIN) "holdem(buckets='ehs:10')" --solver uct --c 17 --episodes 5e9 --out runs/pjl11/mcts10
+	for episodes in 5e7 5e8 5e9; do \
+	    $(TRAIN) "holdem(buckets='ehs:10')" --solver uct --c 17 --rollout on-policy --episodes $$episodes \
+	        --out runs/pjl11/mcts10-$$episodes || exit 1; \
+	done
+	$(TRAIN) "holdem(buckets='ehs:10')" --solver uct --c 17 --episodes 5e9 --out runs/pjl11/mcts10-uniform
 	$(TRAIN) "holdem(buckets='ehs:10')" --solver outcome-mccfr --epsilon 0.6 --episodes 5e9 --out runs/pjl11/mccfr10
 	$(TRAIN) "holdem(buckets='ehs:100')" --solver outcome-mccfr --epsilon 0.6 --episodes 10e9 \
 	    --out runs/pjl11/mccfr100

@@ -8,7 +8,7 @@ from openfelt.studies.holdem.cfr_br import CFR_BR_STUDY
 from openfelt.studies.holdem.cross_table import CROSS_TABLE
 from openfelt.studies.holdem.exploitability import HOLDEM_EXPLOITABILITY
 from openfelt.studies.holdem.exploitability_curve import HOLDEM_EXPLOITABILITY_CURVE
-from openfelt.studies.holdem.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM
+from openfelt.studies.holdem.gpu_equals_cpu import GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM, PARALLEL_SPREAD
 from openfelt.studies.holdem.learning_curve import HOLDEM_CURVE
 from openfelt.studies.holdem.three_handed import THREE_HANDED
 from openfelt.studies.hs14 import figures_1_2 as hs14_kuhn, tables_2_3 as hs14_holdem
@@ -36,7 +36,7 @@ STUDIES: dict[str, AnyStudy] = {
     for study in (
         *(hs14_kuhn.FIGURE_1, hs14_kuhn.FIGURE_2, HS14_THRESHOLD, figure_4_kuhn.FIGURE_4_KUHN),
         *(EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH),
-        *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM),
+        *(HOLDEM_CURVE, GPU_EQUALS_CPU, GPU_EQUALS_CPU_HOLDEM, PARALLEL_SPREAD),
         *(hs14_holdem.TABLE_2, hs14_holdem.TABLE_3, pjl11_table_1.TABLE_1, pjl11_table_1.FIGURE_4_HOLDEM),
         *(CROSS_TABLE, THREE_HANDED, FIGURES_5_TO_7, MODELS_TRUTH),
         *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),

@@ -9,12 +9,12 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from openfelt.arena.match import match
 from openfelt.arena.match_blocks import FRESH
+from openfelt.core.devices import CPU
 from openfelt.core.errors import MissingError
 from openfelt.core.files import MANIFEST
 from openfelt.core.jit import Floats
@@ -24,7 +24,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import load_model, new_model, save_model
 from openfelt.opponents.models.model import OpponentModel
-from openfelt.opponents.models.observed import ObservedHand, observed_hands
+from openfelt.opponents.models.observed import SHOWN, ObservedHand, observed_hands
 from openfelt.opponents.responses.confidence import CONSTANT, confidence, observations
 from openfelt.opponents.responses.model_policy import DEALS, bucketed
 from openfelt.opponents.responses.response import restricted_solver
@@ -57,6 +57,8 @@ class ResponseConfig(NamedTuple):
     toss: str = EACH
     trust: str = CONSTANT  # or the function that gives p from the observations of an infoset
     model: str = TREES
+    cards: str = SHOWN  # from which the model learns: those of showdowns, or all
+    device: str = CPU
 
     @property
     def abstraction(self) -> str:
@@ -97,39 +99,42 @@ class ObservedOpponent:
             progress=progress,
         )
 
-    @cached_property
-    def hands(self) -> list[ObservedHand]:
+    def hands(self, cards: str) -> list[ObservedHand]:
+        """The games, with all cards or those of showdowns only."""
         with HandStore(self.history) as store:
-            return observed_hands(store.hands(self.opponent), self.opponent, Holdem.key)
+            return observed_hands(store.hands(self.opponent), self.opponent, Holdem.key, cards)
 
-    def model(self, kind: str) -> OpponentModel:
+    def model(self, kind: str, cards: str) -> OpponentModel:
         """The model of that kind, fitted unless it is stored."""
-        folder = self.folder / f"{self.opponent}-{kind}"
+        folder = self.folder / f"{self.opponent}-{kind}-{cards}"
         if not (folder / MANIFEST).exists():
             model = new_model(kind, Holdem.key)
-            model.fit(self.hands)
+            model.fit(self.hands(cards))
             save_model(model, folder, player=self.opponent)
         return load_model(folder)
 
     def fixed_policy(self, config: ResponseConfig) -> HoldemPolicy:
         """The model as a policy of the buckets."""
-        folder = self.folder / f"{self.opponent}-{config.model}-{config.buckets}"
+        folder = self.folder / f"{self.opponent}-{config.model}-{config.cards}-{config.buckets}"
         if not (folder / MANIFEST).exists():
             tree = compile_holdem(Holdem(buckets=config.abstraction))
-            save_policy(bucketed(self.model(config.model), tree, deals=self.deals), folder)
+            model = self.model(config.model, config.cards)
+            save_policy(bucketed(model, tree, deals=self.deals), folder)
         return require_holdem_policy(load_policy(folder))
 
     def solvers(self, config: ResponseConfig, seed: int) -> list[Solver]:
         """One for each seat; only one if p is 0."""
-        settings: dict[str, Any] = {"epsilon": EPSILON} if config.solver == OutcomeMCCFR.name else {}
+        settings: dict[str, Any] = {"seed": seed, "device": config.device}
+        if config.solver == OutcomeMCCFR.name:
+            settings["epsilon"] = EPSILON
         if not config.p:
-            return [solver_type(config.solver)(config.game, seed=seed, **settings)]
+            return [solver_type(config.solver)(config.game, **settings)]
         fixed = self.fixed_policy(config)
         p: float | Floats = config.p
         if config.trust != CONSTANT:
-            p = confidence(config.trust, observations(fixed.tree, self.hands), config.p)
+            p = confidence(config.trust, observations(fixed.tree, self.hands(config.cards)), config.p)
         return [
-            restricted_solver(config.game, fixed, p, free, config.toss, config.solver, seed=seed, **settings)
+            restricted_solver(config.game, fixed, p, free, config.toss, config.solver, **settings)
             for free in range(2)
         ]
 
@@ -140,8 +145,12 @@ class ObservedOpponent:
 
 
 def train(solvers: Sequence[Solver], iterations: int, threads: Workers) -> Policy:
-    """Train the solvers of the seats, `threads` at a time; each has one thread, so results are seeded."""
-    with ThreadPoolExecutor(own_threads(threads)) as pool:
+    """Train the solvers of the seats, `threads` at a time; each has one thread, so results are seeded.
+
+    On a GPU one at a time, so that they do not share it.
+    """
+    on_cpu = all(solver.device == CPU for solver in solvers)
+    with ThreadPoolExecutor(own_threads(threads) if on_cpu else 1) as pool:
         list(pool.map(lambda solver: solver.run(iterations) if iterations else None, solvers))
     policies = [solver.policy for solver in solvers]
     return join_seats(policies * (2 // len(policies)))

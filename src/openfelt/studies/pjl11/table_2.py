@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openfelt.core.devices import AUTO, CPU
 from openfelt.core.workers import Workers
+from openfelt.opponents.models.observed import KNOWN
 from openfelt.opponents.responses.confidence import HALF, S_CURVE
 from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.solve.restriction import ONCE
@@ -45,16 +47,18 @@ PAPER = (
 )
 OPPONENTS = (POKI, SPARBOT)
 COARSE, FINE = ABSTRACTIONS = (10, 100)
-OUTCOME_ITERATIONS = 20_000_000  # a seat; the paper needs about as many against Poki
+OUTCOME_ITERATIONS = {COARSE: 5_000_000_000, FINE: 10_000_000_000}  # a seat, by buckets; those of Table 1
+FEW_ITERATIONS = 20_000_000  # a seat; the paper needs about as many against Poki
 EXTERNAL_ITERATIONS = {COARSE: 2_000_000, FINE: 3_000_000}  # a seat, by buckets
-QUICK_DIVISOR = 1_000  # of iterations in a quick run
+QUICK_DIVISOR, MOST_QUICK = 1_000, 20_000  # of iterations in a quick run
 EQUILIBRIA = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # the policies of Table 1
 POKI_HANDS = 40_000  # at most; poki-like is slow
 
-EXTERNAL = "external sampling"
+FEW, ALL_CARDS, EXTERNAL = "2e7 iterations", "all cards", "external sampling"
 BY_DATA, RELATED = f"{EXTERNAL}, p by data", f"{EXTERNAL}, relational model"
 ONE_TOSS = f"{EXTERNAL}, one toss"
-JUDGED = ("", BY_DATA, RELATED)  # variants that have findings
+# Variants that have findings, and the equilibria that each is compared with.
+JUDGED = {"": ("",), FEW: (FEW,), ALL_CARDS: ("",), BY_DATA: ("", EXTERNAL), RELATED: ("", EXTERNAL)}
 
 
 def equilibrium_label(buckets: int, variant: str = "") -> str:
@@ -70,9 +74,14 @@ def response_label(buckets: int, variant: str = "") -> str:
 def configs(buckets: int) -> dict[str, ResponseConfig | str]:
     """The rows of an abstraction: how each policy is trained, or its folder."""
     config = ResponseConfig(buckets, EXTERNAL_ITERATIONS[buckets])
+    outcome = ResponseConfig(buckets, OUTCOME_ITERATIONS[buckets], OutcomeMCCFR.name, device=AUTO)
+    few = outcome._replace(iterations=FEW_ITERATIONS, device=CPU)
     return {
         equilibrium_label(buckets): EQUILIBRIA[buckets],
-        response_label(buckets): config._replace(solver=OutcomeMCCFR.name, iterations=OUTCOME_ITERATIONS),
+        response_label(buckets): outcome,
+        equilibrium_label(buckets, FEW): few._replace(p=0.0),
+        response_label(buckets, FEW): few,
+        response_label(buckets, ALL_CARDS): outcome._replace(cards=KNOWN),
         equilibrium_label(buckets, EXTERNAL): config._replace(p=0.0),
         response_label(buckets, EXTERNAL): config,
         response_label(buckets, BY_DATA): config._replace(trust=S_CURVE),
@@ -147,7 +156,8 @@ class ResponseTable(Experiment):
         if isinstance(config, str):
             return config
         if budget != self.budget:
-            config = config._replace(iterations=config.iterations // QUICK_DIVISOR)
+            iterations = min(config.iterations // QUICK_DIVISOR, MOST_QUICK)
+            config = config._replace(iterations=iterations, device=CPU)
         folder = observed.folder / slug(f"{observed.opponent} {label}" if config.p else label)
         observed.train_response(config, folder, seed, processes)
         return folder.as_posix()
@@ -188,18 +198,15 @@ def _published(label: str, opponent: str) -> tuple[float, float] | None:
 def _judge(results: TableResults) -> list[Finding]:
     found = []
     for buckets in ABSTRACTIONS:
-        plain = equilibrium_label(buckets)
-        for variant in JUDGED:
+        for variant, bases in JUDGED.items():
             label = response_label(buckets, variant)
-            bases = [plain, *[equilibrium_label(buckets, EXTERNAL)] * bool(variant)]
-            ours, theirs = results[label, POKI], [results[base, POKI] for base in bases]
-            claim = f"{label} wins more from {POKI} than {plain}"
-            holds = both(*(wins_more(ours, base) for base in theirs))
+            others = [equilibrium_label(buckets, base) for base in bases]
+            ours, theirs = results[label, POKI], [results[other, POKI] for other in others]
+            claim = f"{label} wins more from {POKI} than {others[0]}"
+            holds = both(*(wins_more(ours, other) for other in theirs))
             found.append(Finding(claim, _compare(ours, theirs), holds, bool(variant)))
-        for variant in JUDGED:
-            label = response_label(buckets, variant)
-            ours, base = results[label, SPARBOT], results[plain, SPARBOT]
-            claim = f"{label} is not worse against {SPARBOT} than {plain}"
+            ours, base = results[label, SPARBOT], results[others[0], SPARBOT]
+            claim = f"{label} is not worse against {SPARBOT} than {others[0]}"
             found.append(Finding(claim, _compare(ours, [base]), wins_more(ours, base), bool(variant)))
     coarse, fine = results[response_label(COARSE), POKI], results[equilibrium_label(FINE), POKI]
     claim = (
@@ -224,7 +231,7 @@ TABLE_2 = ResponseTable(
     ),
     settings=(
         Setting("observed games", "about 20,000, against whom is not said", f"{GAMES:,} against MCCFR10"),
-        Setting("observed cards", "those that were shown", "all: a departure"),
+        Setting("observed cards", "those that were shown", "the same; further rows: all"),
         Setting(
             "model", "J48 of Weka, a tree for each street, five features", f"`{TREES}`: the same features"
         ),
@@ -232,7 +239,7 @@ TABLE_2 = ResponseTable(
         Setting(
             "MCRNR",
             "outcome sampling; iterations not given",
-            f"the same, {OUTCOME_ITERATIONS:,} iterations a seat",
+            "the same, as many iterations a seat as MCCFR, on a GPU; further rows: 2e7 iterations of both",
         ),
         Setting("MCCFR", "those of Table 1", "those of [Table 1](pjl11-table-1.md), 5e9 and 1e10 iterations"),
         Setting("Poki, Sparbot", "those of Poker Academy", "[stand-ins](../bots.md)"),
@@ -260,5 +267,5 @@ TABLE_2 = ResponseTable(
         "hundred buckets 20 million iterations are too few for outcome sampling, as the rows of external "
         "sampling show."
     ),
-    requires=f"its policies (`{TRAINING_COMMAND}`)",
+    requires=f"a GPU (hours without one) and its policies (`{TRAINING_COMMAND}`)",
 )
