@@ -480,7 +480,7 @@ def run_cases(parent: Path, names: Iterable[str]) -> None:
             found[name] = ""
         except (Exception, pytest.fail.Exception):
             found[name] = traceback.format_exc()
-    (parent / "found.json").write_text(json.dumps(found))
+        (parent / "found.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

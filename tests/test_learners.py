@@ -508,6 +508,7 @@ def test_the_same_to_the_bit_however_a_run_is_cut(tmp_path):
 @pytest.mark.parametrize("shared", [True, slow(False)])
 def test_two_threads_learn_the_same(name, shared, monkeypatch):
     monkeypatch.setattr(learner_module, "SHARED_FROM", 0 if shared else 10**9)
+    monkeypatch.setattr(learner_module, "MOST_ALONE", 0)
     few = {"chance-cfr": 20_000, "external-mccfr": 60_000, "sampled-fictitious-play": 100_000}
     iterations = few.get(name, 400_000)
     conv = np.zeros(3)
@@ -522,6 +523,16 @@ def test_two_threads_learn_the_same(name, shared, monkeypatch):
     if name in ("uct", "smooth-uct") and not shared:  # nothing was lost: every game begins in one of these
         roots = [two.tree.slots(two.tree.find_row(0, card)) for card in "JQK"]
         assert sum(two.visits[root].sum() for root in roots) == iterations
+
+
+def test_threads_join_when_exchanges_may_be_far_apart():
+    """Early updates that come too late stay in infosets that are hardly visited later."""
+    one, two = (felt.SmoothUCT("kuhn", seed=1, threads=threads) for threads in (1, 2))
+    begin = two.limits.patience * 2 * two.tree.num_slots // learner_module.OFTEN
+    one.run(begin), two.run(begin)
+    assert one.tables()["counts"].tobytes() == two.tables()["counts"].tobytes()
+    one.run(100_000), two.run(100_000)
+    assert one.tables()["counts"].tobytes() != two.tables()["counts"].tobytes()
 
 
 @pytest.mark.parametrize("name", fast_only(("smooth-uct", "external-mccfr"), LEARNERS))

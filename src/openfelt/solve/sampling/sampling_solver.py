@@ -6,7 +6,9 @@ tables would move between the processors at every step, so there either
 
 - each thread works on a copy, and exchanges its updates every few hundred episodes
   (`solve/traverse/thread_exchange.py`). This suits solvers of one path at a time, whose policies change
-  little meanwhile. Or
+  little meanwhile. Early in a run they change much, and what is learned then stays in infosets that are
+  hardly visited later. So, as on a GPU, the iterations between two exchanges grow with the iterations done
+  (`InFlightLimits.patience`), and at first one thread works alone. Or
 - each thread learns independently, and only the average policies are combined. This suits external and chance
   sampling, whose regrets change so much with every iteration that threads would have to exchange them after
   every few. In a two-player zero-sum game a mixture of averages is at most as exploitable as they are on
@@ -50,6 +52,8 @@ from openfelt.solve.traverse.thread_exchange import Exchange, exchanges, no_exch
 Tables: TypeAlias = dict[str, NDArray[Any]]
 
 SHARED_FROM = 16_000_000  # bytes of tables from which threads share them
+OFTEN = 8  # threads exchange at most so many times as often as is cheap
+MOST_ALONE = 10_000_000  # iterations before threads join, at most
 
 
 @episode_kernel
@@ -103,6 +107,7 @@ class SamplingSolver(Solver):
             self.episode_tree = self.restriction.wrap(opened.tree)
         apart = self._count_learners()
         self._starts = starts(self.seed, max(apart, MOST_THREADS))
+        self.limits = self._in_flight_limits()
         shapes = self._table_shapes()
         size = size_of(shapes) * max(1, apart)
         if size > machine_memory():
@@ -162,7 +167,6 @@ class SamplingSolver(Solver):
         return {name: table[0].copy() for name, table in self.learned.items()}
 
     def _open_gpu(self, shapes: Shapes) -> Gpu | None:
-        self.limits = self._in_flight_limits()
         try:
             what = f"{self.name} of {self.tree.game}"
             return Gpu(self._how(), self.episode_tree, self.tables_type, shapes, self._worker_size(), what)
@@ -227,7 +231,7 @@ class SamplingSolver(Solver):
                 self._learn_apart(iterations)
             return
         exchanging = self.exchanges and not self._shared
-        few = exchanging and iterations < self.tree.num_slots  # too few to pay for the copies
+        few = exchanging and (iterations < self.tree.num_slots or self.iterations < self._alone)
         if self._gpu:
             most = self.in_flight or max(1.0, self.limits.per_row * self.tree.num_rows)
             self._gpu.learn(self.iterations, iterations, self._starts[0], self.limits.patience, most)
@@ -246,12 +250,20 @@ class SamplingSolver(Solver):
         """Each thread on a copy of the tables."""
         common = self._tables_of(0)
         exchanged = next(iter(common.values()))
-        every = max(1, self.tree.num_slots)  # exchanges then take a few percent of the time
+        rare = self.tree.num_slots  # exchanges then take a few percent of the time
+        allowed = self.iterations // (self.limits.patience * self.threads)
+        every = max(1, min(rare, max(rare // OFTEN, allowed)))
         sides = exchanges(exchanged, self.threads, every)
         copies = [{name: table.copy() for name, table in common.items()} for _ in range(self.threads)]
         self._in_threads(pool, copies, self._common_spans(iterations), sides)
         exchanged += sides[0].given.sum(axis=0).reshape(exchanged.shape)
         self._merge(common, copies)
+
+    @property
+    def _alone(self) -> int:
+        """Iterations that one thread does before the others join: exchanges would be too far apart."""
+        begin = self.limits.patience * self.threads * self.tree.num_slots // OFTEN
+        return min(begin, MOST_ALONE)
 
     def _own_spans(self, iterations: int) -> list[Span]:
         """The iterations divided among the learners, each with a count and random numbers of its own."""

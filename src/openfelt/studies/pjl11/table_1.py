@@ -100,13 +100,13 @@ TABLE_1 = MatchTable(
     findings=_judge_table,
     remarks=(
         "MCTS is behind MCCFR against both opponents; in the paper their differences are not significant. "
-        "A hundred buckets do not win more here. Too few iterations are not the whole explanation: "
-        "external-sampling equilibria with ten and a hundred buckets also differ little ([Table "
-        "2](pjl11-table-2.md)). In a direct match MCCFR100 loses 6.1 ± 4.4 mbb/h to MCCFR10 (`felt match "
-        "runs/pjl11/mccfr100 runs/pjl11/mccfr10 --hands 1e6`). The opponents are ours, so winnings against "
-        "them say little about the originals.\n\nThe claim about a hundred buckets was first judged by the "
-        "means alone, and then held against poki-like; like all other claims it is now judged by the "
-        "intervals."
+        "Longer training of MCTS helps against poki-like and hurts against sparbot-like, an equilibrium of a "
+        "coarse abstraction; its greedy policy loses less there than the visit counts. Simulations with "
+        "uniform actions make little difference. The paper gives no unit of C; in small bets instead of "
+        "chips it would be twice as large.\n\n"
+        "A hundred buckets win more than ten from poki-like, but not from sparbot-like; external-sampling "
+        "equilibria with ten and a hundred buckets also differ little ([Table 2](pjl11-table-2.md)). The "
+        "opponents are ours, so winnings against them say little about the originals."
     ),
     training_command=TRAINING_COMMAND,
     requires=f"its policies (`{TRAINING_COMMAND}`)",
