@@ -274,6 +274,13 @@ PARALLEL_SPREAD = LearningStudy(
     episodes=(1_000_000, 10_000_000, 100_000_000, 500_000_000),
     quick_episodes=(10_000, 100_000),
     findings=_judge_spread,
+    remarks=(
+        "The runs on several threads were made before threads exchanged their updates more often at the "
+        "beginning of a run, beside other work on the machine. They show why that was changed: after a "
+        "million episodes they are behind, and their worst runs stay behind. What differs in those runs are "
+        "infosets that are hardly visited later on, whose averages keep what was learned early from updates "
+        "that came too late. A GPU limits the iterations in flight from the start for the same reason."
+    ),
     runs=20,
     own_claims=True,
     requires=GPU,

@@ -12,6 +12,7 @@ import numpy as np
 from openfelt.arena.statistics.estimates import Estimate
 from openfelt.core.jit import Floats
 from openfelt.core.workers import Workers
+from openfelt.opponents.models.observed import KNOWN
 from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.plots.curves import Band, Level, plot_bands
 from openfelt.policy.files import POLICY, save_policy
@@ -43,8 +44,8 @@ RUNS = 5
 SAMPLED, EXTERNAL = "MCRNR10", "MCRNR10, external sampling"
 # Iterations of each seat; an iteration of external sampling takes about twelve times as long.
 CURVES = {
-    SAMPLED: ResponseConfig(BUCKETS, 3_000_000, OutcomeMCCFR.name),
-    EXTERNAL: ResponseConfig(BUCKETS, 250_000, ExternalMCCFR.name),
+    SAMPLED: ResponseConfig(BUCKETS, 3_000_000, OutcomeMCCFR.name, cards=KNOWN),
+    EXTERNAL: ResponseConfig(BUCKETS, 250_000, ExternalMCCFR.name, cards=KNOWN),
 }
 LEVEL = equilibrium_label(BUCKETS)
 LEVEL_FACTOR = 10  # hands of the level, as a multiple of those of a point
@@ -172,6 +173,7 @@ FIGURE_8 = OnlineCurve(
     ),
     settings=(
         Setting("opponent", "Poki", f"`{POKI}`, a [stand-in](../bots.md)"),
+        Setting("observed cards", "those that were shown", "all: a departure"),
         Setting("games", f"{ONLINE_GAMES:,}", "the same"),
         Setting(
             "iterations",
@@ -191,9 +193,9 @@ FIGURE_8 = OnlineCurve(
         Setting("runs", "not given", f"{RUNS}, with different deals"),
     ),
     setup=(
-        "The model, the buckets and p are those of [Table 2](pjl11-table-2.md). The curve does not depend on "
-        "the luck of a thousand games, because at each point the policy plays hands of its own, each deal in "
-        "both seats. AIVAT (Burch et al. 2018) removes most of their luck without bias."
+        "The kind of model, the buckets and p are those of [Table 2](pjl11-table-2.md). The curve does not "
+        "depend on the luck of a thousand games, because at each point the policy plays hands of its own, "
+        "each deal in both seats. AIVAT (Burch et al. 2018) removes most of their luck without bias."
     ),
     budget=3_000,
     quick_budget=40,
