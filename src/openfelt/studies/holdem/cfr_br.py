@@ -262,6 +262,12 @@ CFR_BR_STUDY = CFRBRStudy(
     budget=100,
     quick_budget=1,
     findings=_findings,
+    remarks=(
+        "The results of CFR-BR are far less exploitable, and winning is another matter: public chance "
+        "sampling wins from all others, and CFR-BR with the large buckets from all but that and external "
+        "sampling in the small ones, which is undecided. External sampling was trained while the GPU did "
+        "other work; alone it takes half as long."
+    ),
     requires=GPU,
     own_claims=True,
 )
