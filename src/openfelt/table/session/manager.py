@@ -23,7 +23,7 @@ from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
 from openfelt.table.session.session import Session
-from openfelt.table.session.session_store import CANCELLED, HandRow, SessionStore
+from openfelt.table.session.session_store import CANCELLED, FINISHED, HandRow, SessionStore
 from openfelt.table.session.table_hand import TableHand
 from openfelt.table.session.visibility import session_state
 
@@ -82,6 +82,12 @@ class SessionManager:
         """A finished hand and its hand history."""
         row = self._store.linked(link)
         return row, self._store.record(row)
+
+    def finished(self, key: str) -> list[tuple[HandRow, HandRecord]]:
+        """All finished hands of a session with their hand histories, in order."""
+        self._store.session(key)
+        rows = [row for row in self._store.table_hands(key) if row.status == FINISHED]
+        return [(row, self._store.record(row)) for row in rows]
 
     def review(self, link: str) -> dict[str, Any]:
         """A finished hand, step by step."""

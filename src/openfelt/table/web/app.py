@@ -18,6 +18,7 @@ from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.report.session_report import SessionReports
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
@@ -35,6 +36,7 @@ PAGES = {
     "/": "index.html",
     "/play/{key}": "play.html",
     "/hand/{link}": "hand.html",
+    "/report/{key}": "report.html",
     "/policy": "policy.html",
     "/spot": "spot.html",
 }
@@ -61,8 +63,9 @@ def make_app(
         for name in ("lobby", "policies", "warm-up")  # apart, since only the lobby answers at once
     )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
+    reports = BackgroundWorker("reports", lambda: SessionReports(BotPool(extra)))
     exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
-    api = _Api(sessions, lobby, policies, analyser, exports, prepare, warm_up=warm_up)
+    api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, warm_up=warm_up)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
 
     @asynccontextmanager
@@ -83,6 +86,7 @@ def make_app(
         Route("/api/sessions", api.begin, methods=["POST"]),
         Route("/api/sessions/{key}", api.about),
         Route("/api/sessions/{key}/hands", api.hands),
+        Route("/api/sessions/{key}/report", api.report),
         Route("/api/sessions/{key}/hands.phhs", api.all_phh),
         Route("/api/sessions/{key}/hands.jsonl", api.all_lines),
         Route("/api/hands/{link}", api.review),
@@ -109,6 +113,7 @@ class _Api:
         lobby: BackgroundWorker[LobbyService],
         policies: BackgroundWorker[LobbyService],
         analyser: BackgroundWorker[HandAnalyser],
+        reports: BackgroundWorker[SessionReports],
         exports: BackgroundWorker[HandStore],
         prepare: BotPreparation,
         *,
@@ -116,6 +121,7 @@ class _Api:
     ) -> None:
         self._sessions, self._lobby, self._policies = sessions, lobby, policies
         self._analyser, self._exports, self._prepare = analyser, exports, prepare
+        self._reports = reports
         self._warm_up = warm_up
         self._warming: asyncio.Task[None] | None = None  # held, so that it is not collected
 
@@ -146,6 +152,11 @@ class _Api:
         key, text = request.path_params["key"], request.query_params.get("before", "")
         before = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 1 << 60
         return JSONResponse(await self._sessions(lambda sessions: sessions.hands(key, before)))
+
+    async def report(self, request: Request) -> Response:
+        key = request.path_params["key"]
+        hands = await self._sessions(lambda sessions: sessions.finished(key))
+        return JSONResponse(await self._reports(lambda reports: reports.report(hands)))
 
     async def all_phh(self, request: Request) -> Response:
         return _download(await self._export(request, session_phh), "hands.phhs")
