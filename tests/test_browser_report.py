@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser import PHONE, at_table, expect, figures, overflow
+from browser import PHONE, at_table, expect, figures, finished, overflow
 
 pytestmark = pytest.mark.slow
 
@@ -48,3 +48,20 @@ def test_a_session_without_hands_and_one_that_is_not_there(visit, server):
     visit.forgive("status of 404")
     page = visit("/report/none")
     expect(page.locator("#error")).to_have_text("This session does not exist.")
+
+
+def test_ranges_at_every_step_of_a_review(visit, server):
+    """A matrix for each player, which follows the step; by keyboard too."""
+    hand = finished(server, "holdem", "always-call", wanted="River")
+    page = visit(f"/hand/{hand['link']}")
+    page.locator("#ranges-panel summary").click()
+    page.locator("#ranges [data-range]").first.wait_for()
+    assert page.locator("#ranges [data-range]").count() == 2
+    steps = page.locator("#steps button").count()
+    page.locator("#step-last").click()
+    page.locator(f'#ranges[data-step="{steps - 2}"][aria-busy=false]').wait_for()
+    expect(page.locator("#range-0 [data-hand]")).to_have_count(169)
+    page.locator('#range-0 [data-hand="AA"]').focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.hand") == "AKs"
+    assert overflow(page) == 0

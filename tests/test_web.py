@@ -348,6 +348,7 @@ BAD_PATHS = [
         "/api/hands/none/losses",
         "/api/hands/none/hand.phh",
         "/api/sessions/none/report",
+        "/api/hands/none/ranges?step=1",
         "/api/sessions/%00/report",
         "/api/sessions/%00",
         "/api/hands/%ff",

@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
+from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
@@ -22,7 +23,7 @@ from openfelt.table.report.session_report import SessionReports
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
-from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.session_store import HandRow, SessionStore
 from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
 from openfelt.table.web.preparation import BotPreparation
@@ -42,6 +43,7 @@ PAGES = {
 }
 STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
+StepAnswer = Callable[[HandAnalyser, HandRow, HandRecord, int], dict[str, Any]]
 
 
 def make_app(
@@ -93,6 +95,7 @@ def make_app(
         Route("/api/hands/{link}/losses", api.losses),
         Route("/api/hands/{link}/hand.phh", api.phh),
         Route("/api/hands/{link}/spot", api.spot),
+        Route("/api/hands/{link}/ranges", api.ranges),
         Route("/api/policy", api.grid),
         Route("/api/policy/preflop", api.matrix),
         *SpotRoutes(solves).routes(),
@@ -179,10 +182,17 @@ class _Api:
         return JSONResponse(await self._analyser(lambda analyser: analyser.losses(row, record)))
 
     async def spot(self, request: Request) -> Response:
+        return await self._at_step(request, HandAnalyser.spot)
+
+    async def ranges(self, request: Request) -> Response:
+        return await self._at_step(request, HandAnalyser.ranges)
+
+    async def _at_step(self, request: Request, answer: StepAnswer) -> Response:
+        """What the analyser says of a step of a finished hand."""
         link, text = request.path_params["link"], request.query_params.get("step", "")
         place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
         row, record = await self._sessions(lambda sessions: sessions.linked(link))
-        return JSONResponse(await self._analyser(lambda analyser: analyser.spot(row, record, place)))
+        return JSONResponse(await self._analyser(lambda analyser: answer(analyser, row, record, place)))
 
     async def phh(self, request: Request) -> Response:
         link = request.path_params["link"]
