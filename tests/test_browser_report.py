@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser import PHONE, at_table, expect, figures, finished, overflow
+from browser import PHONE, Player, at_table, expect, figures, finished, overflow
 
 pytestmark = pytest.mark.slow
 
@@ -64,4 +64,21 @@ def test_ranges_at_every_step_of_a_review(visit, server):
     page.locator('#range-0 [data-hand="AA"]').focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.hand") == "AKs"
+    assert overflow(page) == 0
+
+
+def test_the_rating_in_the_lobby(visit, server):
+    """After the first hand of heads-up hold'em, with the person on the ladder."""
+    player = at_table(visit, server, "holdem", "always-call")
+    page = player.page
+    page.goto(f"{visit.url}/")
+    page.locator("#earlier li").first.wait_for()
+    expect(page.locator("#rating")).to_be_hidden()
+    page.go_back()
+    again = Player(page)
+    again.deal()
+    again.call_on()
+    page.goto(f"{visit.url}/")
+    expect(page.locator("#rating [data-rung=you]")).to_be_visible()
+    expect(page.locator("#rating [data-rung=always-call]")).to_contain_text("1 hand")
     assert overflow(page) == 0

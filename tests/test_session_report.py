@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from speed import slow
 from table_player import Window, thread_server
 
 
@@ -24,7 +25,9 @@ def whole_report(server, session):
             return report
 
 
-@pytest.mark.parametrize(("game", "bots"), [("leduc", ["equilibrium"]), ("kuhn(players=3)", ["random"] * 2)])
+@pytest.mark.parametrize(
+    ("game", "bots"), [slow("leduc", ["equilibrium"]), ("kuhn(players=3)", ["random"] * 2)]
+)
 def test_a_report_is_the_sum_of_the_reviews(server, game, bots):
     """EV lost, worst decisions, luck-adjusted winnings: those of the single hands."""
     with Window(server, server.begin(game, *bots)) as window:
@@ -53,7 +56,7 @@ def test_a_report_is_the_sum_of_the_reviews(server, game, bots):
 
 
 def test_a_report_says_nothing_of_a_hand_that_is_on(server):
-    with Window(server, server.begin("leduc", "equilibrium")) as window:
+    with Window(server, server.begin("kuhn", "random")) as window:
         assert whole_report(server, window.session)["all_hands"] == 0
         window.deal()
         window.play_on(random.Random(2))

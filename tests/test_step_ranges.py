@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from speed import slow
 
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.registry import load_bot
@@ -46,7 +47,7 @@ def decisions(hand):
     return [place for place, step in enumerate(hand.steps) if step.mover != CHANCE]
 
 
-@pytest.mark.parametrize(("seat", "last"), [(0, 4), (1, 9)])
+@pytest.mark.parametrize(("seat", "last"), [(0, 4), slow(1, 9)])
 def test_ranges_and_strategies_are_those_of_the_bot_hand_by_hand(bot, seat, last, monkeypatch):
     """The weights of some classes relative to each other, and what the player to act does with them."""
     monkeypatch.setattr("openfelt.table.review.step_ranges.stand_in", lambda *_: (bot, "itself"))
@@ -82,6 +83,7 @@ def test_ranges_and_strategies_are_those_of_the_bot_hand_by_hand(bot, seat, last
         assert ("cells" in shown) == (hand.steps[place].mover == player)
 
 
+@pytest.mark.slow
 def test_ranges_do_not_depend_on_the_cards_that_were_held(bot):
     one = step_ranges(played(), 0, {1: bot}, decisions(played())[-1], NAMES)
     other = played(cards="2c2d3c3h" + CARDS[8:])

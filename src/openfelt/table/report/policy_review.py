@@ -6,7 +6,8 @@ streets they are means over rollouts in which both continue with the policy. All
 same cards and the same random numbers.
 
 The highest of noisy values is too high on average. So the best action is chosen on one half of the rollouts
-and its gain is measured on the other half: the estimated loss is at most the true loss on average.
+and, if it is better by more than a standard error there, its gain is measured on the other half: on average
+the estimated loss is at most the true loss.
 """
 
 from __future__ import annotations
@@ -326,12 +327,14 @@ def _compare(won: Floats, means: Floats, found: ActionLosses, decision: int) -> 
     found.best[decision] = best
     for action in range(actions):
         total, squares = 0.0, 0.0
-        for part_of in range(2):  # the half on which the gain is measured
+        for low, high in ((0, half), (half, count)):  # where the gain is measured; chosen on the rest
+            chosen_on = int(low == 0)
             rival = action
             for other in range(actions):
-                if means[1 - part_of, other] > means[1 - part_of, rival]:
+                if means[chosen_on, other] > means[chosen_on, rival]:
                     rival = other
-            low, high = (0, half) if part_of == 0 else (half, count)
+            if not _is_clear(won, rival, action, half - low, count + half - high):
+                rival = action
             for number in range(low, high):
                 gain = won[number, rival] - won[number, action]
                 total += gain
@@ -339,6 +342,18 @@ def _compare(won: Floats, means: Floats, found: ActionLosses, decision: int) -> 
         mean = total / count
         found.loss[decision, action] = mean
         found.error[decision, action] = np.sqrt(max(0.0, squares / count - mean * mean) / (count - 1))
+
+
+@part
+def _is_clear(won: Floats, rival: int, action: int, low: int, high: int) -> bool:
+    """Whether an action gains more than its standard error in these rollouts, and not just by chance."""
+    total, squares = 0.0, 0.0
+    for number in range(low, high):
+        gain = won[number, rival] - won[number, action]
+        total += gain
+        squares += gain * gain
+    count = high - low
+    return total * total / count > max(0.0, squares - total * total / count) / max(1, count - 1)
 
 
 @part

@@ -161,12 +161,16 @@ def fair_losses(won: Floats, groups: Ints) -> tuple[Floats, Floats]:
     """EV losses of all actions, and their standard errors, that can be summed over decisions.
 
     The highest of noisy means is too high on average. So the best action is chosen on one half of the groups
-    and its gain is measured on the other half: the mean of this loss is at most the true loss.
+    and, if it is better by more than a standard error there, its gain is measured on the other half: on
+    average this loss is at most the true loss.
     """
     half, gains = groups % 2 == 0, np.zeros_like(won)
     for own, other in ((half, ~half), (~half, half)):
-        best = int(won[other if other.any() else own].mean(axis=0).argmax())
-        gains[own] = won[own, best][:, None] - won[own]
+        rest = won[other if other.any() else own]
+        best = int(rest.mean(axis=0).argmax())
+        tried = rest[:, [best]] - rest
+        is_clear = tried.mean(axis=0) > tried.std(axis=0) / len(tried) ** 0.5
+        gains[own] = (won[own, best][:, None] - won[own]) * is_clear
     return gains.mean(axis=0), _half_widths(gains, groups) / HALF_WIDTH
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.report.rating import rating_report
 from openfelt.table.report.session_report import SessionReports
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
@@ -86,6 +88,7 @@ def make_app(
         Route("/api/lobby", api.lobby),
         Route("/api/prepare", api.prepare, methods=["POST"]),
         Route("/api/sessions", api.begin, methods=["POST"]),
+        Route("/api/rating", api.rating, methods=["POST"]),
         Route("/api/sessions/{key}", api.about),
         Route("/api/sessions/{key}/hands", api.hands),
         Route("/api/sessions/{key}/report", api.report),
@@ -155,6 +158,12 @@ class _Api:
         key, text = request.path_params["key"], request.query_params.get("before", "")
         before = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 1 << 60
         return JSONResponse(await self._sessions(lambda sessions: sessions.hands(key, before)))
+
+    async def rating(self, request: Request) -> Response:
+        """The rating of a person by the sessions whose ids it has."""
+        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        played = await self._sessions(lambda sessions: sessions.played(wanted.get("sessions")))
+        return JSONResponse(await self._reports(lambda _: rating_report(played, datetime.now(UTC))))
 
     async def report(self, request: Request) -> Response:
         key = request.path_params["key"]
