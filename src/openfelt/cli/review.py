@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         hands = list(read_histories(arguments.file, arguments))
         records, others = choose_hands(hands, arguments.game)
         player = choose_player(records, arguments.player)
-        game = group_of(records[0].game)
+        game = group_of(records[0])
 
         review = _holdem_review(arguments, bar) if game == Holdem().name else None
         progress = bar(f"reviewing {len(records):,} hands")

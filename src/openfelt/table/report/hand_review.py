@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache, singledispatch
+from functools import singledispatch
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from openfelt.games.cash_holdem import CashHoldem
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE, Game
 from openfelt.games.holdem import BIG_BLIND, Holdem
-from openfelt.games.registry import load_recorded_game
 from openfelt.hands.check import replay
 from openfelt.hands.record import HIDDEN, HandRecord
 from openfelt.measure.action_values import action_values
@@ -25,7 +24,7 @@ from openfelt.table.presentation.presentation import RAISE
 from openfelt.table.presentation.registry import PRESENTATIONS, presentation_of
 from openfelt.table.report.decisions import Decision, DecisionTable, decision_table, situation_after
 from openfelt.table.report.report import Report, Results, make_report
-from openfelt.table.report.style import styles
+from openfelt.table.report.style import game_of, styles
 
 Progress = Callable[[float], object]
 HoldemLosses = Callable[[Sequence[HandRecord], Sequence[int], Progress], DecisionTable]
@@ -39,9 +38,9 @@ NO_POLICY = "EV losses are not available: there is no strong policy of this game
 HIDDEN_CARDS = " Hands in which your cards are hidden have no EV losses."
 
 
-def group_of(name: str) -> str:
+def group_of(record: HandRecord) -> str:
     """Hands of one group can be reviewed together: the rules, without abstraction, stacks and blinds."""
-    game = _game(name)
+    game = game_of(record)
     if isinstance(game, CashHoldem):
         return f"{'limit' if game.limit else 'no-limit'} cash games"
     return game.unabstracted.name
@@ -51,7 +50,7 @@ def choose_hands(records: Iterable[HandRecord], game: str | None = None) -> tupl
     """The hands of one game, by default of the most frequent one; and how many others there are."""
     groups: dict[str, list[HandRecord]] = {}
     for record in records:
-        groups.setdefault(group_of(record.game), []).append(record)
+        groups.setdefault(group_of(record), []).append(record)
     if game is not None and game not in groups:
         raise FeltError(unknown("game of these hands", game, groups))
     if not groups:
@@ -64,9 +63,7 @@ def choose_player(records: Sequence[HandRecord], player: str | None = None) -> s
     """The player to review: by default the one whose cards are known in most hands, if there is one."""
     known = Counter[str]()
     for record in records:
-        size = (
-            PRESENTATIONS[_game(record.game).key].hole_size if _game(record.game).key in PRESENTATIONS else 2
-        )
+        size = PRESENTATIONS[game_of(record).key].hole_size if game_of(record).key in PRESENTATIONS else 2
         for seat, name in enumerate(record.names):
             known[name] += HIDDEN not in record.dealt[size * seat : size * (seat + 1)]
     if player is not None:
@@ -91,7 +88,7 @@ def review_hands(
     if not own:
         raise FeltError(f"{player} plays in none of the hands.")
     seats = [record.names.index(player) for record in own]
-    game = _game(own[0].game)
+    game = game_of(own[0])
     decisions, explain = None, NO_POLICY
     if holdem_losses and game.unabstracted == Holdem():
         decisions, explain = holdem_losses(own, seats, progress), ESTIMATED.format(policy=policy)
@@ -107,7 +104,7 @@ def review_hands(
 
 def blind_of(record: HandRecord) -> float:
     """The big blind of a hand in chips; 1 in games without blinds."""
-    return _blind(_game(record.game))
+    return _blind(game_of(record))
 
 
 @singledispatch
@@ -127,11 +124,6 @@ def _(game: CashHoldem) -> float:
 
 def _is_hidden(record: HandRecord, seat: int) -> bool:
     return HIDDEN in record.dealt[2 * seat : 2 * seat + 2]
-
-
-@lru_cache(maxsize=256)
-def _game(name: str) -> Game:
-    return load_recorded_game(name)
 
 
 def _exact_losses(

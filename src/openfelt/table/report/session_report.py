@@ -54,12 +54,6 @@ class SessionReports:
             reviewed += 1
         return {**self._report(hands[:reviewed]), "reviewed": reviewed, "all_hands": len(hands)}
 
-    def decisions(self, row: HandRow, record: HandRecord) -> tuple[Decision, ...] | None:
-        """The decisions of the person in a finished hand; None if its EV losses are not known."""
-        if row.link not in self._cache:
-            self._review(row, record)
-        return self._cache[row.link]
-
     def _review(self, row: HandRow, record: HandRecord) -> None:
         live = replay_hand(row, record, self._bots.get)
         try:

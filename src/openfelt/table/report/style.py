@@ -59,13 +59,19 @@ def styles(records: Iterable[HandRecord]) -> dict[str, Style]:
     """The style of each player in hands of hold'em; hands of other games do not count."""
     found: dict[str, Style] = {}
     for record in records:
-        events = hand_events(load_recorded_game(record.game), record)
+        events = hand_events(game_of(record), record)
         if events is not None:
             for seat, name in enumerate(record.names):
                 _count(found.setdefault(name, Style()), seat, events, len(record.names))
     return found
 
 
+def game_of(record: HandRecord) -> Game:
+    """The rules of a hand; cached, since many hands are of one game."""
+    return _load(record.game)
+
+
+_load = lru_cache(maxsize=256)(load_recorded_game)
 Events = tuple[tuple[int, int, str], ...]  # seat, street and kind of each action
 
 

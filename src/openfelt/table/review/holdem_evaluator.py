@@ -41,6 +41,7 @@ from openfelt.table.review.rollouts import bot_rollouts, draw_deals, kernel_roll
 Rollouts = Callable[..., Floats]  # kernel_rollouts or bot_rollouts
 ROLLOUTS = 24_000  # per decision, in kernels
 LEAST_ROLLOUTS = 16
+QUICK_BOARDS = 48  # that may follow a flop, with less than the whole effort
 HALF_WIDTH = 1.96  # standard errors in half of a 95% interval
 RULES = {  # ways to continue
     "folding to the next bet": "always-fold",
@@ -84,7 +85,7 @@ class HoldemEvaluator(HandEvaluator):
     def _decision(
         self, at: DecisionPoint, ways: Mapping[str, Bot], rollouts: Rollouts, count: int
     ) -> DecisionLoss:
-        sample = board_sample(at.hole, at.board)
+        sample = board_sample(at.hole, at.board, None if self._effort >= 1 else QUICK_BOARDS)
         won = []
         for way in ways.values():
             bots = {**self._bots, self._seat: way}

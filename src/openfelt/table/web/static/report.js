@@ -13,8 +13,7 @@ const address = `/api/sessions/${encodeURIComponent(session)}/report`;
 function table(heads, rows, caption) {
   const head = el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)));
   const body = rows.map(([first, ...cells]) => el("tr", {}, el("th", { scope: "row" }, first), cells.map((cell) => el("td", {}, cell))));
-  const title = caption ? el("caption", { class: "visually-hidden" }, caption) : null;
-  return el("div", { class: "scroll-x" }, el("table", { class: "report-table" }, title, el("thead", {}, head), el("tbody", {}, body)));
+  return el("div", { class: "scroll-x", role: "group", "aria-label": caption, tabindex: 0 }, el("table", { class: "report-table" }, el("thead", {}, head), el("tbody", {}, body)));
 }
 
 function panel(id, title, ...content) {

@@ -40,8 +40,8 @@ function cellView(data, { name, row, column }) {
   const weight = data.weights?.[name];
   const [words, small] = cellTexts(data, name);
   const attributes = { type: "button", class: "hand-cell", "data-hand": name, "data-row": row, "data-column": column, tabindex: row + column ? -1 : 0 };
-  Object.assign(attributes, { "aria-label": `${className(name)}: ${words}`, title: `${name}: ${words}` });
-  const cell = el("button", attributes, el("span", { "aria-hidden": "true" }, name), small ? el("small", { "aria-hidden": "true" }, small) : null);
+  const spoken = el("span", { class: "visually-hidden" }, `${className(name)}: ${words}`);
+  const cell = el("button", { ...attributes, title: `${name}: ${words}` }, el("span", { "aria-hidden": "true" }, name), small ? el("small", { "aria-hidden": "true" }, small) : null, spoken);
   if (!small) cell.classList.add("hand-cell-out");
   else if (shares) cell.style.backgroundImage = background(data.labels, shares);
   else cell.style.backgroundImage = "linear-gradient(var(--held), var(--held))";
