@@ -16,6 +16,12 @@ play: $(VENV)/.installed-web
 
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2 --dist loadfile --no-loadscope-reorder
 
+# axe-core, which audits the accessibility of the pages in the slow tests; needs npm.
+AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
+$(AXE): $(BIN)/python
+	npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/axe axe-core@4.14.0
+	touch $@
+
 # The checks, and in parallel the fast tests; tests/conftest.py orders them.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 check tests
@@ -24,7 +30,7 @@ tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
 # The slow tests: larger games, longer runs, all hands and all pages in a browser.
-test-slow: $(VENV)/.installed-dev $(VENV)/.installed-ray
+test-slow: $(VENV)/.installed-dev $(VENV)/.installed-ray $(AXE)
 	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev

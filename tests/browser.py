@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from table_player import Server, Window
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
@@ -218,6 +219,28 @@ class Player:
         for _ in range(hands):
             self.deal()
             self.play_on()
+
+
+def at_table(visit: Visits, server: Server, game: str, *bots: str, **options: Any) -> Player:
+    """A person at a new table; `settings` are stored before."""
+    settings, press = options.pop("settings", None), options.pop("press", click)
+    page = visit.blank(**options)
+    if settings is not None:
+        stored = f"localStorage['felt.settings'] = {json.dumps(json.dumps(settings))}"
+        page.add_init_script(f"if (!sessionStorage.prepared) {{ sessionStorage.prepared = 1; {stored}; }}")
+    page.goto(f"{visit.url}/play/{server.begin(game, *bots)}")
+    return Player(page, press, game)
+
+
+def finished(server: Server, game: str, *bots: str, start: int = 1, wanted: str = "") -> dict[str, Any]:
+    """The end of a hand that was played elsewhere, with something in its log."""
+    with Window(server, server.begin(game, *bots)) as window:
+        dice = random.Random(start)
+        while True:
+            window.deal()
+            state = window.play_on(dice)
+            if wanted in " ".join(state["hand"]["account"]):
+                return {**state["hand"], "session": window.session}
 
 
 def looks(page: Page) -> dict[str, Any]:

@@ -157,6 +157,38 @@ def _quick_buckets(request, monkeypatch):
     domain._cached_domain.cache_clear()  # it holds tables
 
 
+# A browser, a table in this process, and windows at it; imported late, since few tests have a browser.
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    from browser import browser
+
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    return tmp_path_factory.mktemp("table") / "table.db"
+
+
+@pytest.fixture(scope="module")
+def server(database):
+    from table_player import thread_server
+
+    with thread_server(database) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(chrome, server):
+    from browser import Visits
+
+    with Visits(chrome, server.url) as visits:
+        yield visits
+
+
 @contextmanager
 def _shared(tmp_path_factory, name, folder_name=""):
     """A folder that all workers of a run share, one at a time for each name."""

@@ -6,7 +6,6 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,13 @@ from browser import (
     Page,
     Player,
     Visits,
+    at_table,
     between,
-    browser,
     check_score,
-    click,
     contrast,
     expect,
     figures,
+    finished,
     looks,
     overflow,
     space,
@@ -62,47 +61,6 @@ SITTINGS = [
 ]
 NOT_FOUND = "the server responded with a status of 404"
 BIG_BLIND = 2
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("table") / "table.db"
-
-
-@pytest.fixture(scope="module")
-def server(database) -> Iterator[Server]:
-    with thread_server(database) as found:
-        yield found
-
-
-@pytest.fixture
-def visit(chrome, server) -> Iterator[Visits]:
-    with Visits(chrome, server.url) as visits:
-        yield visits
-
-
-def at_table(
-    visit: Visits, server: Server, game: str, *bots: str, press: Any = click, **options: Any
-) -> Player:
-    """A person at a new table."""
-    return Player(visit(f"/play/{server.begin(game, *bots)}", **options), press, game)
-
-
-def finished(server: Server, game: str, *bots: str, start: int = 1, wanted: str = "") -> dict[str, Any]:
-    """The end of a hand that was played elsewhere, with something in its account."""
-    with Window(server, server.begin(game, *bots)) as window:
-        dice = random.Random(start)
-        while True:
-            window.deal()
-            state = window.play_on(dice)
-            if wanted in " ".join(state["hand"]["account"]):
-                return {**state["hand"], "session": window.session}
 
 
 def sit_down(page: Page, game: str, bots: list[str]) -> None:

@@ -347,6 +347,9 @@ BAD_PATHS = [
     *(
         "/api/hands/none/losses",
         "/api/hands/none/hand.phh",
+        "/api/sessions/none/report",
+        "/api/hands/none/ranges?step=1",
+        "/api/sessions/%00/report",
         "/api/sessions/%00",
         "/api/hands/%ff",
         "/api/none",
@@ -397,7 +400,16 @@ def test_what_may_not_be_done_is_reported_in_one_sentence(server):
 
 
 def test_headers_keep_others_out(server):
-    for path in ("/", "/play/x", "/hand/x", "/policy", "/static/verify.js", "/api/sessions/x", "/none"):
+    for path in (
+        "/",
+        "/play/x",
+        "/hand/x",
+        "/report/x",
+        "/policy",
+        "/static/verify.js",
+        "/api/sessions/x",
+        "/none",
+    ):
         _, headers, _ = server.ask("GET", path)
         policy = headers["content-security-policy"]
         assert "default-src 'self'" in policy
@@ -439,7 +451,12 @@ def test_pages_of_others_are_refused(server, origin):
 def test_pages_of_others_may_not_even_read(server, site):
     """A page of another site, or of another port of this machine, could start long work by a GET."""
     key = server.begin("kuhn", "random")
-    for path in ("/api/lobby", "/api/policy?game=leduc&bot=equilibrium", f"/api/sessions/{key}", "/api/none"):
+    for path in (
+        "/api/lobby",
+        "/api/policy?game=leduc&bot=equilibrium",
+        f"/api/sessions/{key}/report",
+        "/api/none",
+    ):
         for method in ("GET", "HEAD"):
             status = server.ask(method, path, headers={"Sec-Fetch-Site": site})[0]
             assert status == 403

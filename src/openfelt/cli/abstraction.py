@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.options import busy, count, print_json, progress_bar
+from openfelt.cli.options import Bars, busy, count, print_json, progress_bar
 from openfelt.core.errors import FeltError
 
 if TYPE_CHECKING:
@@ -87,10 +87,17 @@ def built(name: str, threads: int, *, shown: bool = True, with_tables: bool = Tr
         with busy(f"choosing the buckets of {spec.name}"):
             abstraction = load_abstraction(spec)
         if with_tables:
-            if not abstraction.folder.exists():
-                strength_tables(threads=threads, progress=bar("hand strengths"))
-            abstraction.tables(threads=threads, progress=bar(f"bucket tables of {abstraction.name}"))
+            make_tables(abstraction, threads, bar)
     return abstraction
+
+
+def make_tables(abstraction: Abstraction, threads: int, bar: Bars) -> None:
+    """Load the bucket tables of an abstraction; missing ones are built under a progress bar."""
+    from openfelt.cards.strength_tables import strength_tables
+
+    if not abstraction.folder.exists():
+        strength_tables(threads=threads, progress=bar("hand strengths"))
+    abstraction.tables(threads=threads, progress=bar(f"bucket tables of {abstraction.name}"))
 
 
 def _show_hand(abstraction: Abstraction, arguments: argparse.Namespace) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "abstraction": "build or inspect a card abstraction of hold'em",
     "play": "play against a bot, in the browser or the terminal",
     "acpc": "play over the ACPC protocol, as client or dealer",
+    "review": "review hands: where does a player lose money?",
     "history": "convert, check and show hand histories",
     "model": "fit, show and score opponent models",
     "respond": "compute a counter-strategy, its gain and its risk",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 MOST = 2**63 - 1
+Bars = Callable[[str], Callable[[float], None]]  # from the name of a task to its progress callback
 
 
 def count(text: str) -> int:
@@ -96,7 +97,7 @@ def busy(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(shown: bool) -> Iterator[Callable[[str], Callable[[float], None]]]:
+def progress_bar(shown: bool) -> Iterator[Bars]:
     """A function from the name of a task to its progress callback; bars appear with the first progress."""
     from rich.console import Console
     from rich.markup import escape

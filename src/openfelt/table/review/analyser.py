@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from openfelt.core.errors import FeltError
-from openfelt.games.game import Game
+from openfelt.games.game import CHANCE, Game
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.characters import title_of
@@ -15,7 +15,8 @@ from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
 from openfelt.table.review.hand_spots import hand_spot
 from openfelt.table.review.replay import losses_json, replay_hand
-from openfelt.table.session.hand_log import events
+from openfelt.table.review.step_ranges import step_ranges
+from openfelt.table.session.hand_log import distinct_names, events
 from openfelt.table.session.session_store import HandRow
 from openfelt.table.session.table_hand import TableHand
 
@@ -62,17 +63,37 @@ class HandAnalyser:
     def spot(self, row: HandRow, record: HandRecord, place: int) -> dict[str, Any]:
         """The spot of a step of the review: the form of the spot solver, ready for JSON."""
         live = replay_hand(row, record, self._bots.get)
-        steps = [first for first, _ in events(live.hand, row.seat, record.names)]
-        ends = [*steps[1:], len(live.hand.steps)]  # the review shows the table after each step
-        if not 0 <= place < len(steps):
-            raise FeltError(f"The hand has no step {place}.")
-        try:
-            return hand_spot(
-                live.hand, row.seat, live.bots, ends[place], title_of(record.names[1 - row.seat])
-            )
-        except FeltError:
+        _, end = _step_bounds(live, record, place)
+        name = title_of(record.names[1 - row.seat])
+        with _faults_of_bots(live):  # the review shows the table after each step
+            return hand_spot(live.hand, row.seat, live.bots, end, name)
+
+    def ranges(self, row: HandRow, record: HandRecord, place: int) -> dict[str, Any]:
+        """The ranges at a step of the review, ready for JSON: before a decision, after a deal."""
+        live = replay_hand(row, record, self._bots.get)
+        first, end = _step_bounds(live, record, place)
+        names = distinct_names(tuple(map(title_of, record.names)), row.seat)
+        step = end if live.hand.steps[first].mover == CHANCE else first
+        with _faults_of_bots(live):
+            return step_ranges(live.hand, row.seat, live.bots, step, names)
+
+
+def _step_bounds(live: TableHand, record: HandRecord, place: int) -> tuple[int, int]:
+    """The first step of the hand that belongs to a step of the review, and the one after its last."""
+    steps = [first for first, _ in events(live.hand, live.seat, record.names)]
+    if not 0 <= place < len(steps):
+        raise FeltError(f"The hand has no step {place}.")
+    return steps[place], [*steps[1:], len(live.hand.steps)][place]
+
+
+@contextmanager
+def _faults_of_bots(live: TableHand) -> Iterator[None]:
+    """What a user's own bot raises becomes a sentence."""
+    try:
+        yield
+    except FeltError:
+        raise
+    except (Exception, SystemExit) as error:
+        if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
             raise
-        except (Exception, SystemExit) as error:
-            if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
-                raise
-            raise FeltError(f"A bot failed while its range was computed ({type(error).__name__}).") from None
+        raise FeltError(f"A bot failed while its range was computed ({type(error).__name__}).") from None

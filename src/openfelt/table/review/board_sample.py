@@ -28,11 +28,7 @@ class BoardSample(NamedTuple):
 
     street: int  # of the decision
     boards: Ints  # [boards, 5]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether these are all boards that may follow, and not a sample."""
-        return self.street > PREFLOP
+    is_complete: bool  # whether these are all boards that may follow
 
 
 class SampleBuckets(NamedTuple):
@@ -51,8 +47,8 @@ class SampleBuckets(NamedTuple):
 
 
 @lru_cache(maxsize=KEPT)
-def board_sample(hole: tuple[int, ...], board: tuple[int, ...]) -> BoardSample:
-    """The boards after a decision of a player with these hole cards."""
+def board_sample(hole: tuple[int, ...], board: tuple[int, ...], most: int | None = None) -> BoardSample:
+    """The boards after a decision of a player with these hole cards: from the flop on all, or `most`."""
     street, rest = (
         BOARD_CARDS.index(len(board)),
         [card for card in range(CARDS) if card not in (*hole, *board)],
@@ -60,9 +56,13 @@ def board_sample(hole: tuple[int, ...], board: tuple[int, ...]) -> BoardSample:
     if street == PREFLOP:
         generator = np.random.default_rng(0)
         drawn = [generator.choice(rest, BOARD_CARDS[RIVER], replace=False) for _ in range(SAMPLED_BOARDS)]
-        return BoardSample(street, np.array(drawn, np.int32))
+        return BoardSample(street, np.array(drawn, np.int32), False)
     left = BOARD_CARDS[RIVER] - len(board)
-    return BoardSample(street, np.array([(*board, *more) for more in permutations(rest, left)], np.int32))
+    every = np.array([(*board, *more) for more in permutations(rest, left)], np.int32)
+    if most is None or len(every) <= most:
+        return BoardSample(street, every, True)
+    chosen = np.random.default_rng(0).choice(len(every), most, replace=False)
+    return BoardSample(street, every[chosen], False)
 
 
 _buckets: list[tuple[BoardSample, Abstraction, SampleBuckets]] = []  # latest last
@@ -93,7 +93,7 @@ def _compute(sample: BoardSample, abstraction: Abstraction) -> SampleBuckets:
         for number, cards in enumerate(sample.boards[:, :size].tolist() if street >= sample.street else ()):
             key = tuple(sorted(cards))
             if key not in rows:
-                is_rough = street == FLOP and not sample.is_complete
+                is_rough = street == FLOP and sample.street == PREFLOP
                 rows[key] = len(found)
                 found.append(computing.of(key, SAMPLED_RUNOUTS if is_rough else None))
             place[number, street] = rows[key]

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from openfelt.bots.bot import Bot
 from openfelt.core.jit import Floats
 from openfelt.games.hand import Hand
@@ -27,6 +29,8 @@ class DecisionLoss:
     losses: tuple[float, ...]  # difference to the best action
     intervals: tuple[float, ...]  # half-width of the loss's 95% interval; 0 if it is exact
     value_intervals: tuple[float, ...]  # the same of the values
+    fair_losses: tuple[float, ...]  # without the bias of taking the highest of noisy values, for sums
+    fair_errors: tuple[float, ...]  # their standard errors
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,14 @@ class HandEvaluator(ABC):
     def _luck_adjusted(self) -> float: ...
 
 
-def decision_loss(step: int, values: Floats, intervals: Floats, value_intervals: Floats) -> DecisionLoss:
-    """The EV losses of a decision from the values of its actions."""
+def decision_loss(
+    step: int,
+    values: Floats,
+    intervals: Floats,
+    value_intervals: Floats,
+    fair: tuple[Floats, Floats] | None = None,
+) -> DecisionLoss:
+    """The EV losses of a decision from the values of its actions; without `fair` they are exact."""
     losses = values.max() - values
-    columns = (values, losses, intervals, value_intervals)
+    columns = (values, losses, intervals, value_intervals, *(fair or (losses, np.zeros_like(losses))))
     return DecisionLoss(step, *(tuple(column.tolist()) for column in columns))

@@ -13,8 +13,7 @@ import numpy as np
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.policy_bot import policy_bot
-from openfelt.bots.view import holdem_view
-from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PAIRS, RIVER, STREETS, cards_text
+from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, RIVER, STREETS, cards_text
 from openfelt.cards.ranges import format_range
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
@@ -22,7 +21,7 @@ from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS, Holdem
 from openfelt.table.review.holdem_evaluator import default_policy
-from openfelt.table.review.ranges import likelihood
+from openfelt.table.review.ranges import line_ranges
 
 DECIMALS = 3  # of the weights
 EXPLAIN = (
@@ -49,8 +48,8 @@ def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: s
         if taken.mover != CHANCE and len(game.board(state)) == len(board)
     )
     start = hand.states[first].betting
-    own, substitute = _stand_in(game, seat, bots)
-    weights, unknown = _ranges(game, hand, first, {**bots, seat: own})
+    own, substitute = stand_in(game, seat, bots)
+    weights, unknown = line_ranges(game, hand, first, {**bots, seat: own})
     weights[:, np.isin(PAIR_CARDS, board).any(axis=1)] = 0.0
     texts = [_text(row) for row in weights]
     oop = start.turn
@@ -71,32 +70,11 @@ def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: s
     }
 
 
-def _stand_in(game: Holdem, seat: int, bots: Mapping[int, Bot]) -> tuple[Bot, str]:
+def stand_in(game: Holdem, seat: int, bots: Mapping[int, Bot]) -> tuple[Bot, str]:
     """Who plays in the person's place, and its name in a sentence."""
     if game.unabstracted == Holdem():
         return policy_bot(default_policy(), game), "the bot default"
-    return bots[1 - seat], "the same bot"
-
-
-def _ranges(game: Holdem, hand: Hand, end: int, seats: Mapping[int, Bot]) -> tuple[Floats, bool]:
-    """[2, 1326] weights before step `end`, the largest 1; True if a bot does not report its probabilities."""
-    weights, unknown = np.ones((2, PAIRS)), False
-    line: tuple[str, ...] = ()
-    for step, state in zip(hand.steps[:end], hand.states[:end], strict=True):
-        if step.mover == CHANCE:
-            continue
-        bot, board = seats[step.mover], game.board(state)
-        likely = None
-        if not bot.learns:
-            likely = likelihood(bot, holdem_view(game, step.mover, (), board, line), (), step.number)
-        line = (*line, step.action)
-        if likely is None:
-            unknown, weights[step.mover] = True, 1.0
-            continue
-        possible = weights[step.mover] * likely
-        if possible.max() > 0:  # an action that the policy never takes is ignored
-            weights[step.mover] = possible / possible.max()
-    return weights, unknown
+    return bots[(seat + 1) % game.players], "the same bot"
 
 
 def _text(weights: Floats) -> str:

@@ -40,6 +40,8 @@ from openfelt.table.review.rollouts import bot_rollouts, draw_deals, kernel_roll
 
 Rollouts = Callable[..., Floats]  # kernel_rollouts or bot_rollouts
 ROLLOUTS = 24_000  # per decision, in kernels
+LEAST_ROLLOUTS = 16
+QUICK_BOARDS = 48  # that may follow a flop, with less than the whole effort
 HALF_WIDTH = 1.96  # standard errors in half of a 95% interval
 RULES = {  # ways to continue
     "folding to the next bet": "always-fold",
@@ -58,9 +60,11 @@ ROUGH = f" Before the flop only {SAMPLED_BOARDS} boards are drawn, so these inte
 class HoldemEvaluator(HandEvaluator):
     """Uses the probabilities that the bots report: with their cards in the hand, and with all others."""
 
-    def __init__(self, game: Holdem, hand: Hand, seat: int, bots: Mapping[int, Bot]) -> None:
+    def __init__(
+        self, game: Holdem, hand: Hand, seat: int, bots: Mapping[int, Bot], effort: float = 1.0
+    ) -> None:
         super().__init__(hand, seat, bots)
-        self._game = game
+        self._game, self._effort = game, effort
 
     def _ev_losses(self) -> EvLosses:
         points = decision_points(self._game, self._hand, self._seat, self._bots)
@@ -71,6 +75,7 @@ class HoldemEvaluator(HandEvaluator):
         # Not limited by time, so that the result is always the same.
         cost = min(map(affordable_rollouts, (*ways.values(), *self._bots.values())))
         count = ROLLOUTS if in_kernels else cost // (len(points) * len(ways))
+        count = max(LEAST_ROLLOUTS, int(self._effort * count))
         rollouts = kernel_rollouts if in_kernels else bot_rollouts
         decisions = [self._decision(point, ways, rollouts, count) for point in points]
         explain = ESTIMATED.format(count=count, ways=", ".join(ways))
@@ -80,16 +85,16 @@ class HoldemEvaluator(HandEvaluator):
     def _decision(
         self, at: DecisionPoint, ways: Mapping[str, Bot], rollouts: Rollouts, count: int
     ) -> DecisionLoss:
-        sample = board_sample(at.hole, at.board)
+        sample = board_sample(at.hole, at.board, None if self._effort >= 1 else QUICK_BOARDS)
         won = []
         for way in ways.values():
             bots = {**self._bots, self._seat: way}
             won.append(rollouts(at, [bots[seat] for seat in range(self._game.players)], count, sample=sample))
         _, picked = draw_deals(at, count, random_streams(0), sample)
-        found = best_way(
-            np.stack(won), picked if not sample.is_complete else np.arange(count, dtype=np.int32)
-        )
-        return decision_loss(at.step, *means_and_intervals(found, None if sample.is_complete else picked))
+        groups = picked if not sample.is_complete else np.arange(count, dtype=np.int32)
+        found = best_way(np.stack(won), groups)
+        shared = None if sample.is_complete else picked
+        return decision_loss(at.step, *means_and_intervals(found, shared), fair_losses(found, groups))
 
     def _ways(self) -> dict[str, Bot]:
         """How the person may continue, in words; by rules alone where no strong bot plays in kernels too."""
@@ -151,6 +156,23 @@ def means_and_intervals(won: Floats, groups: Ints | None = None) -> tuple[Floats
     means = won.mean(axis=0)
     losses = won[:, [int(means.argmax())]] - won
     return means, _half_widths(losses, groups), _half_widths(won, groups)
+
+
+def fair_losses(won: Floats, groups: Ints) -> tuple[Floats, Floats]:
+    """EV losses of all actions, and their standard errors, that can be summed over decisions.
+
+    The highest of noisy means is too high on average. So the best action is chosen on one half of the groups
+    and, if it is better by more than a standard error there, its gain is measured on the other half: on
+    average this loss is at most the true loss.
+    """
+    half, gains = groups % 2 == 0, np.zeros_like(won)
+    for own, other in ((half, ~half), (~half, half)):
+        rest = won[other if other.any() else own]
+        best = int(rest.mean(axis=0).argmax())
+        tried = rest[:, [best]] - rest
+        is_clear = tried.mean(axis=0) > tried.std(axis=0) / len(tried) ** 0.5
+        gains[own] = (won[own, best][:, None] - won[own]) * is_clear
+    return gains.mean(axis=0), _half_widths(gains, groups) / HALF_WIDTH
 
 
 def _half_widths(values: Floats, groups: Ints | None) -> Floats:

@@ -72,25 +72,56 @@ def decision_points(
     return points
 
 
+def line_ranges(game: Holdem, hand: Hand, end: int, seats: Mapping[int, Bot]) -> tuple[Floats, set[int]]:
+    """[players, 1326] weights before step `end`, given who plays in each seat; the largest of each is 1.
+
+    Also the seats whose action probabilities are not known: their ranges are every hand.
+    """
+    weights, unknown = np.ones((game.players, PAIRS)), set[int]()
+    line: tuple[str, ...] = ()
+    for step, state in zip(hand.steps[:end], hand.states[:end], strict=True):
+        if step.mover == CHANCE:
+            continue
+        bot, board = seats[step.mover], game.board(state)
+        likely = None
+        if not bot.learns:
+            likely = likelihood(bot, holdem_view(game, step.mover, (), board, line), (), step.number)
+        line = (*line, step.action)
+        if likely is None:
+            unknown.add(step.mover)
+            weights[step.mover] = 1.0
+            continue
+        possible = weights[step.mover] * likely * pairs_without(board)
+        if possible.max() > 0:  # an action that the policy never takes is ignored
+            weights[step.mover] = possible / possible.max()
+    return weights, unknown
+
+
 def likelihood(bot: Bot, view: HoldemView, dead: Sequence[int], number: int) -> Floats | None:
-    """[1326] probability that a bot takes an action with each hand; None if it does not report it.
+    """[1326] probability that a bot takes an action with each hand; None if it does not report it."""
+    found = action_shares(bot, view, dead)
+    return None if found is None else np.asarray(found[number])
+
+
+def action_shares(bot: Bot, view: HoldemView, dead: Sequence[int]) -> Floats | None:
+    """[actions, 1326] probabilities of a bot's actions with each hand; None if it does not report them.
 
     `view` is that of the bot, without its cards. Hands with a dead card may have any number.
     """
     policy = kernel_policy(bot)
     if policy is not None:
-        return np.asarray(blueprint_of(policy).at(policy.tree.find_node(view.line), view.board)[number])
+        return np.asarray(blueprint_of(policy).at(policy.tree.find_node(view.line), view.board))
     if bot.plays_in_kernels and bot.rule:  # it plays all hands alike
         shares = probabilities(bot, view)
-        return None if shares is None else np.full(PAIRS, shares[number])
-    found = np.zeros(PAIRS)
+        return None if shares is None else np.repeat(np.array(shares)[:, None], PAIRS, axis=1)
+    found = np.zeros((len(view.actions), PAIRS))
     for pair in np.flatnonzero(pairs_without((*dead, *view.board))):
         hole = tuple(PAIR_CARDS[pair].tolist())
         own_view = HoldemView(view.rules, view.seat, view.actions, hole, view.board, view.line)
         shares = probabilities(bot, own_view)
         if shares is None:
             return None
-        found[pair] = shares[number]
+        found[:, pair] = shares
     return found
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from openfelt.core.errors import FeltError, FileError
+from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.games.game import CHANCE
+from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.hands.check import replay
 from openfelt.hands.phh import phh_text
@@ -20,14 +22,16 @@ from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.report.rating import PlayedSession
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
 from openfelt.table.session.session import Session
-from openfelt.table.session.session_store import CANCELLED, HandRow, SessionStore
+from openfelt.table.session.session_store import CANCELLED, FINISHED, HandRow, SessionRow, SessionStore
 from openfelt.table.session.table_hand import TableHand
 from openfelt.table.session.visibility import session_state
 
 CACHED_HANDS = 500  # finished ones, in memory
+MOST_RATED = 50  # sessions of a rating
 CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
 
 
@@ -38,6 +42,7 @@ class SessionManager:
         self._store, self._bots = store, bots
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._dropped: set[str] = set()  # removed after an error, to be read again
+        self._rated: dict[str, PlayedSession] = {}  # by session
         self._played: OrderedDict[str, TableHand] = OrderedDict()  # by link, as they were played
 
     def begin(self, game: object, bots: object) -> str:
@@ -82,6 +87,40 @@ class SessionManager:
         """A finished hand and its hand history."""
         row = self._store.linked(link)
         return row, self._store.record(row)
+
+    def finished(self, key: str) -> list[tuple[HandRow, HandRecord]]:
+        """All finished hands of a session with their hand histories, in order."""
+        self._store.session(key)
+        rows = [row for row in self._store.table_hands(key) if row.status == FINISHED]
+        return [(row, self._store.record(row)) for row in rows]
+
+    def played(self, keys: object) -> list[PlayedSession]:
+        """The finished hands of the sessions at heads-up hold'em among these; unknown ids are passed over."""
+        if (
+            not isinstance(keys, list)
+            or len(keys) > MOST_RATED
+            or not all(isinstance(key, str) for key in keys)
+        ):
+            raise FeltError(f"A rating needs a list of at most {MOST_RATED} ids of sessions.")
+        found = []
+        for key in dict.fromkeys(keys):
+            with suppress(MissingError):
+                row = self._store.session(key)
+                if load_game(row.game).unabstracted == Holdem():
+                    found.append(self._played_session(row))
+        return found
+
+    def _played_session(self, row: SessionRow) -> PlayedSession:
+        count = self._store.finished_hands(row.id)
+        known = self._rated.get(row.id)
+        if known is None or len(known.won) != count:
+            hands = [hand for hand in self._store.table_hands(row.id) if hand.status == FINISHED]
+            adjusted = [hand.won if hand.luck_free is None else hand.luck_free for hand in hands]
+            known = PlayedSession(row.bots[0], row.begun, [hand.won for hand in hands], adjusted)
+            while len(self._rated) >= CACHED_SESSIONS:
+                del self._rated[next(iter(self._rated))]
+            self._rated[row.id] = known
+        return known
 
     def review(self, link: str) -> dict[str, Any]:
         """A finished hand, step by step."""

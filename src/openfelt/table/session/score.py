@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from openfelt.arena.statistics.estimates import Moments, estimate
+from openfelt.core.jit import Floats
 
 MOST_POINTS = 400  # of a chart
 
@@ -49,9 +51,7 @@ class Score:
 
     def chart(self) -> list[list[float | None]]:
         """[hand, total winnings, luck-adjusted total], thinned out if there are many hands."""
-        won, free = np.cumsum([0.0, *self.won]).tolist(), np.cumsum([0.0, *self.adjusted]).tolist()
-        places = np.unique(np.linspace(0, self.hands, min(MOST_POINTS, self.hands + 1)).astype(int)).tolist()
-        return [[place, won[place], free[place] if self._is_adjusted else None] for place in places]
+        return chart_points(self.won, self.adjusted if self._is_adjusted else None)
 
     def _line(self, amounts: list[float]) -> dict[str, float | None]:
         if not amounts:
@@ -65,3 +65,11 @@ class Score:
             "rate": mean.mean,
             "interval": interval if np.isfinite(interval) else None,
         }
+
+
+def chart_points(*columns: Sequence[float] | Floats | None) -> list[list[float | None]]:
+    """[hand, the total of each column up to this hand, or None], thinned out if there are many hands."""
+    totals = [None if column is None else np.cumsum([0.0, *column]).tolist() for column in columns]
+    hands = max(len(total) - 1 for total in totals if total is not None)
+    places = np.unique(np.linspace(0, hands, min(MOST_POINTS, hands + 1)).astype(int)).tolist()
+    return [[place, *(None if total is None else total[place] for total in totals)] for place in places]

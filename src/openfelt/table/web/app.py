@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from openfelt.core.errors import FeltError, FileError, MissingError
+from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.report.rating import rating_report
+from openfelt.table.report.session_report import SessionReports
 from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
-from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.session_store import HandRow, SessionStore
 from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
 from openfelt.table.web.preparation import BotPreparation
@@ -35,11 +39,13 @@ PAGES = {
     "/": "index.html",
     "/play/{key}": "play.html",
     "/hand/{link}": "hand.html",
+    "/report/{key}": "report.html",
     "/policy": "policy.html",
     "/spot": "spot.html",
 }
 STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
+StepAnswer = Callable[[HandAnalyser, HandRow, HandRecord, int], dict[str, Any]]
 
 
 def make_app(
@@ -61,8 +67,9 @@ def make_app(
         for name in ("lobby", "policies", "warm-up")  # apart, since only the lobby answers at once
     )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
+    reports = BackgroundWorker("reports", lambda: SessionReports(BotPool(extra)))
     exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
-    api = _Api(sessions, lobby, policies, analyser, exports, prepare, warm_up=warm_up)
+    api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, warm_up=warm_up)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
 
     @asynccontextmanager
@@ -81,14 +88,17 @@ def make_app(
         Route("/api/lobby", api.lobby),
         Route("/api/prepare", api.prepare, methods=["POST"]),
         Route("/api/sessions", api.begin, methods=["POST"]),
+        Route("/api/rating", api.rating, methods=["POST"]),
         Route("/api/sessions/{key}", api.about),
         Route("/api/sessions/{key}/hands", api.hands),
+        Route("/api/sessions/{key}/report", api.report),
         Route("/api/sessions/{key}/hands.phhs", api.all_phh),
         Route("/api/sessions/{key}/hands.jsonl", api.all_lines),
         Route("/api/hands/{link}", api.review),
         Route("/api/hands/{link}/losses", api.losses),
         Route("/api/hands/{link}/hand.phh", api.phh),
         Route("/api/hands/{link}/spot", api.spot),
+        Route("/api/hands/{link}/ranges", api.ranges),
         Route("/api/policy", api.grid),
         Route("/api/policy/preflop", api.matrix),
         *SpotRoutes(solves).routes(),
@@ -109,6 +119,7 @@ class _Api:
         lobby: BackgroundWorker[LobbyService],
         policies: BackgroundWorker[LobbyService],
         analyser: BackgroundWorker[HandAnalyser],
+        reports: BackgroundWorker[SessionReports],
         exports: BackgroundWorker[HandStore],
         prepare: BotPreparation,
         *,
@@ -116,6 +127,7 @@ class _Api:
     ) -> None:
         self._sessions, self._lobby, self._policies = sessions, lobby, policies
         self._analyser, self._exports, self._prepare = analyser, exports, prepare
+        self._reports = reports
         self._warm_up = warm_up
         self._warming: asyncio.Task[None] | None = None  # held, so that it is not collected
 
@@ -147,6 +159,17 @@ class _Api:
         before = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 1 << 60
         return JSONResponse(await self._sessions(lambda sessions: sessions.hands(key, before)))
 
+    async def rating(self, request: Request) -> Response:
+        """The rating of a person by the sessions whose ids it has."""
+        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        played = await self._sessions(lambda sessions: sessions.played(wanted.get("sessions")))
+        return JSONResponse(await self._reports(lambda _: rating_report(played, datetime.now(UTC))))
+
+    async def report(self, request: Request) -> Response:
+        key = request.path_params["key"]
+        hands = await self._sessions(lambda sessions: sessions.finished(key))
+        return JSONResponse(await self._reports(lambda reports: reports.report(hands)))
+
     async def all_phh(self, request: Request) -> Response:
         return _download(await self._export(request, session_phh), "hands.phhs")
 
@@ -168,10 +191,17 @@ class _Api:
         return JSONResponse(await self._analyser(lambda analyser: analyser.losses(row, record)))
 
     async def spot(self, request: Request) -> Response:
+        return await self._at_step(request, HandAnalyser.spot)
+
+    async def ranges(self, request: Request) -> Response:
+        return await self._at_step(request, HandAnalyser.ranges)
+
+    async def _at_step(self, request: Request, answer: StepAnswer) -> Response:
+        """What the analyser says of a step of a finished hand."""
         link, text = request.path_params["link"], request.query_params.get("step", "")
         place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
         row, record = await self._sessions(lambda sessions: sessions.linked(link))
-        return JSONResponse(await self._analyser(lambda analyser: analyser.spot(row, record, place)))
+        return JSONResponse(await self._analyser(lambda analyser: answer(analyser, row, record, place)))
 
     async def phh(self, request: Request) -> Response:
         link = request.path_params["link"]

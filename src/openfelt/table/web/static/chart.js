@@ -1,4 +1,4 @@
-// A line chart of cumulative winnings, and of luck-adjusted winnings.
+// A line chart of cumulative winnings, of luck-adjusted winnings, and of EV lost.
 
 import { svg } from "./dom.js";
 import { number } from "./text.js";
@@ -44,13 +44,19 @@ function axes(xs, ys, x, y, unit) {
   return [...rows.flat(), ...columns, ...names];
 }
 
-/** Draws points [hand, won, luck_free or null] into `node`, an svg element. */
+/** The line of one column of the points, from zero on; empty if it is not known. */
+function column(points, place) {
+  const known = points.filter((point) => point[place] !== null && point[place] !== undefined);
+  return known.length ? [[0, 0], ...known.map((point) => [point[0], point[place]])] : [];
+}
+
+/** Draws points [hand, won, luck_free or null, lost or null] into `node`, an svg element. */
 export function drawChart(node, all, unit) {
   const points = all.filter(([hand]) => hand > 0); // every line starts at zero
   const won = [[0, 0], ...points.map(([hand, value]) => [hand, value])];
-  const known = points.filter((point) => point[2] !== null && point[2] !== undefined);
-  const luckFree = known.length ? [[0, 0], ...known.map(([hand, , value]) => [hand, value])] : [];
-  const values = [...won, ...luckFree].map(([, value]) => value);
+  const luckFree = column(points, 2);
+  const lost = column(points, 3);
+  const values = [...won, ...luckFree, ...lost].map(([, value]) => value);
   const ys = ticks(Math.min(-1, ...values), Math.max(1, ...values), 4);
   const last = Math.max(5, won.at(-1)[0]);
   const x = (hand) => EDGE.left + ((WIDTH - EDGE.left - EDGE.right) * hand) / last;
@@ -59,7 +65,7 @@ export function drawChart(node, all, unit) {
   node.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", summary(points, unit));
-  const lines = [line(luckFree, x, y, "luck-free"), line(won, x, y, "won")].filter(Boolean);
+  const lines = [line(lost, x, y, "lost"), line(luckFree, x, y, "luck-free"), line(won, x, y, "won")].filter(Boolean);
   node.replaceChildren(...axes(handTicks(last), ys, x, y, unit), ...lines);
   if (points.length) node.append(svg("circle", { cx: x(won.at(-1)[0]), cy: y(won.at(-1)[1]), r: 3, class: "chart-end" }));
 }

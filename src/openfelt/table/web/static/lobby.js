@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { byId, el, say } from "./dom.js";
+import { drawRating } from "./rating.js";
 import { rememberSession, sessions } from "./storage.js";
 import { counted, list, sentence } from "./text.js";
 import { BB, unitNote } from "./units.js";
@@ -148,6 +149,7 @@ async function start() {
   byId("games").addEventListener("change", () => drawOpponents());
   byId("sit").addEventListener("change", prepare);
   drawSessions();
+  drawRating();
   try {
     const lobby = await get("/api/lobby");
     games = lobby.games;

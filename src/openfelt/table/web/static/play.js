@@ -171,7 +171,8 @@ function drawFrame() {
   );
   const keys = el("button", { id: "show-keys", type: "button", class: "button button-small", "aria-keyshortcuts": "?", on: { click: () => openKeys(KEYS) } }, "Keys");
   const options = el("button", { id: "show-settings", type: "button", class: "button button-small", "aria-keyshortcuts": "S", on: { click: () => openSettings(SETTINGS, changed) } }, "Settings");
-  byId("table-links").replaceChildren(...policies, keys, options);
+  const report = el("a", { href: `/report/${encodeURIComponent(session)}`, id: "show-report" }, "Report");
+  byId("table-links").replaceChildren(...policies, report, keys, options);
   useUnits(state.game);
 }
 

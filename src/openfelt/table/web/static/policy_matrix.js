@@ -1,59 +1,13 @@
 // Hold'em before the flop: a 13 by 13 matrix of starting hands after any betting line, suited above the diagonal.
 
-import { barList, kindOf, letter, sharesText, stackedBar } from "./bars.js";
-import { rankName } from "./cards.js";
+import { barList, stackedBar } from "./bars.js";
 import { byId, el } from "./dom.js";
+import { className } from "./hand_grid.js";
+import { strategyMatrix } from "./strategy_matrix.js";
 import { capital, percent } from "./text.js";
 
+const LABEL = "Hands before the flop: pairs on the diagonal, suited above it, offsuit below it";
 let chosen = "AA"; // the hand whose details are shown
-
-function handAt(ranks, row, column) {
-  if (row === column) return ranks[row] + ranks[row];
-  return row < column ? `${ranks[row]}${ranks[column]}s` : `${ranks[column]}${ranks[row]}o`;
-}
-
-function handName(hand) {
-  const [high, low, kind] = hand;
-  if (high === low) return `pair of ${rankName(high)}${high === "6" ? "es" : "s"}`;
-  return `${rankName(high)} and ${rankName(low)}, ${kind === "s" ? "suited" : "offsuit"}`;
-}
-
-/** The shares as a background, from the left: raise, call, fold. */
-function background(labels, shares) {
-  let from = 0;
-  const parts = labels.map((label, i) => [kindOf(label), shares[i]]).reverse().map(([kind, share]) => {
-    const part = `var(--${kind}) ${100 * from}% ${100 * (from + share)}%`;
-    from += share;
-    return part;
-  });
-  return `linear-gradient(to right, ${parts.join(", ")})`;
-}
-
-function mainAction(labels, shares) {
-  const best = shares.indexOf(Math.max(...shares));
-  return `${letter(labels[best])} ${Math.round(100 * shares[best])}`;
-}
-
-function handCell(policy, hand, row, column) {
-  const shares = policy.cells[hand];
-  const text = shares ? sharesText(policy.labels, shares) : "not reached";
-  const attributes = { type: "button", class: "hand-cell", "data-hand": hand, "data-row": row, "data-column": column };
-  Object.assign(attributes, { "aria-label": `${handName(hand)}: ${text}`, title: `${hand}: ${text}` });
-  const small = shares ? el("small", { "aria-hidden": "true" }, mainAction(policy.labels, shares)) : null;
-  const cell = el("button", attributes, el("span", { "aria-hidden": "true" }, hand), small);
-  if (shares) cell.style.background = background(policy.labels, shares);
-  return el("div", { role: "gridcell" }, cell);
-}
-
-function matrixView(policy) {
-  const ranks = [...policy.ranks];
-  const rows = ranks.map((_, row) => {
-    const cells = ranks.map((_, column) => handCell(policy, handAt(ranks, row, column), row, column));
-    return el("div", { role: "row", class: "matrix-row" }, cells);
-  });
-  const label = "Hands before the flop: pairs on the diagonal, suited above it, offsuit below it";
-  return el("div", { role: "grid", "aria-label": label, class: "matrix", id: "matrix" }, rows);
-}
 
 function showDetails(policy, hand) {
   chosen = hand;
@@ -65,17 +19,7 @@ function showDetails(policy, hand) {
   const shares = policy.cells[hand];
   const actions = policy.actions.map((word, i) => ({ word, label: policy.labels[i] }));
   const body = shares ? barList(actions, shares) : el("p", { class: "quiet" }, "This hand does not reach this point.");
-  byId("details").replaceChildren(el("h2", {}, `${hand} `, el("span", { class: "quiet" }, handName(hand))), body);
-}
-
-function moveFocus(event) {
-  const cell = event.target.closest("button[data-hand]");
-  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  const step = steps[event.key];
-  if (!cell || !step || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  const [row, column] = [Number(cell.dataset.row) + step[0], Number(cell.dataset.column) + step[1]];
-  byId("matrix").querySelector(`[data-row="${row}"][data-column="${column}"]`)?.focus();
+  byId("details").replaceChildren(el("h2", {}, `${hand} `, el("span", { class: "quiet" }, className(hand))), body);
 }
 
 function crumbs(policy, go) {
@@ -112,8 +56,7 @@ export function drawMatrix(node, policy, go) {
     node.replaceChildren(...head, el("p", { class: "quiet" }, "The betting before the flop is over here."));
   } else {
     const side = el("div", { class: "matrix-side" }, overall(policy), el("section", { id: "details", class: "panel" }));
-    const matrix = matrixView(policy);
-    matrix.addEventListener("keydown", moveFocus);
+    const matrix = strategyMatrix(policy, { id: "matrix", label: LABEL });
     for (const type of ["focusin", "pointerover", "click"]) {
       matrix.addEventListener(type, (event) => {
         const cell = event.target.closest("button[data-hand]");

@@ -6,6 +6,7 @@ import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
 import { drawFairness, verdictOnReview } from "./fairness.js";
 import { costAt, lossSummary, shortCost } from "./losses.js";
 import { openKeys, openSettings, settings } from "./settings.js";
+import { showRanges } from "./step_ranges.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
@@ -55,6 +56,7 @@ function draw() {
   byId("step-on").disabled = byId("step-last").disabled = isEnd();
   markStep();
   drawSpotLink();
+  drawRanges();
   if (isEnd()) drawEnd(byId("decision"), review);
   else drawDecision(byId("decision"), review, at, { hide: byId("hide").checked, losses });
 }
@@ -65,6 +67,11 @@ function drawSpotLink() {
   const board = review.steps[step].table.board ?? [];
   byId("solve-here").hidden = !review.game.startsWith("holdem") || review.names.length !== 2 || board.length < 3;
   byId("solve-here").href = `/spot?${new URLSearchParams({ hand: decodeURIComponent(lastOfPath()), step })}`;
+}
+
+/** The ranges at the step that is shown, or at the last one. */
+function drawRanges() {
+  showRanges(address, Math.min(at, review.steps.length - 1));
 }
 
 function go(to) {
@@ -149,6 +156,7 @@ function drawFrame() {
   if (review.game.startsWith("holdem")) {
     byId("phh").href = `${address}/hand.phh`;
     byId("phh").hidden = false;
+    byId("ranges-panel").hidden = false;
   }
   drawFairness(byId("fairness"), verdictOnReview(review), review);
 }
@@ -188,6 +196,7 @@ function listen() {
   byId("step-last").addEventListener("click", () => go(review.steps.length));
   byId("step-slider").addEventListener("input", (event) => go(Number(event.target.value)));
   byId("hide").addEventListener("change", draw);
+  byId("ranges-panel").addEventListener("toggle", drawRanges);
   byId("copy").addEventListener("click", copyLink);
   byId("show-settings").addEventListener("click", showSettings);
   byId("show-keys").addEventListener("click", () => openKeys(KEYS));
