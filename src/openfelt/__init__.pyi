@@ -18,6 +18,7 @@ from .core.errors import FeltError as FeltError, FileError as FileError, GameErr
 from .games.compile.check_game import check_game as check_game
 from .games.compile.compiler import compile_game as compile_game
 from .games.compile.export_efg import write_efg as write_efg
+from .games.features.features import features as features
 from .games.game import CHANCE as CHANCE, TERMINAL as TERMINAL, Game as Game
 from .games.registry import load_game as load_game
 from .hands.check import check_record as check_record
@@ -53,6 +54,7 @@ from .policy.tabular import (
     uniform_policy as uniform_policy,
 )
 from .solve.cfr import CFR as CFR, DCFR as DCFR, CFRPlus as CFRPlus, PCFRPlus as PCFRPlus
+from .solve.environments.vector_env import VectorEnv as VectorEnv
 from .solve.fictitious_play import FictitiousPlay as FictitiousPlay
 from .solve.sampling.external_mccfr import ChanceCFR as ChanceCFR, ExternalMCCFR as ExternalMCCFR
 from .solve.sampling.outcome_mccfr import OutcomeMCCFR as OutcomeMCCFR
