@@ -46,6 +46,7 @@ from .opponents.responses.fixed_policy import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
 from .policy.holdem import HoldemPolicy as HoldemPolicy
+from .policy.network import NetworkPolicy as NetworkPolicy, network_policy as network_policy
 from .policy.policy import Policy as Policy, join_seats as join_seats
 from .policy.rules import rule_policy as rule_policy
 from .policy.tabular import (
