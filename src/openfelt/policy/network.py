@@ -46,7 +46,23 @@ class BoardNetwork(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NetworkPolicy:
-    """A policy of limit hold'em by a network; `network_policy` makes it."""
+    """A policy of limit hold'em by a network; `network_policy` makes it.
+
+    Parameters
+    ----------
+    rules : Holdem
+        The game, for two or three players.
+    network : callable
+        As for `network_policy`.
+    name : str
+        What it is called in results.
+
+    Examples
+    --------
+    >>> policy = felt.network_policy("holdem", lambda features, masks: masks)  # plays uniformly
+    >>> isinstance(policy, felt.NetworkPolicy), policy.game
+    (True, 'holdem')
+    """
 
     rules: Holdem
     network: Any  # Network or BoardNetwork
@@ -126,7 +142,7 @@ def network_policy(
     >>> weights = np.random.default_rng(1).normal(size=(felt.features("leduc").size, 5))
     >>> policy = felt.network_policy("leduc", lambda features, masks: np.exp(features @ weights))
     >>> felt.exploitability(policy).nash_conv
-    5.4...
+    5.79...
     """
     rules = load_game(game)
     if isinstance(rules, Holdem):
