@@ -18,6 +18,7 @@ from .core.errors import FeltError as FeltError, FileError as FileError, GameErr
 from .games.compile.check_game import check_game as check_game
 from .games.compile.compiler import compile_game as compile_game
 from .games.compile.export_efg import write_efg as write_efg
+from .games.features.features import features as features
 from .games.game import CHANCE as CHANCE, TERMINAL as TERMINAL, Game as Game
 from .games.registry import load_game as load_game
 from .hands.check import check_record as check_record
@@ -45,6 +46,7 @@ from .opponents.responses.fixed_policy import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
 from .policy.holdem import HoldemPolicy as HoldemPolicy
+from .policy.network import NetworkPolicy as NetworkPolicy, network_policy as network_policy
 from .policy.policy import Policy as Policy, join_seats as join_seats
 from .policy.rules import rule_policy as rule_policy
 from .policy.tabular import (
@@ -53,6 +55,7 @@ from .policy.tabular import (
     uniform_policy as uniform_policy,
 )
 from .solve.cfr import CFR as CFR, DCFR as DCFR, CFRPlus as CFRPlus, PCFRPlus as PCFRPlus
+from .solve.environments.vector_env import VectorEnv as VectorEnv
 from .solve.fictitious_play import FictitiousPlay as FictitiousPlay
 from .solve.sampling.external_mccfr import ChanceCFR as ChanceCFR, ExternalMCCFR as ExternalMCCFR
 from .solve.sampling.outcome_mccfr import OutcomeMCCFR as OutcomeMCCFR

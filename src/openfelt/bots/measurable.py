@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openfelt.bots.bot import Bot
 from openfelt.bots.formula.strategy import STRATEGY_FEATURES, formula_player
-from openfelt.bots.registry import BOTS, load_bot
+from openfelt.bots.registry import BOTS, load_bot, own_file, own_object
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_any
-from openfelt.games.game import AnyGame
+from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game
 from openfelt.measure.holdem.player import Player, policy_player, rule_player
 from openfelt.measure.mixture import mixture
 from openfelt.policy.holdem import require_holdem_policy
+from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.rules import RULES, rule_policy
 from openfelt.solve.run_folder import open_policy
@@ -31,10 +33,10 @@ def load_measurable(name: str, game: AnyGame | None = None, *, greedy: bool = Fa
     ----------
     name : str
         The folder of a run or policy, a hold'em bot that has a strategy to measure (a policy, a rule, "ace1"
-        or "chen"), or a mixture such as "3 * default + always-raise", which plays the first in three hands
-        of four.
+        or "chen"), "FILE.py:NAME", a function of yours from the game to a policy, or a mixture such as "3 *
+        default + always-raise", which plays the first in three hands of four.
     game : Game, str or Path, optional
-        For a Gambit file that has moved.
+        For a Gambit file that has moved; that of FILE.py:NAME, by default hold'em.
     greedy : bool
         Take the pure policy of the likeliest actions.
 
@@ -94,7 +96,22 @@ def load_bot_policy(name: str, game: AnyGame | None = None, *, greedy: bool = Fa
 
 
 def _load_part(name: str, game: AnyGame | None, *, greedy: bool) -> Measurable:
+    if own := own_file(name):
+        return _own_policy(*own, load_game("holdem" if game is None else game), greedy=greedy)
     if name in (*RULES, *STRATEGY_FEATURES) and not Path(name).exists():
         return load_player(name)
     policy = load_bot_policy(name, game, greedy=greedy)
     return policy if policy.tree.is_enumerated else policy_player(require_holdem_policy(policy), name)
+
+
+def _own_policy(path: Path, name: str, game: Game, *, greedy: bool) -> Measurable:
+    """The policy that a function in a user's file makes, or that of its bot."""
+    made = own_object(path, name, game)
+    policy = made.fixed_policy if isinstance(made, Bot) else made
+    if policy is None:
+        raise FeltError(f"{name} of {path} has no policy that could be measured; see `felt match`.")
+    if not greedy:
+        return policy
+    if isinstance(policy, NetworkPolicy):
+        raise FeltError("A network of hold'em has no greedy policy; let it return pure actions itself.")
+    return policy.greedy()

@@ -19,6 +19,7 @@ from openfelt.games.compile.tree import Tree
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
 from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 
@@ -69,7 +70,7 @@ KERNEL_WEIGHTS: list[Any] = []  # implementations of `weights` that read the ver
 
 
 @singledispatch
-def policy_bot(policy: Policy, game: Game) -> PolicyBot:
+def policy_bot(policy: Policy | NetworkPolicy, game: Game) -> PolicyBot:
     """The bot that plays by a policy."""
     raise NotImplementedError(type(policy))
 
@@ -177,6 +178,21 @@ class HoldemBot(PolicyBot[HoldemView]):
         return f"{view.infoset} (bucket {self._bucket(view)} of {count} {where})"
 
 
+class NetworkBot(PolicyBot[HoldemView]):
+    """Plays hold'em by a network."""
+
+    def __init__(self, policy: NetworkPolicy, game: Game) -> None:
+        super().__init__(game)
+        if policy.rules.unabstracted != game.unabstracted:
+            raise FeltError(f"The policy plays {policy.game}, not {game.name}.")
+        self.policy = policy
+
+    def weights(self, view: HoldemView) -> Sequence[float]:
+        shares = self.policy.at(view.seat, view.hole, view.board, view.line)
+        return [float(shares[self.policy.layout.number(action)]) for action in view.actions]
+
+
 KERNEL_WEIGHTS += [TreeBot.weights, HoldemBot.weights]
 policy_bot.register(TabularPolicy, TreeBot)
 policy_bot.register(HoldemPolicy, HoldemBot)
+policy_bot.register(NetworkPolicy, NetworkBot)

@@ -19,6 +19,8 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game
 from openfelt.policy.files import DEFAULT
+from openfelt.policy.network import NetworkPolicy
+from openfelt.policy.policy import Policy
 from openfelt.policy.rules import RULES
 from openfelt.solve.run_folder import open_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
@@ -128,7 +130,7 @@ def load_bot(name: str, game: AnyGame) -> Bot:
     name : str
         A name (`felt bots` lists them; some have parameters, as in "mcts(c=2)"), the folder of a run
         or policy, either with "greedy@" before it for the pure policy of the likeliest actions, or
-        "FILE.py:CLASS", a subclass of `Bot` of your own.
+        "FILE.py:NAME", your own: a subclass of `Bot`, or a function from the game to a policy or bot.
     game : Game, str or Path
         The game that it will play.
 
@@ -151,12 +153,17 @@ def load_bot(name: str, game: AnyGame) -> Bot:
     kind, at, rest = name.partition("@")
     if at and kind in (GREEDY, AVERAGE):
         return _of_kind(rest, game, greedy=kind == GREEDY)
-    path, _, class_name = name.rpartition(":")
-    if path.endswith(".py"):
-        return _own_bot(Path(path), class_name, game)
+    if own := own_file(name):
+        return _own_bot(*own, game)
     if Path(name).exists():
         return _policy(name)(game)
     raise FeltError(f"{unknown('bot', name, BOTS)} A bot may also be the folder of a run, or FILE.py:CLASS.")
+
+
+def own_file(name: str) -> tuple[Path, str] | None:
+    """The parts of "FILE.py:NAME", if that is what a name is."""
+    path, _, inside = name.rpartition(":")
+    return (Path(path), inside) if path.endswith(".py") else None
 
 
 def _with_parameters(name: str, game: Game) -> Bot | None:
@@ -188,16 +195,25 @@ def _of_kind(name: str, game: Game, *, greedy: bool) -> Bot:
 
 def _own_bot(path: Path, name: str, game: Game) -> Bot:
     """A user's bot; errors in its file become FeltErrors."""
-    kind = _own_class(path, name)
+    made = own_object(path, name, game)
+    return made if isinstance(made, Bot) else policy_bot(made, game)
+
+
+def own_object(path: Path, name: str, game: Game) -> Bot | Policy | NetworkPolicy:
+    """What a class or function in a user's file makes for a game: a bot or a policy."""
+    make = _own_maker(path, name)
     try:
-        return kind(game)
+        made = make(game)
     except FeltError:
         raise
     except (Exception, SystemExit) as error:
         raise FeltError(f"{name} of {path} cannot be created ({type(error).__name__}: {error}).") from error
+    if not isinstance(made, Bot | Policy | NetworkPolicy):
+        raise FeltError(f"{name} of {path} must make a bot or a policy, not {type(made).__name__}.")
+    return made
 
 
-def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
+def _own_maker(path: Path, name: str) -> Callable[[Game], object]:
     if not path.is_file():
         raise FeltError(f"There is no file {path} with a bot {name}.")
     module_name = f"openfelt_bot_{path.stem}"
@@ -211,6 +227,8 @@ def _own_class(path: Path, name: str) -> Callable[[Game], Bot]:
     except (Exception, SystemExit) as error:
         raise FeltError(f"{path} cannot be loaded ({type(error).__name__}: {error}).") from error
     found = getattr(module, name, None)
-    if not (isinstance(found, type) and issubclass(found, Bot)):
-        raise FeltError(f"{path} has no class {name} that is a subclass of openfelt.Bot.")
-    return found
+    if not callable(found) or (isinstance(found, type) and not issubclass(found, Bot)):
+        raise FeltError(
+            f"{path} has no class {name} that is a subclass of openfelt.Bot, and no function {name}."
+        )
+    return found  # type: ignore[no-any-return]

@@ -132,6 +132,10 @@ class Game(ABC):
         """What `player` observes when `action` is taken; "" for nothing. Actions are public by default."""
         return action
 
+    def public(self, state: Any, action: str, seen: Sequence[str]) -> str:
+        """What everybody observes of `action`, given what each player sees; by default what all see alike."""
+        return seen[0] if all(word == seen[0] for word in seen) else ""
+
     def stakes(self, state: Any) -> tuple[float, float] | None:
         """In poker: the pot at the start of the betting round, and the most that can be added after it."""
         return None

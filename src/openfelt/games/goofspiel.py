@@ -64,6 +64,10 @@ class Goofspiel(Game):
         word = {1: "won", 0: "tied", -1: "lost"}[result]
         return f"{action} {word}" if player == 1 else word
 
+    def public(self, state: GoofspielState, action: str, seen: Sequence[str]) -> str:
+        """Who won the prize, in the words of player 0."""
+        return seen[0] if state.bid else ""
+
     def payoffs(self, state: GoofspielState) -> Sequence[float]:
         return [float(_sign(state.lead)), -float(_sign(state.lead))]
 

@@ -45,6 +45,9 @@ class Hand:
         self.steps: list[Step] = []
         self.states: list[Any] = []  # before each step
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hand:
+        return self.before(len(self.steps))  # steps and states do not change
+
     @property
     def mover(self) -> int:
         """The player to move, CHANCE or TERMINAL."""

@@ -17,6 +17,7 @@ from openfelt.games.holdem import Holdem
 from openfelt.games.kuhn import Kuhn
 from openfelt.games.leduc import Leduc
 from openfelt.games.one_card import OneCard
+from openfelt.games.open_spiel import PREFIX, read_open_spiel
 from openfelt.games.princess_monster import PrincessMonster
 
 GAMES: dict[str, type[Game]] = {
@@ -31,8 +32,8 @@ def load_game(name: AnyGame) -> Game:
     Parameters
     ----------
     name : str, Path or Game
-        A name such as "leduc", "kuhn(pot=8)" or "goofspiel(4)" (`felt games` lists all), or the path of a
-        Gambit .efg file. A game is returned as it is.
+        A name such as "leduc", "kuhn(pot=8)" or "goofspiel(4)" (`felt games` lists all), the path of a
+        Gambit .efg file, or "openspiel:" and the name of a game of OpenSpiel. A game is returned as it is.
 
     Returns
     -------
@@ -49,12 +50,15 @@ def load_game(name: AnyGame) -> Game:
         return name
     if str(name).endswith(".efg"):
         return read_efg(Path(name))
+    if str(name).startswith(PREFIX):
+        return read_open_spiel(str(name))
     return _load(str(name), GAMES)
 
 
 def load_recorded_game(name: str) -> Game:
     """As `load_game`, also for games of which there are only hand histories."""
-    return _load(name, GAMES | RECORDED) if not name.endswith(".efg") else load_game(name)
+    elsewhere = name.endswith(".efg") or name.startswith(PREFIX)
+    return load_game(name) if elsewhere else _load(name, GAMES | RECORDED)
 
 
 def _load(name: str, known: Mapping[str, type[Game]]) -> Game:

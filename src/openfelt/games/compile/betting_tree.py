@@ -226,7 +226,7 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
             kind |= stakes_index.setdefault(stakes(state), len(stakes_index)) << STAKES_SHIFT
             facts[here] = state.turn, kind, -1
     size = [1] * len(states)
-    for here in _reverse_topological(after):
+    for here in reverse_topological(after):
         size[here] += sum(size[below] for below in after[here])
     target = np.array([following + [-1] * (3 - len(following)) for following in after], np.int32)
     node = np.empty((size[0], 4), np.int32)
@@ -239,7 +239,7 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
     return node, leaves, np.array(list(stakes_index), np.float64)
 
 
-def _reverse_topological(after: list[list[int]]) -> list[int]:
+def reverse_topological(after: list[list[int]]) -> list[int]:
     """The states, each after all states that follow it."""
     entering = np.zeros(len(after), np.int64)
     for following in after:

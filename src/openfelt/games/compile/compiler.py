@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
@@ -20,6 +21,7 @@ from openfelt.games.compile.state_graph import explore
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
+from openfelt.games.open_spiel import OpenSpielGame
 from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
@@ -73,7 +75,10 @@ def compile_any(game: AnyGame | Tree) -> Tree:
 def _compile(game: Game, cache: Path) -> GameTree:
     # The sources that a tree depends on are known for the games of the registry only.
     if type(game) not in GAMES.values():
-        return unfold(explore(game), game.name, game.unit)
+        tree = unfold(explore(game), game.name, game.unit)
+        if isinstance(game, OpenSpielGame):
+            _require_recall(tree)
+        return tree
     return load_or_build(
         cache / "trees" / cache_name(game.name, _sources(game)),
         "tree",
@@ -82,6 +87,14 @@ def _compile(game: Game, cache: Path) -> GameTree:
         lambda arrays, facts: tree_from(arrays, facts, game.name),
         is_worth_storing=_is_large,
     )
+
+
+def _require_recall(tree: GameTree) -> None:
+    """Raise if an information state of OpenSpiel follows on different ones of the same player."""
+    last = tree.rows.label[tree.rows.information].astype(np.int64)
+    player = np.repeat(np.arange(tree.players), np.diff(tree.rows.first_row))
+    if len(np.unique(last * tree.players + player)) < tree.num_rows:
+        raise GameError(f"{tree.game} has imperfect recall, which OpenFelt does not support.")
 
 
 def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:

@@ -35,6 +35,7 @@ class StateGraph:
     chance: Floats  # [edges] probability; 0 where a player moves
     action: NDArray[np.int32]  # [edges] label of the action
     seen: NDArray[np.int32]  # [edges, players] label of what each player observes; 0 for nothing
+    public: NDArray[np.int32]  # [edges] label of what everybody observes; 0 for nothing
     payoff: NDArray[np.int32]  # [states] index into payoffs at a terminal state, else -1
     payoffs: Floats  # [different payoffs, players]
     stakes: Floats  # [states, 2] pot and betting potential where a player moves in poker, else nan
@@ -49,6 +50,7 @@ class Edge(NamedTuple):
     chance: float
     action: int
     seen: tuple[int, ...]
+    public: int
 
 
 class Betting(NamedTuple):
@@ -102,6 +104,7 @@ def explore(game: Game) -> StateGraph:
         chance=np.array([edge.chance for edge in flat], np.float64),
         action=np.array([edge.action for edge in flat], np.int32),
         seen=np.array([edge.seen for edge in flat], np.int32).reshape(len(flat), game.players),
+        public=np.array([edge.public for edge in flat], np.int32),
         payoff=np.array(payoff, np.int32),
         payoffs=np.array(list(payoffs), np.float64).reshape(len(payoffs), game.players),
         stakes=np.array([bet.stakes for bet in betting], np.float64),
@@ -134,7 +137,8 @@ def _edges(
         if not all(isinstance(word, str) for word in (action, *seen)):
             raise GameError(f"{game.name}: actions and observations must be strings, at {state}.")
         words = tuple(labels[word] for word in seen)
-        edges.append(Edge(number[after], float(probability), labels[action], words))
+        public = game.public(state, action, seen)
+        edges.append(Edge(number[after], float(probability), labels[action], words, labels[public]))
     return edges
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from openfelt.core.errors import FeltError
 from openfelt.measure.holdem.exploitability import SEATS, Exploit, measure_exploit
-from openfelt.measure.holdem.player import AnyPlayer, Mixture, Player, policy_player
+from openfelt.measure.holdem.flop_solver import AnyStrategy
+from openfelt.measure.holdem.network import NetworkPlayer
+from openfelt.measure.holdem.player import Mixture, Player, policy_player
 from openfelt.measure.results import BestResponse, Exploitability, Origin, Value
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.network import NetworkPolicy
 
 if TYPE_CHECKING:
     from openfelt.measure.exploitability import Effort, Measurable
@@ -38,23 +41,25 @@ class HoldemEvaluator:
     def against(self, opponent: Measurable, effort: Effort) -> Value:
         """The expected value against the opponent in each seat."""
         ours, theirs = self.player, as_player(opponent)
-        if isinstance(ours, Player):
+        if not isinstance(ours, Mixture):
             return _value(_measure(theirs, ours, effort))
         if isinstance(theirs, Mixture):
             raise FeltError("At most one of the two can be a mixture.")
         return _value(_measure(ours, theirs, effort)).from_the_other_side()
 
 
-def as_player(policy: Measurable) -> AnyPlayer:
+def as_player(policy: Measurable) -> AnyStrategy:
     """A policy of hold'em as the engine reads it."""
     if isinstance(policy, Player | Mixture):
         return policy
+    if isinstance(policy, NetworkPolicy):
+        return NetworkPlayer(policy)
     if not isinstance(policy, HoldemPolicy):
         raise FeltError(f"The policy plays {policy.game}, not hold'em.")
     return policy_player(policy)
 
 
-def _measure(other: AnyPlayer, ours: Player | None, effort: Effort) -> Exploit:
+def _measure(other: AnyStrategy, ours: Player | NetworkPlayer | None, effort: Effort) -> Exploit:
     return measure_exploit(
         other,
         ours,

@@ -171,11 +171,11 @@ def solve_flop(task: KernelTask, flop: Ints, work: FlopWorkspace, values: Floats
         add_images(work.turn.hands, work.values, images, task.chances[2], here.below)
         if len(leaks.turn):
             weight = task.chances[2] * len(images)
-            _add_leaks(work.turn, work.values, weight, leaks.turn)
+            add_leaks(work.turn, work.values, weight, leaks.turn)
     values[:] = 0.0
     come_up(task, task.flop, here, work.street, values)
     if len(leaks.flop):
-        _add_leaks(here, values, 1.0, leaks.flop)
+        add_leaks(here, values, 1.0, leaks.flop)
 
 
 @kernel
@@ -207,7 +207,7 @@ def _solve_turn(
         add_images(work.river.hands, work.values, rivers, task.chances[3], here.below)
         if len(leaks.river):
             weight = task.chances[2] * task.chances[3] * images * len(rivers)
-            _add_leaks(work.river, work.values, weight, leaks.river)
+            add_leaks(work.river, work.values, weight, leaks.river)
     come_up(task, task.turn, here, work.street, work.values)
 
 
@@ -372,7 +372,7 @@ def add_images(hands: Hands, values: Floats, images: Ints, chance: float, total:
 
 
 @kernel
-def _add_leaks(here: StreetState, values: Floats, weight: float, leaks: Floats) -> None:
+def add_leaks(here: StreetState, values: Floats, weight: float, leaks: Floats) -> None:
     """Add what a best response gains on this street over the fixed strategy on it."""
     for place in range(here.hands.size[0]):
         pair = here.hands.pair[place]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import PLACE, PLAYER
 from openfelt.games.game import TERMINAL
 from openfelt.measure.holdem.flop import (
+    FixedStrategy,
     FlopWorkspace,
     KernelTask,
     LeakSums,
@@ -32,10 +33,17 @@ from openfelt.measure.holdem.flop import (
     solve_flop,
     stages_of,
 )
+from openfelt.measure.holdem.network import (
+    BoardStrategies,
+    NetworkPlayer,
+    no_strategy,
+    solve_flop_by_boards,
+)
 from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
 from openfelt.solve.vector.betting_lines import LANES, BettingLines, children
 
 CLASSES = 169
+AnyStrategy: TypeAlias = AnyPlayer | NetworkPlayer
 KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}
 
 
@@ -45,9 +53,9 @@ class Task(NamedTuple):
     With `leaks` it is a best response, and is compared with playing as `ours`.
     """
 
-    other: AnyPlayer
+    other: AnyStrategy
     seat: int
-    ours: Player | None = None
+    ours: Player | NetworkPlayer | None = None
     leaks: bool = False
 
     @property
@@ -73,8 +81,8 @@ class FlopSolver:
         flop, turn, river = (
             each._replace(pot=each.pot.astype(kind), paid=each.paid.astype(kind)) for each in betting.streets
         )
-        other = fixed_strategy(task.other, 1 - task.seat, kind)
-        ours = other if task.ours is None else fixed_strategy(task.ours, task.seat, kind)
+        other = _fixed(task.other, 1 - task.seat, kind)
+        ours = other if task.ours is None else _fixed(task.ours, task.seat, kind)
         self._kernel_task = KernelTask(
             StreetTask(flop, other.flop, ours.flop),
             StreetTask(turn, other.turn, ours.turn),
@@ -95,6 +103,9 @@ class FlopSolver:
             assert task.ours is not None
             self._own_reach[:, :, :roots] = reach_at_flop(task.ours, task.seat, deck)
         self._workspaces: SimpleQueue[FlopWorkspace] = SimpleQueue()
+        self._by_board: BoardStrategies | None = None
+        if is_network(task.other) or is_network(task.ours):
+            self._by_board = BoardStrategies(deck, kind, self._kernel_task, (task.other, task.ours))
 
     def solve(self, flop: Flop) -> FlopValues:
         """The values of one flop."""
@@ -113,12 +124,29 @@ class FlopSolver:
         work = self._new_workspace() if self._workspaces.empty() else self._workspaces.get()
         values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape[1:]), self._kind)
         leaks = new_leak_sums(kernel_task, self._kind, task.leaks)
-        solve_flop(kernel_task, np.array(flop.cards, np.int32), work, values, leaks)
+        if self._by_board is not None:
+            solve_flop_by_boards(self._by_board, self._deck, flop, kernel_task, work, values, leaks)
+        else:
+            solve_flop(kernel_task, np.array(flop.cards, np.int32), work, values, leaks)
         self._workspaces.put(work)
         return values, leaks
 
     def _new_workspace(self) -> FlopWorkspace:
         return new_workspace(self._kernel_task, self._reach, self._own_reach)
+
+
+def is_network(player: AnyStrategy | None) -> bool:
+    """Whether a player's strategy is computed board by board."""
+    return isinstance(player, NetworkPlayer)
+
+
+def _fixed(player: AnyStrategy, seat: int, kind: type[np.floating[Any]]) -> FixedStrategy:
+    return no_strategy(kind) if isinstance(player, NetworkPlayer) else fixed_strategy(player, seat, kind)
+
+
+def parts_of(player: AnyStrategy) -> tuple[Player | NetworkPlayer, ...]:
+    """The parts of a mixture, or the player itself."""
+    return player.parts
 
 
 def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
@@ -129,17 +157,17 @@ def by_class(values: Floats, flop: Flop, deck: Deck) -> Floats:
     return np.asarray(np.array(summed) * flop.multiplicity * deck.chances[1] / size)
 
 
-def reach_at_flop(player: AnyPlayer, seat: int, deck: Deck) -> Floats:
+def reach_at_flop(player: AnyStrategy, seat: int, deck: Deck) -> Floats:
     """[parts, 1326, roots] the player's reach of the roots of the flop with each hand."""
     return np.array(
         [
             weight * _part_at_flop(part, seat, deck)
-            for part, weight in zip(player.parts, player.weights, strict=True)
+            for part, weight in zip(parts_of(player), player.weights, strict=True)
         ]
     )
 
 
-def _part_at_flop(player: Player, seat: int, deck: Deck) -> Floats:
+def _part_at_flop(player: Player | NetworkPlayer, seat: int, deck: Deck) -> Floats:
     betting = player.betting
     places = {node: place for place, node in enumerate(betting.flop_roots.tolist())}
     found = np.zeros((PAIRS, len(places)))

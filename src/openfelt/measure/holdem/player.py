@@ -50,6 +50,11 @@ class Player:
         """The weights of the parts."""
         return (1.0,)
 
+    @property
+    def identity(self) -> tuple[NDArray[Any], ...]:
+        """Arrays that tell it from other players; the large tables are left out."""
+        return (self.probabilities, *self.layout, *self.buckets[:2])
+
     def before_flop(self, node: int) -> Floats:
         """[1326, actions] the action probabilities at a decision before the flop."""
         facts, layout = self.betting.node[node], self.layout

@@ -109,6 +109,12 @@ def _first_slot(tree: HoldemTree, deal: Deal, node: int) -> int:
 
 @implements(episode.payoff, HoldemTree)
 def _payoff(tree: HoldemTree, deal: Deal, leaf: int, player: int) -> float:
+    return pay(tree, deal, leaf, player)
+
+
+@part
+def pay(tree: Any, deal: Deal, leaf: int, player: int) -> float:
+    """The payoff of a player at a leaf; hands are evaluated at a showdown."""
     ending = tree.node[leaf, PLACE]
     inside = int(tree.leaves.inside[ending])
     if inside & (inside - 1):  # more than one

@@ -147,12 +147,18 @@ def line_shares(
     betting: BettingLines, probabilities: Floats, layout: Layout, seat: int
 ) -> tuple[LineShares, ...]:
     """The shares of a player by street, from the flop on."""
-    found = []
-    for street, lines in enumerate(betting.streets, FLOP):
-        share, none = _shares(betting, street, probabilities, layout, seat)
-        folds = _folds(lines, share, none, seat == FIRST)
-        found.append(LineShares(_in_lanes(share), _in_lanes(folds)))
-    return tuple(found)
+    return tuple(
+        street_shares(betting, street, probabilities, layout, seat) for street in range(FLOP, RIVER + 1)
+    )
+
+
+def street_shares(
+    betting: BettingLines, street: int, probabilities: Floats, layout: Layout, seat: int
+) -> LineShares:
+    """The shares of a player on one street."""
+    share, none = _shares(betting, street, probabilities, layout, seat)
+    folds = _folds(betting.streets[street - FLOP], share, none, seat == FIRST)
+    return LineShares(_in_lanes(share), _in_lanes(folds))
 
 
 def _in_lanes(by_line: Floats) -> Floats:

@@ -24,6 +24,7 @@ from openfelt.measure.holdem.flop import stages_of
 from openfelt.measure.holdem.flop_solver import FlopValues, Task, by_class, reach_at_flop
 from openfelt.measure.holdem.gpu.flop_and_turn import add_images, add_leaks, come_up, deal, go_down, sum_parts
 from openfelt.measure.holdem.gpu.river import StreetTables, solve_river
+from openfelt.measure.holdem.network import NetworkPlayer
 from openfelt.measure.holdem.player import fixed_strategy
 from openfelt.solve.vector.betting_lines import FIRST, LANES, LINES
 from openfelt.solve.vector.gpu.plan import packed, plan_shape
@@ -73,6 +74,8 @@ class _Game:
     """What is the same for every flop: tables on the GPU, and kernels."""
 
     def __init__(self, task: Task, deck: Deck) -> None:
+        assert not isinstance(task.other, NetworkPlayer)
+        assert not isinstance(task.ours, NetworkPlayer)
         self.task, self.deck, betting = task, deck, task.other.betting
         self.live = to_gpu(deck.live)
         self.roots = [lines.roots for lines in betting.streets]

@@ -1,0 +1,1 @@
+"""Infosets and public states as vectors, for neural networks."""

@@ -1,0 +1,1 @@
+"""Adapters to other libraries; each needs an extra of its own."""

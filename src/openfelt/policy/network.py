@@ -1,0 +1,174 @@
+"""Policies that are functions of features: neural networks, from any library.
+
+A network is a function `network(features, masks)` from a batch of infosets, [batch, size] and legal actions
+[batch, actions], to non-negative weights [batch, actions]. Weights of illegal actions do not count, and the
+others need not sum to 1. In an enumerated game it is evaluated once at every infoset, and becomes a
+`TabularPolicy`. In hold'em it is a `NetworkPolicy`, which is evaluated where it is needed.
+
+In hold'em the vector of an infoset consists of columns for the betting and columns for the cards. The exact
+engine needs all hands of a board on all betting lines of a street: millions of infosets made of few parts.
+A network that has a method `on_board(betting, cards, masks)` is given the parts separately, [lines, ...] and
+[hands, ...], and returns weights [lines, hands, actions]: it can compute its first layer for each part, and
+then add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.errors import FeltError
+from openfelt.core.jit import Floats
+from openfelt.games.features.enumerated import EnumeratedFeatures
+from openfelt.games.features.features import Masks, Vectors, features
+from openfelt.games.features.holdem import HoldemFeatures
+from openfelt.games.game import AnyGame
+from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting
+from openfelt.games.registry import load_game
+from openfelt.policy.tabular import TabularPolicy
+
+BATCH = 1 << 16  # infosets of one call
+
+Network: TypeAlias = Callable[[Vectors, Masks], NDArray[Any]]
+
+
+class BoardNetwork(Protocol):
+    """A network of hold'em that is given the betting lines and the hands of a board separately."""
+
+    def on_board(self, betting: Vectors, cards: Vectors, masks: Masks) -> NDArray[Any]:
+        """Weights [lines, hands, actions]; `betting` and `masks` are by line, `cards` by hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkPolicy:
+    """A policy of limit hold'em by a network; `network_policy` makes it.
+
+    Parameters
+    ----------
+    rules : Holdem
+        The game, for two or three players.
+    network : callable
+        As for `network_policy`.
+    name : str
+        What it is called in results.
+
+    Examples
+    --------
+    >>> policy = felt.network_policy("holdem", lambda features, masks: masks)  # plays uniformly
+    >>> isinstance(policy, felt.NetworkPolicy), policy.game
+    (True, 'holdem')
+    """
+
+    rules: Holdem
+    network: Any  # Network or BoardNetwork
+    name: str = "network"
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self.rules.name
+
+    @cached_property
+    def layout(self) -> HoldemFeatures:
+        """The layout of its input."""
+        return HoldemFeatures(self.rules)
+
+    @cached_property
+    def _betting(self) -> tuple[Vectors, Masks]:
+        return self.layout.betting_table()
+
+    def at(self, seat: int, hole: Sequence[int], board: Sequence[int], line: Sequence[str]) -> Floats:
+        """[actions] probabilities of fold, call and raise at a decision; illegal ones have 0."""
+        betting = first_betting(self.rules.players, self.rules.bets)
+        for word in line:
+            betting = bet(betting, word)
+        vector, mask = self.layout.encode(seat, hole, board, line), self.layout.mask(betting_actions(betting))
+        cut, mask = self.layout.layout.cards, mask[None]
+        if hasattr(self.network, "on_board"):
+            weights = self.network.on_board(vector[None, :cut], vector[None, cut:], mask)
+            return np.asarray(_shares(weights, mask[:, None])[0, 0])
+        return np.asarray(_shares(self.network(vector[None], mask), mask)[0])
+
+    def on_board(self, board: Sequence[int], pairs: NDArray[Any], nodes: NDArray[Any]) -> Floats:
+        """[nodes, pairs, actions] probabilities at nodes of two players' betting tree, for hole cards."""
+        betting, masks = self._betting[0][nodes], self._betting[1][nodes]
+        cards = self.layout.card_table(board)[pairs]
+        if hasattr(self.network, "on_board"):
+            return _shares(self.network.on_board(betting, cards, masks), masks[:, None])
+        found = []
+        step = max(1, BATCH // max(1, len(pairs)))
+        for first in range(0, len(nodes), step):
+            some = slice(first, first + step)
+            lines = len(betting[some])
+            batch = np.empty((lines, len(pairs), self.layout.size), np.float32)
+            batch[:, :, : betting.shape[1]] = betting[some, None]
+            batch[:, :, betting.shape[1] :] = cards
+            mask = np.repeat(masks[some], len(pairs), axis=0)
+            weights = self.network(batch.reshape(-1, self.layout.size), mask)
+            found.append(_shares(weights, mask).reshape(lines, len(pairs), -1))
+        return np.concatenate(found)
+
+
+def network_policy(
+    game: AnyGame, network: Network | BoardNetwork, name: str = "network"
+) -> TabularPolicy | NetworkPolicy:
+    """The policy of a neural network, or of any other function of features.
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game.
+    network : callable
+        `network(features, masks)`: from infosets [batch, size], as `felt.features` describes them, and legal
+        actions [batch, actions] to non-negative weights [batch, actions]. In hold'em it may have a method
+        `on_board(betting, cards, masks)` instead (see `policy/network.py`).
+    name : str
+        What it is called in results.
+
+    Returns
+    -------
+    TabularPolicy or NetworkPolicy
+        In enumerated games the policy as a table; in hold'em one that `exploitability`, `value` and `match`
+        take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = np.random.default_rng(1).normal(size=(felt.features("leduc").size, 5))
+    >>> policy = felt.network_policy("leduc", lambda features, masks: np.exp(features @ weights))
+    >>> felt.exploitability(policy).nash_conv
+    5.79...
+    """
+    rules = load_game(game)
+    if isinstance(rules, Holdem):
+        return NetworkPolicy(rules, network, name)
+    layout = features(rules)
+    assert isinstance(layout, EnumeratedFeatures)
+    assert callable(network)
+    masks, tree = layout.masks(), layout.tree
+    rows = np.arange(tree.num_rows)
+    shares = [
+        _shares(network(layout.table(some), masks[some]), masks[some])
+        for some in np.array_split(rows, max(1, -(-len(rows) // BATCH)))
+    ]
+    row, number = np.nonzero(masks)
+    table = np.empty(tree.num_slots)
+    table[tree.rows.first_slot[row] + layout.places[row, number]] = np.concatenate(shares)[row, number]
+    return TabularPolicy(tree, table)
+
+
+def _shares(weights: NDArray[Any], masks: Masks) -> Floats:
+    """Probabilities from a network's weights; raises where there are none."""
+    found = np.asarray(weights)
+    if found.ndim != masks.ndim or found.shape[:: found.ndim - 1] != masks.shape[:: masks.ndim - 1]:
+        raise FeltError(f"The network returned an array of shape {found.shape} for masks {masks.shape}.")
+    legal = np.where(masks, found, 0)
+    total = legal.sum(axis=-1, keepdims=True)
+    if not (np.isfinite(total).all() and (total > 0).all() and (legal >= 0).all()):
+        raise FeltError("The weights of a network must be finite, not negative, and not all zero.")
+    return np.asarray(legal / total)
