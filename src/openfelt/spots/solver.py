@@ -22,7 +22,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
 from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
-from openfelt.spots.locks import Lock, apply_locks, lock_strategies
+from openfelt.spots.locks import Lock, LockedStrategy, apply_locks, lock_strategies
 from openfelt.spots.runouts import Runouts, build_runouts, pairs_of, suit_symmetry
 from openfelt.spots.spot import Spot, total_weight
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
@@ -91,8 +91,7 @@ class SpotSolver:
         if self.device == CUDA and (compress or gadget is not None):
             raise FeltError("A GPU solves spots with tables of 32 bits and without a gadget only.")
         strategies = lock_strategies(spot, locks)
-        rows = [row for each in strategies for row in each.strategy]
-        runouts = runouts_for(spot, rows if gadget is None else [*rows, _all_hands(spot, *gadget)])
+        runouts = runouts_for(spot, strategies, [] if gadget is None else [_all_hands(spot, *gadget)])
         self.engine = new_engine(spot, runouts, compress=compress)
         apply_locks(self.engine, strategies)
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
@@ -217,10 +216,14 @@ def _gpu(engines: Sequence[Engine]) -> Any:
     return GpuEngine(engines)
 
 
-def runouts_for(spot: Spot, rows: Sequence[Floats]) -> list[Runouts]:
-    """The boards of a spot, unmerged if the rows [1326] of locks or of a gadget tell suits apart."""
+def runouts_for(spot: Spot, locks: Sequence[LockedStrategy], rows: Sequence[Floats] = ()) -> list[Runouts]:
+    """The boards of a spot, unmerged if locks, or rows [1326] of a gadget, tell suits apart."""
     group = suit_symmetry(spot.cards, spot.ranges)
-    for row in rows:
+    by_board = any(callable(each.strategy) for each in locks)
+    if by_board and len(group) > 1:
+        return build_runouts(spot.cards, spot.ranges, merge=False)
+    of_locks = [row for each in locks if not callable(each.strategy) for row in each.strategy]
+    for row in [*of_locks, *rows]:
         top = max(float(np.abs(row).max()), 1e-12)
         if any(np.abs(row[PERMUTED_PAIR[suits]] - row).max() > SAME * top for suits in group):
             return build_runouts(spot.cards, spot.ranges, merge=False)
