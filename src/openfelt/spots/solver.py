@@ -21,7 +21,15 @@ from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
-from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
+from openfelt.spots.engine import (
+    Engine,
+    Gadget,
+    choose_to_play,
+    new_gadget,
+    no_gadget,
+    table_rows,
+    update_choice,
+)
 from openfelt.spots.locks import Lock, LockedStrategy, apply_locks, lock_strategies
 from openfelt.spots.runouts import Runouts, build_runouts, pairs_of, suit_symmetry
 from openfelt.spots.spot import Spot, total_weight
@@ -71,7 +79,7 @@ class SpotSolver:
     compress : bool
         Whether tables have 16 bits.
     device : {"cpu", "cuda", "auto"}
-        A GPU solves spots without a gadget, with tables of 32 bits.
+        A GPU solves spots with tables of 32 bits.
     """
 
     def __init__(
@@ -88,8 +96,8 @@ class SpotSolver:
             raise FeltError(f"A spot is solved on 1 to {MOST_THREADS} threads, not {threads}.")
         self.spot, self.locks, self.threads = spot, locks, threads
         self.device = choose_device(device)
-        if self.device == CUDA and (compress or gadget is not None):
-            raise FeltError("A GPU solves spots with tables of 32 bits and without a gadget only.")
+        if self.device == CUDA and compress:
+            raise FeltError("A GPU solves spots with tables of 32 bits only.")
         strategies = lock_strategies(spot, locks)
         runouts = runouts_for(spot, strategies, [] if gadget is None else [_all_hands(spot, *gadget)])
         self.engine = new_engine(spot, runouts, compress=compress)
@@ -97,7 +105,8 @@ class SpotSolver:
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
         self.iterations, self.seconds = 0, 0.0
         self.total_weight = total_weight(spot.ranges)
-        self._gpu = _gpu([self.engine]) if self.device == CUDA else None
+        gadgets = [self.gadget] if gadget is not None else []
+        self._gpu = _gpu([self.engine], gadgets) if self.device == CUDA else None
 
     def run(
         self,
@@ -210,10 +219,10 @@ def new_engine(spot: Spot, runouts: Sequence[Runouts], *, compress: bool = False
     return Engine(spot.streets, runouts, weights, compress=compress)
 
 
-def _gpu(engines: Sequence[Engine]) -> Any:
+def _gpu(engines: Sequence[Engine], gadgets: Sequence[Gadget]) -> Any:
     from openfelt.spots.gpu.engine import GpuEngine
 
-    return GpuEngine(engines)
+    return GpuEngine(engines, gadgets)
 
 
 def runouts_for(spot: Spot, locks: Sequence[LockedStrategy], rows: Sequence[Floats] = ()) -> list[Runouts]:
@@ -258,6 +267,4 @@ def _all_hands(spot: Spot, player: int, values: Floats, *_: object) -> Floats:
 
 
 def _gadget(player: int, values: Floats, base: Floats | None = None) -> Gadget:
-    base = np.zeros(len(values)) if base is None else base
-    regret = np.zeros((2, len(values)), np.float32)
-    return Gadget(player, values.astype(np.float32), regret, base.astype(np.float32))
+    return new_gadget(player, values[None], np.zeros((1, len(values))) if base is None else base[None])
