@@ -90,7 +90,7 @@ class GpuEngine:
             self._boards = [_boards_to_gpu(each) for each in layouts]
             self._tables = [self._new_tables(level, each) for level, each in enumerate(layouts)]
             self._roots = len(np.atleast_2d(engines[0].weights[0]))
-            self._weights = self._root_weights()
+            self._weights = self._by_root([engine.weights for engine in engines])  # [2, spots, roots * hands]
             self._reach = [self._root_reach(), *(_new_reach(each) for each in layouts[:-1])]
             self._chooser = gadgets[0].player if gadgets else -1
             self._choice = self._new_choice(gadgets) if gadgets else None
@@ -236,10 +236,6 @@ class GpuEngine:
         if level or player == 0:
             return self._reach[level]
         return Reach(two, one, self._reach[level].width)
-
-    def _root_weights(self) -> Any:
-        """[2, spots, roots * hands] the weights of both players' hands."""
-        return self._by_root([engine.weights for engine in self.engines])
 
     def _root_reach(self) -> Reach:
         """The weights of both players' hands, as the first player sees them."""
