@@ -12,6 +12,7 @@ from table_player import Server, Window, thread_server
 
 from openfelt.cards.deck import parse_cards
 from openfelt.cards.ranges import parse_range
+from openfelt.spots.solver import memory_needed
 from openfelt.spots.spot import Spot
 from openfelt.table.lobby.service import LobbyService
 
@@ -395,17 +396,13 @@ def test_a_solution_is_saved_and_loaded(visit, river_address, tmp_path):
 def test_tables_of_16_bits_are_an_option(visit):
     page = open_form(visit)
     pick(page, *BOARD[:4])
-    expect(page.locator("#memory")).to_contain_text("Needs ")
-    before = page.locator("#memory").text_content()
     page.locator(".more-sizes summary").click()
-    page.locator("#compress").check()
-    expect(page.locator("#memory")).not_to_contain_text("Checking")
-    expect(page.locator("#memory")).not_to_have_text(before)
-    size = [
-        float(re.search(r"Needs ([\d.]+) MB", text)[1])
-        for text in (before, page.locator("#memory").text_content())
-    ]
-    assert size[1] == pytest.approx(size[0] / 2, abs=0.1)
+    ranges = {player: text_of(page, player).input_value() for player in ("oop", "ip")}
+    spot = Spot(**ranges, board="".join(BOARD[:4]), pot=100, stack=300, bets="60%", raises="2.5x")
+    for compress in (False, True):
+        page.locator("#compress").set_checked(compress)
+        size = memory_needed(spot, compress=compress) / 1e6
+        expect(page.locator("#memory")).to_contain_text(f"Needs {round(size, 1):g} MB of memory")
 
 
 def test_a_bot_is_locked_to_its_policy(visit, server):
