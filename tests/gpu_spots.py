@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from openfelt.cards.deck import parse_cards
+from openfelt.cards.ranges import parse_range
 from openfelt.cli.app import main
 from openfelt.core.cuda import is_simulated
 from openfelt.core.errors import FeltError
+from openfelt.spots.betting import Root, Rules, Street
+from openfelt.spots.engine import Engine, new_gadget
 from openfelt.spots.gpu import engine as gpu_module
 from openfelt.spots.gpu.engine import GpuEngine
 from openfelt.spots.locks import Lock
-from openfelt.spots.solver import Budget, SpotSolver
+from openfelt.spots.runouts import build_runouts
+from openfelt.spots.solver import Budget, SpotSolver, discounts
 from openfelt.spots.spot import Spot
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
 
@@ -115,6 +121,48 @@ def spots_are_solved_together(folder):
         assert each.exploitability == pytest.approx(alone.exploitability, abs=0.05)
 
 
+def subgames_are_re_solved_together(folder):
+    """Two boards with two lines each and a gadget: the values of the CPU, by line."""
+    streets = [Street(3, [Root(10, 0, (), (0, 0)), Root(20, 1, (), (1, 1))], _one_bet, Rules(0, 60))]
+    draw, engines, gadgets = np.random.default_rng(5), [], []
+    for board in ("Td9d6h2c3c", "AcKd5h5s2d"):
+        runouts = build_runouts(
+            parse_cards(board), np.array([parse_range(FEW[who]) for who in ("oop", "ip")])
+        )
+        sizes = [int(runouts[0].size[player, 0]) for player in (0, 1)]
+        weights = [draw.uniform(0.1, 1.0, (2, size)) for size in sizes]
+        engines.append([Engine(streets, runouts, weights) for _ in range(2)])
+        limits, base = draw.uniform(-30, 30, (2, sizes[1])), draw.uniform(0, 0.1, (2, sizes[1]))
+        gadgets.append([new_gadget(1, limits, base) for _ in range(2)])
+    gpu = GpuEngine([there for _, there in engines], [there for _, there in gadgets])
+    random_tables([SimpleNamespace(engine=here) for here, _ in engines], gpu)
+    gpu.iterate(20, 3)
+    schedule = np.array([discounts(20 + each) for each in range(3)], np.float32)
+    for (here, _), (gadget, _) in zip(engines, gadgets, strict=True):
+        here.passes().update_river(schedule, gadget)
+    for player in (1, 0):
+        found = gpu.run(player, BEST_RESPONSE).root_values(player)
+        for (here, _), values in zip(engines, found, strict=True):
+            passes = here.passes()
+            for each, weights in enumerate(here.weights):
+                passes.root[each, :, : weights.shape[1]] = weights
+            close(values, passes.run_roots(player, BEST_RESPONSE))
+
+
+def _one_bet(now):
+    return [] if max(now.bets) else [now.stack]
+
+
+def a_gadget_is_that_of_the_cpu(folder):
+    one = spot(RIVER, FEW, stack=20, bets="a")
+    limits = np.linspace(-10, 10, len(np.flatnonzero(one.ranges[1])))
+    here, there = (SpotSolver(one, gadget=(1, limits), device=device) for device in ("cpu", "cuda"))
+    for solver in (here, there):
+        solver.iterate(20)
+    assert there.best_responses() == pytest.approx(here.best_responses(), abs=0.02)
+    assert there.values() == pytest.approx(here.values(), abs=0.02)
+
+
 def the_command_solves_spots(folder, capsys=None):
     import contextlib
     import io
@@ -146,6 +194,8 @@ SPOTS = {
         turn_passes_are_those_of_the_cpu,
         flop_passes_are_those_of_the_cpu,
         spots_are_solved_together,
+        subgames_are_re_solved_together,
+        a_gadget_is_that_of_the_cpu,
         the_command_solves_spots,
     )
 }

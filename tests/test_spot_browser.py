@@ -12,6 +12,7 @@ from table_player import Server, Window, thread_server
 
 from openfelt.cards.deck import parse_cards
 from openfelt.cards.ranges import parse_range
+from openfelt.spots.solver import memory_needed
 from openfelt.spots.spot import Spot
 from openfelt.table.lobby.service import LobbyService
 
@@ -316,3 +317,140 @@ def test_an_unknown_solution_gets_a_sentence(visit):
     expect(page.locator("#error")).to_contain_text("no longer kept")
     expect(text_of(page, "oop")).to_have_value(re.compile("JJ"))
     assert parse_range(text_of(page, "oop").input_value()).sum() == 240
+
+
+@pytest.fixture(scope="module")
+def river_address(chrome, server) -> str:
+    """Aces and queens against kings."""
+    with Visits(chrome, server.url) as visits:
+        page = open_form(visits)
+        text_of(page, "oop").fill("AA, QQ")
+        text_of(page, "ip").fill("KK")
+        pick(page, *BOARD)
+        page.locator("#stack").fill("100")
+        page.locator("#bets").fill("100%")
+        page.locator("#until").fill("0.1")
+        solve(page)
+        return page.url.removeprefix(server.url)
+
+
+def solve_again(page: Page) -> None:
+    before = page.url
+    page.locator("#solve:enabled").wait_for()
+    page.locator("#solve").click()
+    page.wait_for_url(lambda url: url != before)
+    page.locator("#spot-matrix").wait_for(timeout=TO_COMPILE)
+
+
+def test_a_decision_is_locked_by_hand_and_compared(visit, river_address):
+    page = visit(f"{river_address}&line=a")
+    page.locator('#result[data-line="a"] #spot-matrix').wait_for()
+    page.locator("#lock-editor summary").click()
+    page.locator("#lock-set").click()
+    expect(page.locator("#lock-editor [role=alert]")).to_contain_text("above 0")
+    page.locator('#spot-matrix [data-hand="KK"]').click()
+    page.locator("#lock-class").click()
+    expect(page.locator("#lock-hands")).to_have_value("KK")
+    page.locator('[data-lock="c"]').fill("100")
+    page.locator("#lock-set").click()
+    expect(page.locator("#lock-list")).to_contain_text("After OOP all-in: KK: call 100%")
+    expect(page.locator("#lock-state")).to_contain_text("Solve again")
+    solve_again(page)
+    expect(page.locator('[data-value="oop"]')).to_contain_text("EV 100.0")
+    page.locator("#compare").select_option(index=1)
+    expect(page.locator("#changed")).to_contain_text(re.compile(r"2\d\.\d% of the range plays differently"))
+    page.locator('[data-action="a"]').click()
+    page.locator('#result[data-line="a"]').wait_for()
+    expect(page.locator(".locked")).to_have_text("Locked")
+    expect(page.locator('[data-action="c"] .often')).to_have_text("100.0%")
+    expect(page.locator("#changed")).to_be_visible()
+    page.locator("#lock-list button").click()
+    expect(page.locator("#locks")).to_be_hidden()
+    solve_again(page)
+    expect(page.locator('[data-value="oop"]')).to_contain_text("EV 75.")
+
+
+def test_a_solution_is_saved_and_loaded(visit, river_address, tmp_path):
+    page = visit(river_address)
+    page.locator("#spot-matrix").wait_for()
+    with page.expect_download() as waiting:
+        page.locator("#save").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    assert path.name == "solution.zip"
+    other = open_form(visit)
+    expect(other.locator("#save")).to_be_hidden()
+    other.locator("#load-file").set_input_files(path)
+    other.locator("#spot-matrix").wait_for()
+    expect(other.locator("#progress")).to_contain_text("Loaded: ")
+    expect(other.locator('[data-value="oop"]')).to_contain_text("EV 75.")
+    expect(text_of(other, "ip")).to_have_value("KK")
+    other.reload()
+    other.locator("#spot-matrix").wait_for()
+    visit.forgive("the server responded with a status of 400")
+    path.write_bytes(b"nothing")
+    other.locator("#load-file").set_input_files(path)
+    expect(other.locator("#error")).to_contain_text("not a zip archive of a solution")
+
+
+def test_tables_of_16_bits_are_an_option(visit):
+    page = open_form(visit)
+    pick(page, *BOARD[:4])
+    page.locator(".more-sizes summary").click()
+    ranges = {player: text_of(page, player).input_value() for player in ("oop", "ip")}
+    spot = Spot(**ranges, board="".join(BOARD[:4]), pot=100, stack=300, bets="60%", raises="2.5x")
+    for compress in (False, True):
+        page.locator("#compress").set_checked(compress)
+        size = memory_needed(spot, compress=compress) / 1e6
+        expect(page.locator("#memory")).to_contain_text(f"Needs {round(size, 1):g} MB of memory")
+
+
+def test_a_bot_is_locked_to_its_policy(visit, server):
+    with Window(server, server.begin("holdem", "always-call")) as window:
+        window.deal()
+        while not window.hand["over"]:
+            window.act(next(each["word"] for each in window.hand["actions"] if each["key"] == "c"))
+        link = window.hand["link"]
+        last = len(server.get(f"/api/hands/{link}")[1]["steps"]) - 1
+    page = visit(f"/spot?hand={link}&step={last}")
+    page.locator("#main[data-ready]").wait_for()
+    page.locator("#lock-bot").click()
+    expect(page.locator("#lock-list")).to_contain_text(", every decision as The Calling Station plays")
+    solve(page)
+    bot = "IP" if "IP, every" in page.locator("#lock-list").text_content() else "OOP"
+    if bot == "IP":
+        page.locator('[data-action="b4"]').click()
+        page.locator('#result[data-line="b4"]').wait_for()
+        expect(page.locator('[data-action="c"] .often')).to_have_text("100.0%")
+    expect(page.locator(".locked")).to_be_visible()
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_locks_and_comparisons_fit_and_can_be_read(scheme, options, visit, river_address, turn_address):
+    visit.forgive("the server responded with a status of 400")
+    page = visit(turn_address, color_scheme=scheme, **options)
+    page.locator("#spot-matrix").wait_for()
+    page.goto(f"{visit.url}{river_address}&line=a")
+    page.locator('#result[data-line="a"] #spot-matrix').wait_for()
+    page.locator("#lock-editor summary").click()
+    page.locator("#lock-hands").fill("KhKd, KsKc")
+    page.locator('[data-lock="f"]').fill("30")
+    page.locator('[data-lock="c"]').fill("70")
+    page.locator("#lock-set").click()
+    page.locator("#lock-keep").click()
+    page.locator("#compare").select_option(index=1)
+    expect(page.locator("#comparison")).to_contain_text("do not have the same actions")
+    assert overflow(page) == 0
+    for selector in ("#lock-list span", "#lock-state", ".lock-fields label span", "#load", "#comparison p"):
+        assert contrast(page, selector) >= 4.5
+    unnamed = [role for role, name, _ in spoken(page) if role in NAMED and not name]
+    assert not unnamed
+    solve_again(page)
+    page.goto(f"{page.url}&line=a")
+    page.locator(".locked").wait_for()
+    assert contrast(page, ".locked") >= 4.5
+    page.locator(f'#compare option[value="{river_address.split("solve=")[1]}"]').wait_for(state="attached")
+    page.locator("#compare").select_option(value=river_address.split("solve=")[1])
+    page.locator("#comparison table").wait_for()
+    assert overflow(page) == 0

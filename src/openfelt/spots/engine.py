@@ -77,9 +77,9 @@ class Gadget(NamedTuple):
     """
 
     player: int  # who has the choice; -1 for nobody
-    value: Reals  # [hands] what it gets instead, as a counterfactual value
-    regret: Reals  # [2, hands] of playing on and of taking the value
-    base: Reals  # [hands] reach of a hand that has no choice, added to that of the choice
+    value: Reals  # [roots, hands] what it gets instead, as a counterfactual value
+    regret: Reals  # [2, roots, hands] of playing on and of taking the value
+    base: Reals  # [roots, hands] reach of a hand that has no choice, added to that of the choice
 
 
 class Engine:
@@ -92,7 +92,9 @@ class Engine:
     streets, runouts
         The betting trees and boards of each street.
     weights
-        [2] the weights of each player's hands on the first board, in the order of its list.
+        [2] the weights of each player's hands on the first board, in the order of its list. If the first
+        street has several roots, whose places and slots on the previous street are their numbers:
+        [roots, hands] for each player.
     """
 
     def __init__(
@@ -138,12 +140,13 @@ class Passes:
             for _ in range(self.threads)
         ]
         self.part_sums = np.zeros((len(self.parts) - 1, *self.work[0][0].value.shape), kind)
-        most = max(map(len, engine.weights)) + 1
-        self.root = np.zeros((2, 1, most), kind)  # both players' reach at the root
-        for player, weights in enumerate(engine.weights):
-            self.root[player, 0, : len(weights)] = weights
-        self.sums = np.zeros((1, most), kind)
-        self.sizes = [len(weights) for weights in engine.weights]
+        weights = [np.atleast_2d(each) for each in engine.weights]
+        self.sizes = [each.shape[1] for each in weights]
+        roots, most = len(weights[0]), max(self.sizes) + 1
+        self.root = np.zeros((2, roots, most), kind)  # both players' reach at the roots
+        for player, each in enumerate(weights):
+            self.root[player, :, : self.sizes[player]] = each
+        self.sums = np.zeros((roots, most), kind)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def close(self) -> None:
@@ -153,6 +156,10 @@ class Passes:
 
     def run(self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS) -> Reals:
         """One pass; returns the counterfactual value of each of the player's hands at the root."""
+        return np.asarray(self.run_roots(player, mode, discounts)[0])
+
+    def run_roots(self, player: int, mode: int, discounts: Sequence[float] = NO_DISCOUNTS) -> Reals:
+        """One pass; returns the values [roots, hands]."""
         call = Pass(mode, Discounts(*map(self.kind, discounts)))
         before = Reach(self.root[1 - player], self.root[player])
         self.sums[:] = 0
@@ -163,7 +170,7 @@ class Passes:
             begin(self.levels[0], player, 0, call, before, work[0])
             self._parts(player, call, Reach(work[0].reach, work[0].own))
             end(self.levels[0], player, 0, call, work[0], self.sums)
-        return self.sums[0, : self.sizes[player]].copy()
+        return self.sums[:, : self.sizes[player]].copy()
 
     def _parts(self, player: int, call: Pass, before: Reach) -> None:
         """Traverse the boards after the first, and add up the values of their parts."""
@@ -245,30 +252,37 @@ def _update_river(
 
 @vector_kernel
 def choose_to_play(gadget: Gadget, root: Reals) -> None:
-    """Set the root's reach of the gadget's player to the probability of playing on, plus the base."""
-    if gadget.player >= 0:
-        reach = root[gadget.player, 0]
-        for hand in range(len(gadget.value)):
-            total = gadget.regret[0, hand] + gadget.regret[1, hand]
-            chance = gadget.regret[0, hand] / total if total > 0 else 0.5
-            reach[hand] = gadget.base[hand] + chance
+    """Set the roots' reach of the gadget's player to the probability of playing on, plus the base."""
+    for row in range(len(gadget.value)):
+        reach, play, leave = root[gadget.player, row], gadget.regret[0, row], gadget.regret[1, row]
+        for hand in range(gadget.value.shape[1]):
+            total = play[hand] + leave[hand]
+            chance = play[hand] / total if total > 0 else 0.5
+            reach[hand] = gadget.base[row, hand] + chance
 
 
 @vector_kernel
 def update_choice(gadget: Gadget, sums: Reals) -> None:
     """Update the regrets of the gadget, given the values of playing on."""
-    for hand in range(len(gadget.value)):
-        total = gadget.regret[0, hand] + gadget.regret[1, hand]
-        chance = gadget.regret[0, hand] / total if total > 0 else 0.5
-        play, leave = sums[0, hand], gadget.value[hand]
-        mean = chance * play + (1 - chance) * leave
-        gadget.regret[0, hand] = max(gadget.regret[0, hand] + (play - mean), 0.0)
-        gadget.regret[1, hand] = max(gadget.regret[1, hand] + (leave - mean), 0.0)
+    for row in range(len(gadget.value)):
+        play, leave = gadget.regret[0, row], gadget.regret[1, row]
+        for hand in range(gadget.value.shape[1]):
+            total = play[hand] + leave[hand]
+            chance = play[hand] / total if total > 0 else 0.5
+            gain = sums[row, hand] - gadget.value[row, hand]
+            play[hand] = max(play[hand] + (1 - chance) * gain, 0.0)
+            leave[hand] = max(leave[hand] - chance * gain, 0.0)
 
 
-def no_gadget(kind: type[np.floating[Any]] = np.float32) -> Gadget:
+def new_gadget(player: int, values: Floats, base: Floats) -> Gadget:
+    """A choice for a player, given values and base [roots, hands]."""
+    regret = np.zeros((2, *values.shape), np.float32)
+    return Gadget(player, values.astype(np.float32), regret, base.astype(np.float32))
+
+
+def no_gadget() -> Gadget:
     """No choice before the root."""
-    return Gadget(-1, np.zeros(0, kind), np.zeros((2, 0), kind), np.zeros(0, kind))
+    return new_gadget(-1, np.zeros((0, 0)), np.zeros((0, 0)))
 
 
 def table_rows(street: Street, runouts: Runouts) -> np.ndarray[Any, np.dtype[np.int64]]:

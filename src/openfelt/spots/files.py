@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.cards.deck import PAIRS
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.games.bet_sizes import Thresholds
 from openfelt.spots.engine import strategy_rows
 from openfelt.spots.runouts import build_runouts
 from openfelt.spots.solution import Solution
-from openfelt.spots.solver import new_engine
-from openfelt.spots.spot import Spot
+from openfelt.spots.solver import memory_needed, new_engine
+from openfelt.spots.spot import PLAYERS, Spot
 from openfelt.spots.traversal import Level
 
 KIND = "spot"
@@ -49,13 +50,15 @@ def save_solution(solution: Solution, folder: str | Path) -> None:
     save_folder(Path(folder), KIND, arrays, solution.as_dict() | {"merged": merged})
 
 
-def load_solution(folder: str | Path) -> Solution:
+def load_solution(folder: str | Path, *, most_memory: float = float("inf")) -> Solution:
     """Load what `save_solution` or ``felt spot --save`` wrote.
 
     Parameters
     ----------
     folder : str or Path
         A saved solution.
+    most_memory : float
+        Refuse a solution whose tables take more bytes than this.
 
     Returns
     -------
@@ -73,17 +76,25 @@ def load_solution(folder: str | Path) -> Solution:
     arrays, facts = load_folder(Path(folder), KIND)
     try:
         given = dict(facts["spot"])
-        ranges = np.asarray(arrays["ranges"], np.float64)
+        ranges = arrays["ranges"]
+        if ranges.shape != (len(PLAYERS), PAIRS):
+            raise FileError("the ranges do not have a weight for each hand.")
         given |= {"oop": ranges[0], "ip": ranges[1], "thresholds": Thresholds(*given["thresholds"])}
         given["rake_cap"] = float("inf") if given["rake_cap"] is None else float(given["rake_cap"])
         spot = Spot(**given)
         runouts = spot.runouts if facts["merged"] else build_runouts(spot.cards, spot.ranges, merge=False)
+        needed = memory_needed(spot, runouts)
+        if needed > most_memory:
+            raise FileError(f"its tables need {needed / 1e6:,.0f} MB of {most_memory / 1e6:,.0f} allowed.")
         engine = new_engine(spot, runouts)
         for street, level in zip(spot.streets, engine.levels, strict=True):
-            _fill(level.tables.average, arrays[f"{street.name}-average"] / np.float32(SCALE))
-            _fill(level.tables.locked, arrays[f"{street.name}-locked"])
+            _fill(level.tables.average, arrays[f"{street.name}-average"], np.uint16)
+            level.tables.average[...] /= SCALE
+            _fill(level.tables.locked, arrays[f"{street.name}-locked"], np.uint8)
         oop, ip = map(float, facts["values"])
         numbers = float(facts["exploitability"]), int(facts["iterations"]), float(facts["seconds"])
+        if not np.isfinite((oop, ip, *numbers)).all() or min(numbers[1:]) < 0:
+            raise FileError("its values are not finite numbers.")
         return Solution(spot, engine, (oop, ip), *numbers)
     except MALFORMED as error:
         raise FileError(f"{folder} is not a complete solution of a spot ({error}).") from None
@@ -105,7 +116,7 @@ def _rounded(level: Level) -> NDArray[np.uint16]:
     return np.concatenate(parts) if parts else np.zeros(0, np.uint16)
 
 
-def _fill(table: NDArray[Any], values: NDArray[Any]) -> None:
-    if table.shape != values.shape or not np.isfinite(values).all():
+def _fill(table: NDArray[Any], values: NDArray[Any], kind: type[np.integer[Any]]) -> None:
+    if table.shape != values.shape or values.dtype != kind:
         raise FileError("the tables do not fit the betting tree.")
     table[...] = values

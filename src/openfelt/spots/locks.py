@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from openfelt.spots.runouts import pairs_of
 from openfelt.spots.spot import Spot
 
 Probabilities = NDArray[np.float64]
+ByBoard = Callable[[tuple[int, ...]], Probabilities]  # from the cards of a board
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class Lock:
     line : str
         The actions before it, street by street, without cards: "x b120 / x". It is locked on every turn and
         river.
-    strategy : mapping or array
+    strategy : mapping, array or callable
         Probabilities by action code, the same for all hands (``{"f": 0.5, "c": 0.5}``), or an array of shape
-        (actions, 1326).
+        (actions, 1326), or a function from the cards of a board, as numbers, to such an array. After the
+        spot's first street a function is called for every board; isomorphic ones are not merged then.
 
     Examples
     --------
@@ -43,7 +45,7 @@ class Lock:
     """
 
     line: str
-    strategy: Mapping[str, float] | Sequence[Sequence[float]] | Probabilities
+    strategy: Mapping[str, float] | Sequence[Sequence[float]] | Probabilities | ByBoard
 
 
 class LockedStrategy(NamedTuple):
@@ -51,7 +53,7 @@ class LockedStrategy(NamedTuple):
 
     street: int  # 0 for the spot's first
     place: int
-    strategy: Probabilities  # [actions, 1326]
+    strategy: Probabilities | ByBoard  # [actions, 1326]
 
 
 def lock_strategies(spot: Spot, locks: Sequence[Lock]) -> list[LockedStrategy]:
@@ -64,10 +66,11 @@ def lock_strategies(spot: Spot, locks: Sequence[Lock]) -> list[LockedStrategy]:
                 f"The line of a lock has no cards, unlike '{lock.line}': it counts for every turn and river."
             )
         street, place = find_place(spot, line)
-        actions = spot.streets[street].places[place].actions
-        if not actions:
+        codes = [action.code for action in spot.streets[street].places[place].actions]
+        if not codes:
             raise FeltError(f"The line '{lock.line}' ends the betting; there is no decision to lock.")
-        found.append(LockedStrategy(street, place, _strategy(lock, [action.code for action in actions])))
+        board = spot.cards if street == 0 else None
+        found.append(LockedStrategy(street, place, _strategy(lock, codes, board)))
     return found
 
 
@@ -77,34 +80,49 @@ def apply_locks(engine: Engine, locks: Sequence[LockedStrategy]) -> None:
         level = engine.levels[street]
         runouts, player = level.runouts, int(level.betting.kind[place])
         for board in range(len(runouts.card)):
-            write_strategy(level, board, place, strategy[:, pairs_of(runouts, player, board)])
+            here = strategy(tuple(runouts.cards[board].tolist())) if callable(strategy) else strategy
+            write_strategy(level, board, place, here[:, pairs_of(runouts, player, board)])
             level.tables.locked[board, level.betting.decision[place]] = 1
 
 
-def _strategy(lock: Lock, codes: Sequence[str]) -> Probabilities:
-    """[actions, 1326]"""
-    if isinstance(lock.strategy, Mapping):
-        unknown = set(lock.strategy) - set(codes)
+def decision_line(spot: Spot, street: int, place: int) -> str:
+    """The line of a place without cards, as locks have it: "x x / b120"."""
+    trees = spot.streets[street]
+    lines = *trees.roots[trees.places[place].root].lines, trees.places[place].line
+    return " / ".join(" ".join(action.code for action in line) for line in lines).strip(" /")
+
+
+def _strategy(lock: Lock, codes: Sequence[str], board: tuple[int, ...] | None) -> Probabilities | ByBoard:
+    """[actions, 1326], or a function to it where there are many boards."""
+    given = lock.strategy
+    if not callable(given):
+        return _probabilities(lock.line, given, codes)
+    if board is not None:
+        return _probabilities(lock.line, given(board), codes)
+    return lambda cards: _probabilities(lock.line, given(cards), codes)
+
+
+def _probabilities(line: str, strategy: Any, codes: Sequence[str]) -> Probabilities:
+    """[actions, 1326] of what a lock gives, checked."""
+    if isinstance(strategy, Mapping):
+        unknown = set(strategy) - set(codes)
         if unknown:
             raise FeltError(
-                f"There is no action '{sorted(unknown)[0]}' after '{lock.line}'; the actions are "
+                f"There is no action '{sorted(unknown)[0]}' after '{line}'; the actions are "
                 f"{', '.join(codes)}."
             )
-        given: Any = [[lock.strategy.get(code, 0.0)] * PAIRS for code in codes]
-    else:
-        given = lock.strategy
+        strategy = [[strategy.get(code, 0.0)] * PAIRS for code in codes]
     try:
-        strategy = np.asarray(given, np.float64)
+        found = np.asarray(strategy, np.float64)
     except (TypeError, ValueError):
-        raise FeltError(f"The strategy after '{lock.line}' is not made of numbers.") from None
-    if strategy.shape != (len(codes), PAIRS):
+        raise FeltError(f"The strategy after '{line}' is not made of numbers.") from None
+    if found.shape != (len(codes), PAIRS):
         raise FeltError(
-            f"The strategy after '{lock.line}' has the shape {strategy.shape} instead of "
-            f"({len(codes)}, {PAIRS})."
+            f"The strategy after '{line}' has the shape {found.shape} instead of ({len(codes)}, {PAIRS})."
         )
-    total = strategy.sum(axis=0)
-    if not np.isfinite(strategy).all() or (strategy < 0).any() or not np.allclose(total, 1.0, atol=1e-3):
+    total = found.sum(axis=0)
+    if not np.isfinite(found).all() or (found < 0).any() or not np.allclose(total, 1.0, atol=1e-3):
         raise FeltError(
-            f"The probabilities after '{lock.line}' are not between 0 and 1 with a sum of 1 for every hand."
+            f"The probabilities after '{line}' are not between 0 and 1 with a sum of 1 for every hand."
         )
-    return np.asarray(strategy / total)
+    return np.asarray(found / total)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from openfelt.cards.boards import COMPOSED, IDENTITY, PERMUTED_CARD, PERMUTED_PAIR
-from openfelt.cards.deck import CARDS, STREETS, card_text, cards_text
+from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIRS, STREETS, card_text, cards_text
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.spots.betting import ON, Rules, build_streets
+from openfelt.spots.betting import FOLD, ON, Rules, build_streets
 from openfelt.spots.decisions import Discounts, Reals
 from openfelt.spots.engine import NO_DISCOUNTS, Engine, average_strategy, traverse
 from openfelt.spots.lines import Line, find_place, is_card, parse_line
@@ -81,6 +81,34 @@ class Solution:
             raise FeltError(f"No card is dealt after '{line}'.")
         known = {*self.spot.cards, *parsed.cards}
         return [self.node(f"{line} {card_text(card)}") for card in range(CARDS) if card not in known]
+
+    def strategy(self, line: str, board: Sequence[int]) -> Floats:
+        """[actions, 1326] what is played after a line without cards, on a board of its street.
+
+        Hands that are not in the player's range take all actions equally often.
+        """
+        street, place = find_place(self.spot, parse_line(line))
+        here = self.spot.streets[street].places[place]
+        if not here.actions or len(board) != BOARD_CARDS[self.spot.street + street]:
+            raise FeltError(f"There is no decision after '{line}' on the board {cards_text(board)}.")
+        cards = self.spot.cards
+        if tuple(board[: len(cards)]) != cards:
+            raise FeltError(f"The board of this solution begins with {self.spot.board}.")
+        number, suits = find_boards(self.engine.runouts, board[len(cards) :], cards)[-1]
+        strategy = np.full((len(here.actions), PAIRS), 1.0 / len(here.actions))
+        pairs = _pairs(self.engine.runouts[street], here.kind, number, suits)
+        strategy[:, pairs] = average_strategy(self.engine.levels[street], number, place)
+        return strategy
+
+    @property
+    def locked(self) -> list[tuple[int, int]]:
+        """The locked decisions: street (0 for the spot's first) and place."""
+        found = []
+        for street, level in enumerate(self.engine.levels):
+            places = np.flatnonzero(level.betting.kind < FOLD)
+            locked = level.tables.locked[:, level.betting.decision[places]].any(axis=0)
+            found += [(street, int(place)) for place in places[locked]]
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON values."""

@@ -21,8 +21,16 @@ from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
-from openfelt.spots.engine import Engine, Gadget, choose_to_play, no_gadget, table_rows, update_choice
-from openfelt.spots.locks import Lock, apply_locks, lock_strategies
+from openfelt.spots.engine import (
+    Engine,
+    Gadget,
+    choose_to_play,
+    new_gadget,
+    no_gadget,
+    table_rows,
+    update_choice,
+)
+from openfelt.spots.locks import Lock, LockedStrategy, apply_locks, lock_strategies
 from openfelt.spots.runouts import Runouts, build_runouts, pairs_of, suit_symmetry
 from openfelt.spots.spot import Spot, total_weight
 from openfelt.spots.traversal import BEST_RESPONSE, EXPECTED, UPDATE
@@ -71,7 +79,7 @@ class SpotSolver:
     compress : bool
         Whether tables have 16 bits.
     device : {"cpu", "cuda", "auto"}
-        A GPU solves spots without a gadget, with tables of 32 bits.
+        A GPU solves spots with tables of 32 bits.
     """
 
     def __init__(
@@ -88,17 +96,17 @@ class SpotSolver:
             raise FeltError(f"A spot is solved on 1 to {MOST_THREADS} threads, not {threads}.")
         self.spot, self.locks, self.threads = spot, locks, threads
         self.device = choose_device(device)
-        if self.device == CUDA and (compress or gadget is not None):
-            raise FeltError("A GPU solves spots with tables of 32 bits and without a gadget only.")
+        if self.device == CUDA and compress:
+            raise FeltError("A GPU solves spots with tables of 32 bits only.")
         strategies = lock_strategies(spot, locks)
-        rows = [row for each in strategies for row in each.strategy]
-        runouts = runouts_for(spot, rows if gadget is None else [*rows, _all_hands(spot, *gadget)])
+        runouts = runouts_for(spot, strategies, [] if gadget is None else [_all_hands(spot, *gadget)])
         self.engine = new_engine(spot, runouts, compress=compress)
         apply_locks(self.engine, strategies)
         self.gadget = no_gadget() if gadget is None else _gadget(*gadget)
         self.iterations, self.seconds = 0, 0.0
         self.total_weight = total_weight(spot.ranges)
-        self._gpu = _gpu([self.engine]) if self.device == CUDA else None
+        gadgets = [self.gadget] if gadget is not None else []
+        self._gpu = _gpu([self.engine], gadgets) if self.device == CUDA else None
 
     def run(
         self,
@@ -211,16 +219,20 @@ def new_engine(spot: Spot, runouts: Sequence[Runouts], *, compress: bool = False
     return Engine(spot.streets, runouts, weights, compress=compress)
 
 
-def _gpu(engines: Sequence[Engine]) -> Any:
+def _gpu(engines: Sequence[Engine], gadgets: Sequence[Gadget]) -> Any:
     from openfelt.spots.gpu.engine import GpuEngine
 
-    return GpuEngine(engines)
+    return GpuEngine(engines, gadgets)
 
 
-def runouts_for(spot: Spot, rows: Sequence[Floats]) -> list[Runouts]:
-    """The boards of a spot, unmerged if the rows [1326] of locks or of a gadget tell suits apart."""
+def runouts_for(spot: Spot, locks: Sequence[LockedStrategy], rows: Sequence[Floats] = ()) -> list[Runouts]:
+    """The boards of a spot, unmerged if locks, or rows [1326] of a gadget, tell suits apart."""
     group = suit_symmetry(spot.cards, spot.ranges)
-    for row in rows:
+    by_board = any(callable(each.strategy) for each in locks)
+    if by_board and len(group) > 1:
+        return build_runouts(spot.cards, spot.ranges, merge=False)
+    of_locks = [row for each in locks if not callable(each.strategy) for row in each.strategy]
+    for row in [*of_locks, *rows]:
         top = max(float(np.abs(row).max()), 1e-12)
         if any(np.abs(row[PERMUTED_PAIR[suits]] - row).max() > SAME * top for suits in group):
             return build_runouts(spot.cards, spot.ranges, merge=False)
@@ -255,6 +267,4 @@ def _all_hands(spot: Spot, player: int, values: Floats, *_: object) -> Floats:
 
 
 def _gadget(player: int, values: Floats, base: Floats | None = None) -> Gadget:
-    base = np.zeros(len(values)) if base is None else base
-    regret = np.zeros((2, len(values)), np.float32)
-    return Gadget(player, values.astype(np.float32), regret, base.astype(np.float32))
+    return new_gadget(player, values[None], np.zeros((1, len(values))) if base is None else base[None])

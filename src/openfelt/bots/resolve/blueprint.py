@@ -36,11 +36,13 @@ class Blueprint:
 
     def at(self, node: int, board: Sequence[int]) -> Floats:
         """[actions, 1326] probabilities of the policy's actions."""
-        tree, street = self.tree, self.tree.street(node)
-        slots = tree.slots(node, 0)
-        edges = int(tree.layout.edges[street, tree.node[node, PLAYER]])
-        first = slots.start + self.buckets(board) * edges
-        return np.asarray(self.policy.weights[first + np.arange(slots.stop - slots.start)[:, None]] / WHOLE)
+        slots, place = self.tree.slots(node, 0), (self.tree.street(node), int(self.tree.node[node, PLAYER]))
+        return np.asarray(self.of_slots(np.arange(slots.start, slots.stop), place, self.buckets(board)))
+
+    def of_slots(self, slots: Longs, place: tuple[int, int], buckets: Longs) -> Floats:
+        """[slots, hands] probabilities, given slots of the first bucket, street and player, and buckets."""
+        first = buckets * int(self.tree.layout.edges[place])
+        return np.asarray(self.policy.weights[slots[:, None] + first] / WHOLE)
 
     def buckets(self, board: Sequence[int]) -> Longs:
         """[1326] the buckets of all hands on a board."""

@@ -24,17 +24,21 @@ from openfelt.core.cuda_build import build_for_cuda
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.spots.betting import Street
-from openfelt.spots.engine import NO_DISCOUNTS, Engine, table_rows
+from openfelt.spots.decisions import Reals
+from openfelt.spots.engine import NO_DISCOUNTS, Engine, Gadget, table_rows
 from openfelt.spots.gpu.hands import OWN_SLOTS, PLACES, SLOTS, Tables
 from openfelt.spots.gpu.kernels import (
     MOST_THREADS,
+    Choice,
     Reach,
     add_boards,
+    choose_to_play,
     come_up,
     go_down,
     shift_up,
     shift_up_simulated,
     solve_rivers,
+    update_choice,
 )
 from openfelt.spots.gpu.layout import StreetLayout, lay_out, row_width
 from openfelt.spots.runouts import Runouts
@@ -70,9 +74,11 @@ class GpuEngine:
     ----------
     engines
         The spots' tables on the CPU; `fetch` copies the result there.
+    gadgets
+        For safe re-solving, one for each spot, all of the same player; empty for none.
     """
 
-    def __init__(self, engines: Sequence[Engine]) -> None:
+    def __init__(self, engines: Sequence[Engine], gadgets: Sequence[Gadget] = ()) -> None:
         self.engines = list(engines)
         _require_memory(engines)
         self._layouts = layouts = lay_out(engines)
@@ -83,7 +89,11 @@ class GpuEngine:
             self._trees = [[to_gpu(tree) for tree in each.trees] for each in layouts]
             self._boards = [_boards_to_gpu(each) for each in layouts]
             self._tables = [self._new_tables(level, each) for level, each in enumerate(layouts)]
+            self._roots = len(np.atleast_2d(engines[0].weights[0]))
+            self._weights = self._by_root([engine.weights for engine in engines])  # [2, spots, roots * hands]
             self._reach = [self._root_reach(), *(_new_reach(each) for each in layouts[:-1])]
+            self._chooser = gadgets[0].player if gadgets else -1
+            self._choice = self._new_choice(gadgets) if gadgets else None
             self._value = [zeros_on_gpu(_value_shape(each), np.float32) for each in layouts]
             width = layouts[-1].width
             self._scratch = zeros_on_gpu((shape.blocks, shape.places * width), np.float32)
@@ -114,20 +124,28 @@ class GpuEngine:
     def run(self, player: int, mode: int, weights: Sequence[float] = NO_DISCOUNTS) -> GpuEngine:
         """Queue one pass; returns itself."""
         with gpu_faults():
+            if self._choice is not None:  # it has changed them
+                for there, here in zip(self._reach[0][1::-1], self._weights, strict=True):
+                    there.copy_to_device(here, stream=self._queue)
             self._set_schedule([weights] * CHECK_EVERY)
             self._queue_pass(player, mode, 0)
         return self
 
     def values(self, player: int) -> list[Floats]:
         """By spot, the values of the player's hands in the order of `Engine.weights`; waits for the GPU."""
+        return [values[0] for values in self.root_values(player)]
+
+    def root_values(self, player: int) -> list[Floats]:
+        """By spot, the values [roots, hands] in the order of `Engine.weights`; waits for the GPU."""
         with gpu_faults():
             rows = self._value[0].copy_to_host(stream=self._queue)
             self.wait()
         found = []
         for engine, row in zip(self.engines, rows, strict=True):
             first, size = engine.runouts[0].hands[player, 0], engine.runouts[0].size[player, 0]
-            values = np.zeros(size)
-            values[engine.runouts[0].parent[first : first + size]] = row[:size]
+            values = np.zeros((self._roots, size))
+            by_root = row.reshape(-1, self._layouts[0].width)[: self._roots]
+            values[:, engine.runouts[0].parent[first : first + size]] = by_root[:, :size]
             found.append(values)
         return found
 
@@ -156,7 +174,17 @@ class GpuEngine:
     def _queue_iterations(self, count: int) -> None:
         for row in range(count):
             for player in (0, 1):
+                if self._choice is not None:
+                    reach = self._reach_of(0, self._chooser).own
+                    self._at_roots(choose_to_play, self._choice, reach)
                 self._queue_pass(player, UPDATE, row)
+                if self._choice is not None and player == self._chooser:
+                    boards, width = self._boards[0][player], self._layouts[0].width
+                    self._at_roots(update_choice, self._choice, boards, width, self._value[0])
+
+    def _at_roots(self, source: Any, *arguments: Any) -> None:
+        blocks, threads = len(self.engines) * self._roots, _threads(self._layouts[0].width)
+        _kernel(source)[blocks, threads, self._queue](*arguments)
 
     def _queue_pass(self, player: int, mode: int, row: int) -> None:
         """Queue one pass; `row` of the schedule has its discounts."""
@@ -211,12 +239,22 @@ class GpuEngine:
 
     def _root_reach(self) -> Reach:
         """The weights of both players' hands, as the first player sees them."""
-        most = max(len(each) for engine in self.engines for each in engine.weights)
-        reach = np.zeros((2, len(self.engines), most), np.float32)
-        for number, engine in enumerate(self.engines):
-            for player, weights in enumerate(engine.weights):
-                reach[player, number, : len(weights)] = weights
-        return Reach(to_gpu(reach[1]), to_gpu(reach[0]), most)
+        width = self._weights.shape[2] // self._roots
+        return Reach(to_gpu(self._weights[1]), to_gpu(self._weights[0]), width)
+
+    def _new_choice(self, gadgets: Sequence[Gadget]) -> Choice:
+        arrays = self._by_root([(each.value, *each.regret, each.base) for each in gadgets])
+        value, play, leave, base = map(to_gpu, arrays)
+        return Choice(value, play, leave, base, self._reach[0].width)
+
+    def _by_root(self, rows: Sequence[Sequence[Reals]]) -> Any:
+        """Arrays [roots, hands] of all spots as [kinds, spots, roots * hands], with rows of equal length."""
+        most = max(np.shape(each)[-1] for engine in self.engines for each in engine.weights)
+        found = np.zeros((len(rows[0]), len(rows), self._roots, most), np.float32)
+        for spot, arrays in enumerate(rows):
+            for kind, array in enumerate(arrays):
+                found[kind, spot, :, : array.shape[-1]] = array
+        return found.reshape(*found.shape[:2], -1)
 
     def _new_tables(self, level: int, layout: StreetLayout) -> list[Tables]:
         tables = [engine.levels[level].tables for engine in self.engines]

@@ -21,6 +21,7 @@ from openfelt.spots.gpu.hands import (
     LANES_FROM,
     MODE,
     MOST,
+    ONE,
     OWN_SLOTS,
     PLACES,
     SLOTS,
@@ -75,6 +76,40 @@ class Reach(NamedTuple):
     other: Any  # [boards, slots * width]
     own: Any
     width: Any
+
+
+class Choice(NamedTuple):
+    """The choice of a player before the roots (`spots.engine.Gadget`), by spot and root."""
+
+    value: Any  # [spots, roots * width], hands in the order of the reach at the roots
+    play: Any  # regrets
+    leave: Any
+    base: Any
+    width: Any
+
+
+def choose_to_play(choice: Choice, reach: Any) -> None:
+    """Set the reach of the choice's player at the roots; a block for each spot and root."""
+    count, thread, threads = len(reach), U(cuda.threadIdx.x), cuda.blockDim.x
+    spot, first = cuda.blockIdx.x % count, cuda.blockIdx.x // count * choice.width
+    for hand in range(first + thread, first + choice.width, threads):
+        play, leave = choice.play[spot, hand], choice.leave[spot, hand]
+        chance = play / (play + leave) if play + leave > ZERO else HALF
+        reach[spot, hand] = choice.base[spot, hand] + chance
+
+
+def update_choice(choice: Choice, boards: Boards, width: Any, value: Any) -> None:
+    """Update the regrets of a choice by the values of playing on; a block for each spot and root."""
+    count, thread, threads = len(choice.value), U(cuda.threadIdx.x), cuda.blockDim.x
+    spot, root = cuda.blockIdx.x % count, cuda.blockIdx.x // count
+    first = boards.board[spot, HANDS]
+    for place in range(thread, boards.board[spot, SIZE], threads):
+        hand = root * choice.width + boards.parent[U(first + place)]
+        play, leave = choice.play[spot, hand], choice.leave[spot, hand]
+        chance = play / (play + leave) if play + leave > ZERO else HALF
+        gain = value[spot, root * width + place] - choice.value[spot, hand]
+        choice.play[spot, hand] = max(play + (ONE - chance) * gain, ZERO)
+        choice.leave[spot, hand] = max(leave - chance * gain, ZERO)
 
 
 def go_down(

@@ -13,7 +13,7 @@ from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
-from openfelt.table.review.hand_spots import hand_spot
+from openfelt.table.review.hand_spots import HandSpot, hand_spot
 from openfelt.table.review.replay import losses_json, replay_hand
 from openfelt.table.review.step_ranges import step_ranges
 from openfelt.table.session.hand_log import distinct_names, events
@@ -60,8 +60,8 @@ class HandAnalyser:
             self._cache[row.link] = losses_json(live.hand, row.seat, record.names, losses)
         return self._cache[row.link]
 
-    def spot(self, row: HandRow, record: HandRecord, place: int) -> dict[str, Any]:
-        """The spot of a step of the review: the form of the spot solver, ready for JSON."""
+    def spot(self, row: HandRow, record: HandRecord, place: int) -> HandSpot:
+        """The spot of a step of the review."""
         live = replay_hand(row, record, self._bots.get)
         _, end = _step_bounds(live, record, place)
         name = title_of(record.names[1 - row.seat])

@@ -7,7 +7,7 @@ person's range is that of a stand-in: `default`, or the bot in the other seat wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from openfelt.core.jit import Floats
 from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import BIG_BLIND, MOST_BETS, Holdem
+from openfelt.spots.spot import PLAYERS
+from openfelt.table.review.bot_strategy import BotStrategy, has_strategy
 from openfelt.table.review.holdem_evaluator import default_policy
 from openfelt.table.review.ranges import line_ranges
 
@@ -31,8 +33,17 @@ EXPLAIN = (
 UNKNOWN = " The action probabilities of {names} are not known, so its range is every hand."
 
 
-def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: str) -> dict[str, Any]:
-    """The form of the spot at the beginning of the street that a finished hand reached after `step` steps."""
+class HandSpot(NamedTuple):
+    """The form of the spot solver, ready for JSON, and what the bot plays in the spot, if that is known."""
+
+    form: dict[str, Any]
+    name: str  # of the bot
+    player: str  # "oop" or "ip", likewise
+    strategy: BotStrategy | None
+
+
+def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: str) -> HandSpot:
+    """The spot at the beginning of the street that a finished hand reached after `step` steps."""
     game = hand.game
     if not isinstance(game, Holdem) or game.players != 2 or game.bets != MOST_BETS:
         raise FeltError("Only hands of two-player limit hold'em with four bets a street can be solved.")
@@ -57,7 +68,7 @@ def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: s
     notice = EXPLAIN.format(street=STREETS[street], bot=name, substitute=substitute)
     if unknown:
         notice += UNKNOWN.format(names=name)
-    return {
+    form = {
         "oop": texts[oop],
         "ip": texts[1 - oop],
         "board": cards_text(board),
@@ -68,6 +79,9 @@ def hand_spot(hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, name: s
         "big_blind": BIG_BLIND,
         "notice": f"{notice} You are {'OOP' if seat == oop else 'IP'}.",
     }
+    bot, line = bots[1 - seat], tuple(each.action for each in hand.steps[:first] if each.mover != CHANCE)
+    strategy = BotStrategy(bot, game, 1 - seat, line) if has_strategy(bot) else None
+    return HandSpot(form, name, PLAYERS[seat == oop], strategy)
 
 
 def stand_in(game: Holdem, seat: int, bots: Mapping[int, Bot]) -> tuple[Bot, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from openfelt.cards.deck import STREETS, cards_text
 from openfelt.core.jit import Floats
 from openfelt.spots.betting import ON
+from openfelt.spots.compare import Comparison, compare_solutions
 from openfelt.spots.lines import find_place, parse_line
 from openfelt.spots.node import NEVER, Node, hand_text
 from openfelt.spots.solution import Solution
@@ -37,6 +38,7 @@ def position_json(solution: Solution, line: str) -> dict[str, Any]:
         # The card that is still dealt after an all-in.
         "street": streets[street + 1].name if here.kind == ON and street + 1 < len(streets) else None,
         "reached": node.is_reached,
+        "locked": (street, place) in solution.locked,
         "hands": {name: _columns(node, number) for number, name in enumerate(PLAYERS)},
     }
 
@@ -58,6 +60,26 @@ def runouts_json(solution: Solution, line: str) -> dict[str, Any]:
             for node in nodes
         ],
     }
+
+
+def comparison_json(first: Solution, second: Solution, line: str) -> dict[str, Any]:
+    """A decision of two solutions: frequencies and values in both, and the hands that differ most."""
+    found = compare_solutions(first, second, line)
+    rows = zip(found.first.actions, *(_numbers(row) for row in _both(found)), strict=True)
+    return {
+        "line": found.first.line,
+        "actions": [
+            {"code": action.code, "name": str(action), "frequencies": [one, two], "evs": [ev_one, ev_two]}
+            for action, one, two, ev_one, ev_two in rows
+        ],
+        "values": [_numbers(np.array(node.values)) for node in found.nodes],
+        "changed": _numbers(np.array([found.changed]))[0],
+        "hands": [{"hand": hand, "changed": round(apart, DECIMALS)} for hand, apart in found.largest()],
+    }
+
+
+def _both(found: Comparison) -> list[Floats]:
+    return [*(node.frequencies for node in found.nodes), *(node.action_values for node in found.nodes)]
 
 
 def _columns(node: Node, player: int) -> dict[str, Any]:

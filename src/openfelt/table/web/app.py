@@ -23,6 +23,7 @@ from openfelt.table.lobby.service import LobbyService
 from openfelt.table.report.rating import rating_report
 from openfelt.table.report.session_report import SessionReports
 from openfelt.table.review.analyser import HandAnalyser
+from openfelt.table.review.hand_spots import HandSpot
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import HandRow, SessionStore
@@ -45,7 +46,7 @@ PAGES = {
 }
 STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
-StepAnswer = Callable[[HandAnalyser, HandRow, HandRecord, int], dict[str, Any]]
+StepAnswer = Callable[[HandAnalyser, HandRow, HandRecord, int], Any]
 
 
 def make_app(
@@ -69,8 +70,8 @@ def make_app(
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
     reports = BackgroundWorker("reports", lambda: SessionReports(BotPool(extra)))
     exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
-    api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, warm_up=warm_up)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
+    api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, solves, warm_up=warm_up)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -122,13 +123,13 @@ class _Api:
         reports: BackgroundWorker[SessionReports],
         exports: BackgroundWorker[HandStore],
         prepare: BotPreparation,
+        solves: SpotSolves,
         *,
         warm_up: bool,
     ) -> None:
         self._sessions, self._lobby, self._policies = sessions, lobby, policies
         self._analyser, self._exports, self._prepare = analyser, exports, prepare
-        self._reports = reports
-        self._warm_up = warm_up
+        self._reports, self._solves, self._warm_up = reports, solves, warm_up
         self._warming: asyncio.Task[None] | None = None  # held, so that it is not collected
 
     async def lobby(self, _: Request) -> Response:
@@ -191,17 +192,20 @@ class _Api:
         return JSONResponse(await self._analyser(lambda analyser: analyser.losses(row, record)))
 
     async def spot(self, request: Request) -> Response:
-        return await self._at_step(request, HandAnalyser.spot)
+        found: HandSpot = await self._at_step(request, HandAnalyser.spot)
+        key = None if found.strategy is None else self._solves.offer(found.strategy)
+        bot = {"source": key, "player": found.player, "name": found.name}
+        return JSONResponse({**found.form, "bot": bot if key else None})
 
     async def ranges(self, request: Request) -> Response:
-        return await self._at_step(request, HandAnalyser.ranges)
+        return JSONResponse(await self._at_step(request, HandAnalyser.ranges))
 
-    async def _at_step(self, request: Request, answer: StepAnswer) -> Response:
+    async def _at_step(self, request: Request, answer: StepAnswer) -> Any:
         """What the analyser says of a step of a finished hand."""
         link, text = request.path_params["link"], request.query_params.get("step", "")
         place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
         row, record = await self._sessions(lambda sessions: sessions.linked(link))
-        return JSONResponse(await self._analyser(lambda analyser: answer(analyser, row, record, place)))
+        return await self._analyser(lambda analyser: answer(analyser, row, record, place))
 
     async def phh(self, request: Request) -> Response:
         link = request.path_params["link"]

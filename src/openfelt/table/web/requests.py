@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -20,6 +21,17 @@ async def read_body(request: Request, largest: int = LARGEST_REQUEST) -> bytes:
         if len(body) > largest:
             raise FeltError(f"The request is too large; the limit is {largest:,} bytes.")
     return body
+
+
+async def save_body(request: Request, path: Path, largest: int) -> None:
+    """Write the body of a request to a file; raises FeltError if it is too large."""
+    size = 0
+    with path.open("wb") as file:
+        async for part in request.stream():
+            size += len(part)
+            if size > largest:
+                raise FeltError(f"The file is too large; the limit is {largest / 1e6:,.0f} MB.")
+            file.write(part)
 
 
 def read_json(text: str) -> dict[str, Any]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from openfelt.core.errors import FeltError
 from openfelt.table.spots.form import range_json, read_form
-from openfelt.table.spots.solves import SpotSolves
-from openfelt.table.web.requests import read_body, read_json
+from openfelt.table.spots.solves import BusyError, SpotSolves
+from openfelt.table.web.requests import read_body, read_json, save_body
 from openfelt.table.web.worker import BackgroundWorker
 
-LARGEST_FORM = 80_000  # bytes: two ranges of 1,326 weighted combinations
+LARGEST_FORM = 200_000  # bytes: two ranges of 1,326 weighted combinations, and locks
 LONGEST_LINE = 1_000  # characters
 MOST_WAITING = 20  # requests
 
@@ -26,7 +29,7 @@ class SpotRoutes:
         self._solves = solves
         self._forms = BackgroundWorker("spot-forms", lambda: solves)
         self._solutions = BackgroundWorker("spot-solutions", lambda: solves)
-        self._waiting = 0
+        self._waiting, self._is_loading = 0, False
 
     def routes(self) -> list[Route]:
         """All routes."""
@@ -35,7 +38,10 @@ class SpotRoutes:
             Route("/api/spot/range", self.range, methods=["POST"]),
             Route("/api/spot/check", self.check, methods=["POST"]),
             Route("/api/spot/solves", self.start, methods=["POST"]),
+            Route("/api/spot/solutions", self.load, methods=["POST"]),
             Route(one, self.status),
+            Route(f"{one}/solution.zip", self.save),
+            Route(f"{one}/compare", self.compare),
             Route(f"{one}/stop", self.stop, methods=["POST"]),
             Route(f"{one}/position", self.position),
             Route(f"{one}/runouts", self.runouts),
@@ -68,6 +74,39 @@ class SpotRoutes:
         key, line = _key_and_line(request)
         return await self._ask(self._solutions, lambda solves: solves.runouts(key, line))
 
+    async def compare(self, request: Request) -> Response:
+        key, line = _key_and_line(request)
+        other = request.query_params.get("other", "")
+        return await self._ask(self._solutions, lambda solves: solves.compare(key, other, line))
+
+    async def save(self, request: Request) -> Response:
+        """The solution as a file to download."""
+        key = request.path_params["key"]
+        path = _temporary_file()
+        try:
+            await self._ask(self._solutions, lambda solves: solves.save(key, path))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return FileResponse(
+            path,
+            media_type="application/zip",
+            filename="solution.zip",
+            background=BackgroundTask(path.unlink, missing_ok=True),
+        )
+
+    async def load(self, request: Request) -> Response:
+        """A file that was saved before; one at a time."""
+        if self._is_loading:
+            raise BusyError("Another solution is being loaded on this server; try again when it is done.")
+        self._is_loading, path = True, _temporary_file()
+        try:
+            await save_body(request, path, int(self._solves.limits.memory))
+            return await self._ask(self._forms, lambda solves: {"solve": solves.load(path)})
+        finally:
+            self._is_loading = False
+            path.unlink(missing_ok=True)
+
     async def _ask(self, worker: BackgroundWorker[SpotSolves], call: Any) -> Response:
         if self._waiting >= MOST_WAITING:
             raise FeltError("Too many requests are waiting for the solver; try again in a moment.")
@@ -76,6 +115,11 @@ class SpotRoutes:
             return JSONResponse(await worker(call))
         finally:
             self._waiting -= 1
+
+
+def _temporary_file() -> Path:
+    with tempfile.NamedTemporaryFile(prefix="felt-", suffix=".zip", delete=False) as file:
+        return Path(file.name)
 
 
 def _key_and_line(request: Request) -> tuple[str, str]:

@@ -32,6 +32,11 @@ export function post(path, body) {
   });
 }
 
+/** Sends a file as it is. */
+export function upload(path, file) {
+  return request(path, { method: "POST", headers: { Accept: "application/json", "Content-Type": "application/octet-stream" }, body: file });
+}
+
 /** The last part of this page's path, such as the session in /play/SESSION. */
 export function lastOfPath() {
   return location.pathname.split("/").filter(Boolean).at(-1) ?? "";

@@ -1,7 +1,8 @@
 // The spot page: fill in the form, solve, browse the solution.
 
-import { get, post } from "./api.js";
-import { byId, say } from "./dom.js";
+import { get, post, upload } from "./api.js";
+import { byId, el, say } from "./dom.js";
+import { addOpened, opened } from "./spot_compare.js";
 import { SpotForm } from "./spot_form.js";
 import { SpotResult } from "./spot_result.js";
 import { number } from "./text.js";
@@ -35,6 +36,22 @@ function size(bytes) {
 function drawButtons() {
   byId("solve").disabled = isRunning || !isAllowed;
   byId("stop").disabled = !isRunning;
+  byId("load").disabled = isRunning;
+}
+
+/** What can be done with the solution that is shown. */
+function drawTools() {
+  const others = opened().filter((each) => each.key !== key);
+  byId("save").hidden = !result;
+  if (result) byId("save").href = `/api/spot/solves/${encodeURIComponent(key)}/solution.zip`;
+  byId("compare-label").hidden = !result || !others.length;
+  byId("compare").replaceChildren(el("option", { value: "" }, "nothing"), ...others.map((each) => el("option", { value: each.key }, each.label)));
+}
+
+function hideResult() {
+  result = null;
+  byId("result").hidden = true;
+  drawTools();
 }
 
 function sayMemory(text, isBad = false) {
@@ -78,7 +95,8 @@ function progressText(status) {
   if (state === "failed") return "";
   const time = `${number(seconds, 1)} s`;
   const facts = iterations ? `${number(iterations)} iterations, exploitability ${number(exploitability, 3)}% of the pot, ${time}` : `first iterations, ${time}`;
-  const end = exploitability > status.form.until ? "Stopped before the target" : "Solved";
+  const solved = exploitability > status.form.until ? "Stopped before the target" : "Solved";
+  const end = status.loaded ? "Loaded" : solved;
   return { stopping: `Stopping … ${facts}`, solving: `Solving … ${facts}`, done: `${end}: ${facts}.` }[state];
 }
 
@@ -99,7 +117,7 @@ async function follow() {
       if (key !== mine) return;
       showStatus(status);
       if (!RUNNING.includes(status.state)) {
-        if (status.state === "done") openResult();
+        if (status.state === "done") openResult(status);
         return;
       }
     } catch (error) {
@@ -114,14 +132,39 @@ async function follow() {
   }
 }
 
-function openResult() {
+function labelOf({ form: { board, pot, stack, locks }, exploitability, loaded }) {
+  const locked = locks.length ? `, locked: ${locks.length}` : "";
+  return `${board}, pot ${pot}, stack ${stack}, ${number(exploitability, 2)}%${locked}${loaded ? ", loaded" : ""}`;
+}
+
+function openResult(status) {
   byId("setup").open = false;
   byId("setup-summary").replaceChildren(...form.summary());
-  result = new SpotResult(byId("result"), key, (line) => {
+  addOpened(key, labelOf(status));
+  result = new SpotResult(byId("result"), key, form.locks, (line) => {
     history.pushState(null, "", addressOf(line));
     result.show(line);
   }, (text) => say(byId("error"), text));
+  drawTools();
   result.show(query().get("line") ?? "");
+}
+
+async function load() {
+  const [file] = byId("load-file").files;
+  byId("load-file").value = "";
+  if (!file || isRunning) return;
+  say(byId("error"), "");
+  byId("progress").textContent = "Loading …";
+  try {
+    key = (await upload("/api/spot/solutions", file)).solve;
+  } catch (error) {
+    byId("progress").textContent = "";
+    say(byId("error"), error.message);
+    return;
+  }
+  history.pushState(null, "", addressOf(""));
+  key = null; // so that it is opened like any other address
+  await open();
 }
 
 async function solve(event) {
@@ -138,8 +181,7 @@ async function solve(event) {
     say(byId("error"), error.message);
     return;
   }
-  result = null;
-  byId("result").hidden = true;
+  hideResult();
   history.pushState(null, "", addressOf(""));
   await follow();
 }
@@ -160,8 +202,7 @@ async function open() {
     return;
   }
   key = wanted;
-  result = null;
-  byId("result").hidden = true;
+  hideResult();
   byId("progress").textContent = "";
   isRunning = false;
   if (!wanted) {
@@ -189,6 +230,7 @@ async function openHand() {
     const spot = await get(`/api/hands/${encodeURIComponent(hand)}/spot?${new URLSearchParams({ step })}`);
     await form.write(spot);
     say(byId("notice"), spot.notice);
+    if (spot.bot) offerBotLock(spot.bot);
   } catch (error) {
     say(byId("notice"), "");
     say(byId("error"), error.message);
@@ -196,10 +238,20 @@ async function openHand() {
   }
 }
 
+/** Every decision of the bot can be locked to its policy: the solution then exploits it. */
+function offerBotLock({ player, source, name }) {
+  byId("bot-lock").hidden = false;
+  byId("lock-bot").textContent = `Lock ${player.toUpperCase()} to the policy of ${name}`;
+  byId("lock-bot").addEventListener("click", () => form.locks.setPlayer(player, source, name));
+}
+
 async function start() {
   form = new SpotForm(changed);
   byId("spot-form").addEventListener("submit", solve);
   byId("stop").addEventListener("click", stop);
+  byId("load").addEventListener("click", () => byId("load-file").click());
+  byId("load-file").addEventListener("change", load);
+  byId("compare").addEventListener("change", ({ target }) => result?.compareWith(opened().find((each) => each.key === target.value) ?? null));
   addEventListener("popstate", open);
   if (query().get("solve")) await open();
   else if (query().get("hand")) await openHand();

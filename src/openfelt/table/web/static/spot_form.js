@@ -3,6 +3,7 @@
 import { CardPicker, cardSpans, splitCards } from "./board_picker.js";
 import { byId, el } from "./dom.js";
 import { RangeEditor } from "./range_editor.js";
+import { SpotLocks } from "./spot_locks.js";
 
 const STREETS = ["flop", "turn", "river"];
 const PLAYERS = ["oop", "ip"];
@@ -35,6 +36,8 @@ export class SpotForm {
   constructor(changed) {
     this.changed = changed;
     this.board = [];
+    this.thresholds = null; // of a solution that was loaded
+    this.locks = new SpotLocks(changed);
     this.editors = Object.fromEntries(PLAYERS.map((player) => [player, new RangeEditor(byId(`range-${player}`), player, changed)]));
     this.picker = new CardPicker(byId("board-picker"), "Cards of the board", (card) => this.pick(card));
     byId("street-sizes").replaceChildren(sizeTable());
@@ -85,6 +88,9 @@ export class SpotForm {
       raises: this.sizes("raises"),
       rake: (byId("rake").valueAsNumber || 0) / 100,
       rake_cap: Number.isFinite(cap) ? cap : null,
+      thresholds: this.thresholds,
+      compress: byId("compress").checked,
+      locks: this.locks.read(),
     };
   }
 
@@ -93,6 +99,9 @@ export class SpotForm {
     for (const name of NUMBERS) if (form[name] !== undefined) byId(name).value = form[name];
     if (form.rake !== undefined) byId("rake").value = Number((100 * form.rake).toFixed(6));
     if (form.rake_cap !== undefined) byId("rake_cap").value = form.rake_cap ?? "";
+    if (form.compress !== undefined) byId("compress").checked = form.compress;
+    this.thresholds = form.thresholds ?? null;
+    this.locks.write(form.locks ?? []);
     for (const kind of ["bets", "raises"]) if (form[kind] !== undefined) this.writeSizes(kind, form[kind]);
     if (form.board !== undefined) this.board = splitCards(form.board);
     this.drawBoard();

@@ -4,7 +4,9 @@ import { get } from "./api.js";
 import { CardPicker, cardSpans, splitCards } from "./board_picker.js";
 import { byId, el, say } from "./dom.js";
 import { actionText, colours, gradient, isCard, steps, swatch } from "./spot_actions.js";
+import { comparisonView } from "./spot_compare.js";
 import { chips, handTable, share } from "./spot_hands.js";
+import { lockEditor } from "./spot_locks.js";
 import { byClass, markClass, matrixView } from "./spot_matrix.js";
 import { RunoutTable } from "./spot_runouts.js";
 
@@ -20,8 +22,11 @@ function radios(name, choices, chosen, isDisabled, change) {
 
 /** The solution of one solve in `node`; `visit(line)` changes the address and calls `show`. */
 export class SpotResult {
-  constructor(node, key, visit, onError) {
+  constructor(node, key, locks, visit, onError) {
     this.node = node;
+    this.key = key;
+    this.locks = locks;
+    this.other = null; // a solution to compare with: {key, label}
     this.address = `/api/spot/solves/${encodeURIComponent(key)}`;
     this.visit = visit;
     this.onError = onError;
@@ -60,12 +65,13 @@ export class SpotResult {
   draw() {
     const hadFocus = this.node.contains(document.activeElement) && !document.activeElement.matches(".segment input");
     const { kind, street } = this.position;
-    const hands = kind === "card" ? [] : [this.actionBar(), this.handArea()];
+    const hands = kind === "card" ? [] : [this.actionBar(), this.comparisonBox(), this.handArea(), this.lockArea()].filter(Boolean);
     const body = street ? [...hands, ...this.cardStep()] : hands; // a card is dealt: at the end of a street, or all-in
     this.node.replaceChildren(this.crumbs(), this.facts(), ...body);
     this.node.hidden = false;
     this.node.dataset.line = this.position.line;
     if (street) this.loadRunouts();
+    if (kind === "decision") this.compare();
     if (kind !== "card") this.showHands(this.cells.has(this.chosen) ? this.chosen : this.firstClass(), null);
     if (hadFocus) byId("position").focus(); // the pressed button is gone; the keyboard continues from here
   }
@@ -84,6 +90,7 @@ export class SpotResult {
     const { kind, board, pot, stacks, player, values, equities } = this.position;
     const title = { decision: `${PLAYERS[player]} to act`, card: `The ${this.position.street} is dealt`, end: this.endText() }[kind];
     const parts = [el("h2", { id: "position", tabindex: -1 }, title), el("span", { class: "board-cards" }, cardSpans(splitCards(board))), el("span", {}, `Pot ${pot}`)];
+    if (this.position.locked) parts.push(el("span", { class: "locked" }, "Locked"));
     if (stacks) parts.push(el("span", {}, `Stacks ${stacks.join(" and ")}`));
     if (values) {
       ["OOP", "IP"].forEach((name, i) => parts.push(el("span", { "data-value": name.toLowerCase() }, `${name}: EV ${chips(values[i])}, equity ${share(equities[i])}`)));
@@ -148,6 +155,35 @@ export class SpotResult {
     const { position, player } = this;
     const actions = player === position.player ? position.actions : [];
     this.hands.replaceChildren(...handTable(name, this.cells.get(name) ?? null, position.hands[player], actions, player));
+  }
+
+  lockArea() {
+    const { position, key, locks } = this;
+    if (position.kind !== "decision") return null;
+    return lockEditor({ position, key, locks, paints: colours(position.actions), chosen: () => this.chosen });
+  }
+
+  compareWith(other) {
+    this.other = other;
+    if (this.position?.kind === "decision") this.compare();
+  }
+
+  comparisonBox() {
+    if (this.position.kind !== "decision") return null;
+    this.comparison = el("section", { class: "panel comparison", id: "comparison", "aria-label": "Comparison", hidden: true });
+    return this.comparison;
+  }
+
+  async compare() {
+    const [box, mine, other] = [this.comparison, this.latest, this.other];
+    box.hidden = !other;
+    if (!other) return;
+    try {
+      const found = await get(`${this.address}/compare?${new URLSearchParams({ other: other.key, line: this.position.line })}`);
+      if (mine === this.latest && other === this.other) box.replaceChildren(...comparisonView(found, other.label));
+    } catch (error) {
+      if (mine === this.latest) box.replaceChildren(el("p", { class: "quiet" }, error.message));
+    }
   }
 
   cardStep() {
