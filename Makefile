@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture format dist clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture docs docs-serve format dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -24,7 +24,7 @@ tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
 # The slow tests: larger games, longer runs, all hands and all pages in a browser.
-test-slow: $(VENV)/.installed-dev $(VENV)/.installed-ray
+test-slow: $(VENV)/.installed-dev $(VENV)/.installed-docs $(VENV)/.installed-ray
 	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev
@@ -114,6 +114,13 @@ strengths: $(VENV)/.installed
 # The picture of the table in README.md; needs Chromium.
 picture: $(VENV)/.installed-dev
 	$(BIN)/python docs/table_picture.py
+
+# The documentation in build/site. It runs the tutorials (minutes) unless neither they nor the sources changed.
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.installed-docs
+	$(BIN)/mkdocs serve
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
