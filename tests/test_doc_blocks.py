@@ -6,6 +6,7 @@ are those of a deck of nine cards, and buckets are made up.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -42,16 +43,16 @@ class MyBot(felt.Bot):
 CASES = [page for page in PAGES if any(steps(page.read_text(encoding="utf-8")))]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
     """What pages take for granted: runs, hand histories, a bot, the curve of another program."""
-    monkeypatch.chdir(tmp_path)
-    small = Deck(3, 3)
-    monkeypatch.setattr("openfelt.measure.holdem.exploitability.Deck", lambda: small)
-    return tmp_path
+    folder = tmp_path_factory.mktemp("prepared")
+    with contextlib.chdir(folder):
+        prepare()
+    return folder
 
 
-def prepare(folder: Path) -> None:
+def prepare() -> None:
     for solver in ("pcfr+", "cfr+", "cfr", "uct"):
         assert main(["train", "leduc", "--solver", solver, "--iterations", "200", "--json"]) == 0
     felt.match("ace1", "poki-like", hands=60, seed=1, history="later.db")
@@ -61,7 +62,7 @@ def prepare(folder: Path) -> None:
     text = Path("damaged.phhs").read_text(encoding="utf-8")
     Path("damaged.phhs").write_text(text.replace("cc", "zz", 1), encoding="utf-8")
     Path("my.game").write_text(definition_of(felt.load_game("holdem"), 10).definition.text, encoding="utf-8")
-    shutil.copy(ROOT / "tests/data/site_text/pokerstars.txt", folder)
+    shutil.copy(ROOT / "tests/data/site_text/pokerstars.txt", "pokerstars.txt")
     Path("my_bot.py").write_text(BOT, encoding="utf-8")
     Path("open_spiel.csv").write_text(
         "iterations,seconds,nash_conv,exploitability\n1,0.1,2,1\n9,1,0.2,0.1\n", encoding="utf-8"
@@ -71,11 +72,13 @@ def prepare(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.made_up_buckets
 @pytest.mark.parametrize("page", CASES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_blocks_of_a_page_run(page, folder, capsys):
-    text = page.read_text(encoding="utf-8")
-    prepare(folder)
+def test_the_blocks_of_a_page_run(page, prepared, tmp_path, monkeypatch, capsys):
+    folder, small = tmp_path / "page", Deck(3, 3)
+    shutil.copytree(prepared, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("openfelt.measure.holdem.exploitability.Deck", lambda: small)
     scope: dict[str, object] = {}
-    for kind, body in steps(text):
+    for kind, body in steps(page.read_text(encoding="utf-8")):
         if kind == "python":
             if page != ROOT / "README.md":  # tests/test_docs.py runs it with true buckets
                 exec(compile(body.replace('device="cuda"', 'device="cpu"'), str(page), "exec"), scope)

@@ -104,3 +104,4 @@ def test_the_diagram_of_the_architecture_is_the_import_graph():
     spec.loader.exec_module(graph)
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     assert f"{graph.BEGIN}\n{graph.markdown()}\n{graph.END}" in page, "run python docs/import_graph.py"
+    assert graph.PICTURE.read_text(encoding="utf-8") == graph.picture(), "run python docs/import_graph.py"

@@ -23,7 +23,7 @@ from openfelt.plots.figure import COLOURS, new_figure
 
 FOLDER = Path(__file__).parent.parent / "explanation"
 UNIT = "exploitability (chips a game)"
-FLOP, HANDS = "Th7c2h", ("9h8h", "JsTd")
+FLOP, HANDS = "Th7c2h", ("9h8h", "8s7d")
 
 
 def best_responses() -> Any:
@@ -40,8 +40,8 @@ def best_responses() -> Any:
     figure, axes = _figure()
     axes.plot(shares, values, color=COLOURS[0])
     axes.axhline(-1 / 18, color="gray", linewidth=1, linestyle="--")
-    axes.annotate("value of the game, -1/18", (0.62, -1 / 18), (0.62, -0.052), fontsize=8)
-    axes.annotate("equilibrium: bluff 1/3", (1 / 3, -1 / 18), (0.36, -0.0585), fontsize=8)
+    axes.annotate("value of the game, -1/18", (0.62, -1 / 18), (0.62, -0.05), fontsize=8)
+    axes.annotate("equilibrium: bluff 1/3", (1 / 3, -1 / 18), (0.03, -0.05), fontsize=8)
     label_axes(axes, "probability that player 1 bets a jack after a pass", "best response of player 0 (chips)")
     return figure
 
@@ -113,7 +113,7 @@ def frontier() -> Any:
     figure, axes = _figure()
     axes.plot([each.exploitability for each in found], [each.exploitation for each in found], "o-", color=COLOURS[0])
     for p, each in zip(chances, found, strict=True):
-        if p in (0, 0.5, 0.8, 0.9, 1):
+        if p in (0, 0.5, 0.9, 1):
             place = (each.exploitability, each.exploitation)
             axes.annotate(f"p = {p:g}", place, textcoords="offset points", xytext=(6, -10), fontsize=8)
     label_axes(axes, UNIT, "exploitation (chips a game)")
