@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture docs docs-serve format dist clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture docs docs-serve format dist test-lowest clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -135,6 +135,17 @@ dist: $(VENV)/.installed-dist
 	for python in $(PYTHONS); do \
 	    $(BIN)/python tests/try_wheel.py dist/*.whl --python $$python $(LOWEST) || exit 1; \
 	done
+
+# Core tests, with the wheel and the lowest versions of the dependencies that pyproject.toml allows.
+LOW := build/lowest
+LOWEST_TESTS = $(patsubst %,tests/test_%.py,rules evaluate solvers statistics bet_sizes plot_command)
+test-lowest: $(VENV)/.installed-dist
+	rm -rf $(LOW) && $(PYTHON) -m venv $(LOW)
+	$(BIN)/python -m build --wheel --outdir $(LOW)
+	$(BIN)/python tests/try_wheel.py $(LOW)/*.whl --constraints > $(LOW)/lowest.txt
+	PIP_CONSTRAINT=$(LOW)/lowest.txt $(LOW)/bin/python -m pip install --quiet \
+	    "$$(echo $(LOW)/*.whl)[web,plots,models]" pytest hypothesis
+	$(LOW)/bin/python -m pytest -m "not slow" $(LOWEST_TESTS)
 
 # The package with an extra: .installed-web is with [web].
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt

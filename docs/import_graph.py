@@ -1,4 +1,4 @@
-"""Write the import graph of the packages into architecture.md and imports.svg; a test keeps both up to date."""
+"""Write the import graph of the packages to architecture.md and imports.svg; a test compares both."""
 
 from __future__ import annotations
 
@@ -71,14 +71,15 @@ def picture() -> str:
     ]
     for user, used in arrows:
         (x, y), (to_x, to_y) = place[user], place[used]
-        start, end = (x + BOX[0], y + BOX[1] // 2), (to_x, to_y + BOX[1] // 2)
+        x, y, to_y = x + BOX[0], y + BOX[1] // 2, to_y + BOX[1] // 2
         parts.append(
-            f'<path d="M{start[0]} {start[1]} C{start[0] + 20} {start[1]} {end[0] - 20} {end[1]} {end[0]} {end[1]}"'
-            ' fill="none" stroke="#555" marker-end="url(#tip)"/>'
+            f'<path d="M{x} {y} C{x + 20} {y} {to_x - 20} {to_y} {to_x} {to_y}" fill="none" stroke="#555"'
+            ' marker-end="url(#tip)"/>'
         )
     for name, (x, y) in place.items():
         parts.append(
-            f'<rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" fill="#e0f2f1" stroke="#00796b"/>'
+            f'<rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" fill="#e0f2f1"'
+            ' stroke="#00796b"/>'
             f'<text x="{x + BOX[0] // 2}" y="{y + BOX[1] // 2 + 5}" text-anchor="middle">{name}</text>'
         )
     return "\n".join([*parts, "</svg>", ""])

@@ -79,5 +79,7 @@ def notebook_pages() -> dict[Path, str]:
     found = {}
     for path in TUTORIALS:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        found[path] = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        found[path] = "\n\n".join(
+            "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+        )
     return found

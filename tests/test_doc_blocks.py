@@ -1,7 +1,7 @@
 """Every complete command and every Python block of the documentation runs, page by page, with small budgets.
 
-Pages run in a folder of their own, blocks in their order: what one writes, later ones read. Exact values of hold'em
-are those of a deck of nine cards, and buckets are made up.
+Pages run in a folder of their own, blocks in their order: what one writes, later ones read. Exact values of
+hold'em are those of a deck of nine cards, and buckets are made up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"--solver cfr-br": "tests/test_cfr_br.py trains on small decks; on a full deck a CPU takes minutes",
     r"runs/old": "needs a policy of an earlier commit",
     r"--boards all": "tests/test_spot_command.py solves several boards",
-    r"^felt study run (?!.*--quick)": "studies take minutes; tests/test_studies.py runs them with small budgets",
+    r"^felt study run (?!.*--quick)": "tests/test_studies.py runs studies with small budgets",
     r"^felt train ledoc": "shows an error",
 }
 BOT = """
@@ -90,7 +90,9 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     if words[1] == "play":
         command = [sys.executable, "-m", "openfelt", *words[1:]]
         if "--terminal" in words:
-            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=120)
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=120
+            )
         else:
             load_table([word for word in command if word != "--no-browser"])
         return

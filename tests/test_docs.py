@@ -7,7 +7,6 @@ import importlib.util
 import io
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 from doc_blocks import BLOCK, DOCS, PAGES, ROOT, examples

@@ -1,4 +1,4 @@
-"""The documentation site: it builds without warnings, covers every name and command, and loads nothing from elsewhere."""
+"""The site builds without warnings, has every name and command, and loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -106,7 +106,11 @@ def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path):
     for path in built.rglob("*.css"):
         loaded = IN_STYLES.findall(path.read_text(encoding="utf-8"))
         assert not [each for each in loaded if each.startswith(("http", "//"))], path
-    names = {f"{value.__module__}.{name}" for name in felt.__all__ if isinstance(value := getattr(felt, name), type)}
+    names = {
+        f"{value.__module__}.{name}"
+        for name in felt.__all__
+        if isinstance(value := getattr(felt, name), type)
+    }
     assert not names - ids
     assert "<math" in (built / "explanation/cfr/index.html").read_text(encoding="utf-8")
     assert (built / "tutorials/first-policy.ipynb").exists()

@@ -161,8 +161,12 @@ def main() -> None:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the environment")
     parser.add_argument("--lowest", action="store_true", help="install the lowest allowed versions")
+    parser.add_argument("--constraints", action="store_true", help="only print the lowest allowed versions")
     arguments = parser.parse_args()
     wheel = arguments.wheel.resolve()
+    if arguments.constraints:
+        print(lowest_versions(wheel), end="")
+        return
     with tempfile.TemporaryDirectory(prefix="openfelt-wheel-") as name:
         folder, constraints = Path(name), None
         if arguments.lowest:

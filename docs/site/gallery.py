@@ -20,7 +20,7 @@ def with_figures(index: str) -> str:
 
 def _section(section: str) -> str:
     cards = [
-        f'-   [![{title}]({name}.png)]({name}.md)\n\n    [{title}]({name}.md)'
+        f"-   [![{title}]({name}.png)]({name}.md)\n\n    [{title}]({name}.md)"
         for title, name in ROW.findall(section)
         if (STUDIES / f"{name}.png").exists()
     ]

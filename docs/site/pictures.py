@@ -42,7 +42,9 @@ def best_responses() -> Any:
     axes.axhline(-1 / 18, color="gray", linewidth=1, linestyle="--")
     axes.annotate("value of the game, -1/18", (0.62, -1 / 18), (0.62, -0.05), fontsize=8)
     axes.annotate("equilibrium: bluff 1/3", (1 / 3, -1 / 18), (0.03, -0.05), fontsize=8)
-    label_axes(axes, "probability that player 1 bets a jack after a pass", "best response of player 0 (chips)")
+    label_axes(
+        axes, "probability that player 1 bets a jack after a pass", "best response of player 0 (chips)"
+    )
     return figure
 
 
@@ -111,7 +113,9 @@ def frontier() -> Any:
     chances = (0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)
     found = [responses.restricted(p) for p in chances]
     figure, axes = _figure()
-    axes.plot([each.exploitability for each in found], [each.exploitation for each in found], "o-", color=COLOURS[0])
+    axes.plot(
+        [each.exploitability for each in found], [each.exploitation for each in found], "o-", color=COLOURS[0]
+    )
     for p, each in zip(chances, found, strict=True):
         if p in (0, 0.5, 0.9, 1):
             place = (each.exploitability, each.exploitation)

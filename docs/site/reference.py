@@ -1,4 +1,4 @@
-"""The reference: a page for the public names of each package and a page for each command, made from the code."""
+"""The reference, made from the code: a page for the public names of each package and for each command."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def _package(title: str, names: dict[str, str]) -> str:
 
 
 def _object(full: str, heading: str, *, level: int = 2) -> str:
-    return f"::: {full}\n    options:\n      heading: {heading}\n      toc_label: {heading}\n      heading_level: {level}\n"
+    options = f"heading: {heading}\n      toc_label: {heading}\n      heading_level: {level}"
+    return f"::: {full}\n    options:\n      {options}\n"
 
 
 def _results(names: dict[str, str]) -> list[str]:
@@ -132,7 +133,7 @@ def _commands() -> str:
         [
             "# Commands",
             "",
-            "Every command takes `--json` and `--help`. [The guide](../../commands.md) explains the most used.",
+            "Every command takes `--json` and `--help`. [The guide](../../commands.md) has more.",
             "",
             "| command | |",
             "|---|---|",
@@ -153,8 +154,11 @@ def _command(name: str) -> str:
             table = _table(own, without=common)
             if table:
                 parts += [f"## Parameters of {solver}", table]
-    return "\n\n".join(parts).replace("```text\n\n", "```text\n").replace("```sh\n\n", "```sh\n").replace(
-        "\n\n```\n", "\n```\n"
+    return (
+        "\n\n".join(parts)
+        .replace("```text\n\n", "```text\n")
+        .replace("```sh\n\n", "```sh\n")
+        .replace("\n\n```\n", "\n```\n")
     )
 
 
@@ -175,6 +179,10 @@ def _table(parser: argparse.ArgumentParser, without: set[str] = frozenset()) -> 
         if action.choices is not None:
             metavar = ", ".join(map(str, action.choices))
         text = (action.help or "") % {"default": action.default, "prog": parser.prog}
-        cells = names or f"`{action.metavar or action.dest}`", metavar if names or action.choices else "", text
+        cells = (
+            names or f"`{action.metavar or action.dest}`",
+            metavar if names or action.choices else "",
+            text,
+        )
         rows.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(["| argument | value | meaning |", "|---|---|---|", *rows]) if rows else ""
