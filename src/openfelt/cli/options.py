@@ -114,7 +114,10 @@ def progress_bar(shown: bool) -> Iterator[Callable[[str], Callable[[float], None
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    bar = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
+    if not (shown and console.is_terminal):
+        yield lambda _: lambda _: None
+        return
+    bar = Progress(*columns, console=console)
 
     def begin(text: str) -> Callable[[float], None]:
         task: list[Any] = []
