@@ -55,13 +55,14 @@ def prepared(tmp_path_factory):
 def prepare() -> None:
     for solver in ("pcfr+", "cfr+", "cfr", "uct"):
         assert main(["train", "leduc", "--solver", solver, "--iterations", "200", "--json"]) == 0
+    felt.save_policy(felt.rule_policy("holdem", "always-call"), "runs/hard-to-exploit")
     felt.match("ace1", "poki-like", hands=60, seed=1, history="later.db")
     hands = list(felt.read_hands("later.db"))
     for name in ("match.log", "other.log", "damaged.phhs"):
         felt.write_hands(name, hands)
     text = Path("damaged.phhs").read_text(encoding="utf-8")
     Path("damaged.phhs").write_text(text.replace("cc", "zz", 1), encoding="utf-8")
-    Path("my.game").write_text(definition_of(felt.load_game("holdem"), 10).definition.text, encoding="utf-8")
+    Path("my.game").write_text(definition_of(felt.load_game("holdem"), 5).definition.text, encoding="utf-8")
     shutil.copy(ROOT / "tests/data/site_text/pokerstars.txt", "pokerstars.txt")
     Path("my_bot.py").write_text(BOT, encoding="utf-8")
     Path("open_spiel.csv").write_text(
