@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture format dist clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture docs docs-serve format dist test-lowest clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -30,7 +30,7 @@ tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
 # The slow tests: larger games, longer runs, all hands and all pages in a browser.
-test-slow: $(VENV)/.installed-dev $(VENV)/.installed-ray $(AXE)
+test-slow: $(VENV)/.installed-dev $(VENV)/.installed-docs $(VENV)/.installed-ray $(AXE)
 	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev
@@ -121,6 +121,13 @@ strengths: $(VENV)/.installed
 picture: $(VENV)/.installed-dev
 	$(BIN)/python docs/table_picture.py
 
+# The documentation in build/site. It runs the tutorials (minutes) unless neither they nor the sources changed.
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.installed-docs
+	$(BIN)/mkdocs serve
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -134,6 +141,17 @@ dist: $(VENV)/.installed-dist
 	for python in $(PYTHONS); do \
 	    $(BIN)/python tests/try_wheel.py dist/*.whl --python $$python $(LOWEST) || exit 1; \
 	done
+
+# Core tests, with the wheel and the lowest versions of the dependencies that pyproject.toml allows.
+LOW := build/lowest
+LOWEST_TESTS = $(patsubst %,tests/test_%.py,rules evaluate solvers statistics bet_sizes plot_command)
+test-lowest: $(VENV)/.installed-dist
+	rm -rf $(LOW) && $(PYTHON) -m venv $(LOW)
+	$(BIN)/python -m build --wheel --outdir $(LOW)
+	$(BIN)/python tests/try_wheel.py $(LOW)/*.whl --constraints > $(LOW)/lowest.txt
+	PIP_CONSTRAINT=$(LOW)/lowest.txt $(LOW)/bin/python -m pip install --quiet \
+	    "$$(echo $(LOW)/*.whl)[web,plots,models]" pytest hypothesis
+	$(LOW)/bin/python -m pytest -m "not slow" $(LOWEST_TESTS)
 
 # The package with an extra: .installed-web is with [web].
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt

@@ -7,24 +7,13 @@ import importlib.util
 import io
 import re
 import shlex
-from pathlib import Path
 
 import pytest
+from doc_blocks import BLOCK, DOCS, PAGES, ROOT, examples
 
 import openfelt as felt
 from openfelt.cli.app import COMMANDS, parse
 
-ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "CHANGELOG.md",
-    *sorted(DOCS.glob("**/*.md")),
-    *sorted((ROOT / "src").glob("**/README.md")),
-]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SYNOPSIS = re.compile(r"[A-Z]{2,}\b(?!=)|\[|\.\.\.|\b[A-Z]\b|\|")  # placeholders, not arguments
 PATH = re.compile(r"`((?:[a-z_]+/)+[\w.-]+\.(?:py|md|json|csv))`")
 
 
@@ -32,23 +21,10 @@ def pages():
     return pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
-def examples(text):
-    """The shell commands of a page that are complete."""
-    for kind, body in BLOCK.findall(text):
-        if kind not in ("", "sh", "bash"):
-            continue
-        for line in body.replace("\\\n", " ").splitlines():
-            command = re.sub(r"\s+#.*$", "", line.removeprefix("$ ")).strip()
-            if command.startswith("felt ") and not SYNOPSIS.search(
-                re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
-            ):
-                yield command
-
-
 @pages()
 def test_commands_of_the_docs_parse(page):
     for command in examples(page.read_text(encoding="utf-8")):
-        parse(shlex.split(re.split(r" \(|;", command)[0])[1:])
+        parse(shlex.split(command)[1:])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -127,3 +103,4 @@ def test_the_diagram_of_the_architecture_is_the_import_graph():
     spec.loader.exec_module(graph)
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     assert f"{graph.BEGIN}\n{graph.markdown()}\n{graph.END}" in page, "run python docs/import_graph.py"
+    assert graph.PICTURE.read_text(encoding="utf-8") == graph.picture(), "run python docs/import_graph.py"

@@ -10,9 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
-from openfelt.cli import exploit, learning
+from openfelt.cli import exploit, learning, options, study
 from openfelt.cli.app import main
+from openfelt.cli.spot_bar import SpotBar
 from openfelt.solve.solver import Measurement
 
 HEAD = "iterations,seconds,nash_conv,exploitability\n"
@@ -63,6 +65,35 @@ def test_the_bar_fits_80_columns_and_gives_the_time_left(name, solver, monkeypat
         shown = len(bar._bar.tasks[0].description) + 10 + 2 + len(line)
     assert line == "1.2e-03 chips, 123M iterations, 23:00:00 left"
     assert shown <= 80
+
+
+def test_other_bars_fit_80_columns_too(monkeypatch):
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    with options.progress_bar(True) as bar:
+        bar("a best response to runs/with/a/very/long/name/indeed")(0.5)
+    with SpotBar(0.1, 10_000, 1e9, shown=True) as spot_bar:
+        spot_bar.update(SimpleNamespace(iterations=9_999, exploitability=123.456, seconds=1.0))
+    shown = [Text.from_ansi(line).plain for line in console.file.getvalue().splitlines()]
+    assert any("a best response to runs/with/…" in line and " left " in line for line in shown)
+    assert any("9999 iterations, 123.456% of the pot left" in line for line in shown)
+    assert max(map(len, shown)) <= 80
+
+
+def test_bars_are_not_written_to_files(monkeypatch):
+    console = Console(file=io.StringIO(), width=80)
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    with options.progress_bar(True) as bar:
+        bar("a task")(0.5)
+    assert not console.file.getvalue()
+
+
+def test_long_studies_are_announced(capsys):
+    studies = [SimpleNamespace(name="short", requires=""), SimpleNamespace(name="long", requires="an hour")]
+    study.announce(studies, argparse.Namespace(quick=False))
+    assert capsys.readouterr().err.startswith("long needs an hour;")
+    study.announce(studies, argparse.Namespace(quick=True))
+    assert not capsys.readouterr().err
 
 
 def test_long_measurements_are_announced(capsys):

@@ -1,6 +1,6 @@
 """The wheel in an empty environment: the README's commands and Python example run without the checkout.
 
-    python tests/try_wheel.py dist/openfelt-0.1.0-py3-none-any.whl --python python3.12
+    python tests/try_wheel.py dist/openfelt-0.2.0-py3-none-any.whl --python python3.12
 
 First only the wheel is installed; what needs an extra must say so in one sentence. Then come the extras.
 """
@@ -18,12 +18,14 @@ import time
 import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 README = Path(__file__).parent.parent / "README.md"
 COMMAND = re.compile(r"`(felt [a-z][^`]*)`")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCOMPLETE = {"felt model fit"}  # needs hand histories
+ON_A_CLUSTER = "--on ray"  # Ray is tried by tests/test_cluster.py; it takes 400 MB
 EXTRAS = {
     "felt play": "web",
     "felt study run": "plots",
@@ -39,7 +41,11 @@ SHORTER = {
 def readme_commands(text: str) -> list[str]:
     """The complete commands of the README."""
     found = dict.fromkeys(COMMAND.findall(text))
-    return [SHORTER.get(command, command) for command in found if command not in INCOMPLETE]
+    return [
+        SHORTER.get(command, command)
+        for command in found
+        if command not in INCOMPLETE and ON_A_CLUSTER not in command
+    ]
 
 
 def needed_extra(command: str) -> str:
@@ -100,26 +106,25 @@ class Environment:
 
     def fetch_table(self, *words: str) -> None:
         """Start the table and load its page."""
-        words = (*words, "--no-browser", "--port", "0")
-        server = subprocess.Popen(
-            [self._bin / "felt", *words],
-            cwd=self._work,
-            env=self._variables,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert server.stdout is not None
-            found = re.search(r"http://\S+", server.stdout.readline())
-            if found is None:
-                raise SystemExit(f"felt {shlex.join(words)} printed no address.")
-            with urlopen(found[0], timeout=60) as page:
-                if b"<title>" not in page.read():
-                    raise SystemExit(f"{found[0]} is not the page of the table.")
-        finally:
-            server.terminate()
-            server.wait(60)
+        load_table([str(self._bin / "felt"), *words], cwd=self._work, env=self._variables)
         print(f"          felt {shlex.join(words)}: page loaded", flush=True)
+
+
+def load_table(command: list[str], **how: Any) -> None:
+    """Start the table, load its page and stop it."""
+    command = [*command, "--no-browser", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how)
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        if found is None:
+            raise SystemExit(f"{shlex.join(command)} printed no address.")
+        with urlopen(found[0], timeout=60) as page:
+            if b"<title>" not in page.read():
+                raise SystemExit(f"{found[0]} is not the page of the table.")
+    finally:
+        server.terminate()
+        server.wait(60)
 
 
 def require_sentence(text: str, words: str) -> None:
@@ -140,6 +145,8 @@ def try_wheel(environment: Environment, wheel: Path, constraints: Path | None) -
         else:
             environment.run("felt", *words)
     require_sentence(environment.run("felt", "bench", expected=2), "checkout")
+    on_a_cluster = shlex.split(f"exploit always-call {ON_A_CLUSTER}")
+    require_sentence(environment.run("felt", *on_a_cluster, expected=2), "openfelt[ray]")
     environment.run("python", "-c", "\n".join(BLOCK.findall(text)))
     environment.install(f"{wheel}[{','.join(sorted(set(EXTRAS.values())))}]", constraints)
     for command in filter(needed_extra, commands):
@@ -154,8 +161,12 @@ def main() -> None:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the environment")
     parser.add_argument("--lowest", action="store_true", help="install the lowest allowed versions")
+    parser.add_argument("--constraints", action="store_true", help="only print the lowest allowed versions")
     arguments = parser.parse_args()
     wheel = arguments.wheel.resolve()
+    if arguments.constraints:
+        print(lowest_versions(wheel), end="")
+        return
     with tempfile.TemporaryDirectory(prefix="openfelt-wheel-") as name:
         folder, constraints = Path(name), None
         if arguments.lowest:

@@ -101,6 +101,12 @@ def complete() -> NoReturn:
 
 def parse(words: Sequence[str]) -> tuple[Any, argparse.Namespace]:
     """The module of a command, and its arguments."""
+    module, parser = command_parser(words)
+    return module, parser.parse_args(list(words[1:]))
+
+
+def command_parser(words: Sequence[str]) -> tuple[Any, argparse.ArgumentParser]:
+    """The module of a command, and its parser, whose options may depend on the further words."""
     if words[0] not in COMMANDS:
         raise FeltError(unknown("command", words[0], COMMANDS))
     parser = _Parser(
@@ -111,7 +117,7 @@ def parse(words: Sequence[str]) -> tuple[Any, argparse.Namespace]:
     module = _add_arguments(parser, words)
     parser.description = module.HELP
     parser.epilog = "examples:\n" + "\n".join(f"  {example}" for example in module.EXAMPLES)
-    return module, parser.parse_args(list(words[1:]))
+    return module, parser
 
 
 def _add_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> Any:

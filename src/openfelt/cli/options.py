@@ -16,6 +16,7 @@ from typing import Any
 
 MOST = 2**63 - 1
 Bars = Callable[[str], Callable[[float], None]]  # from the name of a task to its progress callback
+MOST_LETTERS = 30  # of the text beside a bar, which fits 80 columns
 
 
 def count(text: str) -> int:
@@ -98,7 +99,10 @@ def busy(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(shown: bool) -> Iterator[Bars]:
-    """A function from the name of a task to its progress callback; bars appear with the first progress."""
+    """A function from the name of a task to its progress callback; bars appear with the first progress.
+
+    They fit 80 columns, give the time left, and are for terminals only.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -110,7 +114,11 @@ def progress_bar(shown: bool) -> Iterator[Bars]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    bar = Progress(*columns, console=Console(stderr=True), disable=not shown)
+    console = Console(stderr=True)
+    if not (shown and console.is_terminal):
+        yield lambda _: lambda _: None
+        return
+    bar = Progress(*columns, console=console)
 
     def begin(text: str) -> Callable[[float], None]:
         task: list[Any] = []
@@ -118,7 +126,8 @@ def progress_bar(shown: bool) -> Iterator[Bars]:
         def advance(share: float) -> None:
             if not task:
                 bar.start()
-                task.append(bar.add_task(escape(text), total=1.0))
+                short = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+                task.append(bar.add_task(escape(short), total=1.0))
             bar.advance(task[0], share)
 
         return advance

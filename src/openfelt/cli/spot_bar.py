@@ -21,7 +21,7 @@ class SpotBar:
         self._stopped = False
         self._bar = Progress(
             TextColumn("solving"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=10),
             TextColumn("{task.fields[text]}"),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -41,7 +41,7 @@ class SpotBar:
 
     def update(self, measured: Measured) -> bool:
         """Show the state; returns whether to stop."""
-        text = f"{measured.iterations} iterations, exploitability {measured.exploitability:.3f}% of the pot"
+        text = f"{measured.iterations} iterations, {measured.exploitability:.3f}% of the pot"
         self._bar.update(self._task, completed=self._share(measured), text=text)
         return self._stopped
 

@@ -6,11 +6,12 @@ import argparse
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openfelt.cli.options import add_on, count, print_json, seed
+from openfelt.cli.options import add_on, count, print_json, progress_bar, seed
 from openfelt.core.devices import AUTO
 from openfelt.core.errors import FeltError
 
@@ -101,6 +102,8 @@ def run(arguments: argparse.Namespace) -> None:
             _check_learning(study, arguments)
         else:
             _check_experiment(study, arguments)
+    if arguments.what == "run" and not arguments.json and sys.stderr.isatty():
+        announce(studies, arguments)
     results = [
         _run_learning(study, arguments)
         if isinstance(study, LearningStudy)
@@ -109,6 +112,16 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     if arguments.json:
         print_json(results[0] if arguments.name != "all" else {"studies": results})
+
+
+def announce(studies: Sequence[AnyStudy], arguments: argparse.Namespace) -> None:
+    """Tell which of the studies take long, and what is shorter."""
+    for study in studies:
+        if study.requires and not arguments.quick:
+            print(
+                f"{study.name} needs {study.requires}; --quick is a first look. A stopped study resumes.",
+                file=sys.stderr,
+            )
 
 
 def _with_options(study: AnyStudy, arguments: argparse.Namespace) -> AnyStudy:
@@ -190,24 +203,15 @@ def _run_learning(study: LearningStudy, arguments: argparse.Namespace) -> dict[s
 
 
 def _train(runs: TrainingRuns, arguments: argparse.Namespace) -> LearningCurves:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
     if arguments.what == "report":
         return runs.finished_curves()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} episodes"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=arguments.json,
-    ) as bar:
-        task = bar.add_task(runs.study.name, total=runs.count_left(arguments.only) * runs.episodes[-1])
+    episodes = runs.count_left(arguments.only) * runs.episodes[-1]
+    with progress_bar(not arguments.json) as bar:
+        advance = bar(runs.study.name)
         return runs.train(
             threads=arguments.on or arguments.threads,
             only=arguments.only,
-            progress=lambda episodes: bar.advance(task, episodes),
+            progress=lambda done: advance(done / max(1, episodes)),
         )
 
 
@@ -231,7 +235,6 @@ def _run_experiment(study: Experiment, arguments: argparse.Namespace) -> dict[st
     """Run the experiment; its finished parts are stored until all are finished."""
     import shutil
 
-    from openfelt.cli.options import progress_bar
     from openfelt.studies.holdem.exploitability_study import ExploitabilityStudy
 
     budget = study.quick_budget if arguments.quick else study.budget
@@ -240,7 +243,7 @@ def _run_experiment(study: Experiment, arguments: argparse.Namespace) -> dict[st
     provenance = _provenance(study.name, None, arguments)
     planned = study.planned_work(budget)
     with progress_bar(not arguments.json) as bar:
-        show = bar(f"{study.name}: {planned:,} {study.work_unit}")
+        show = bar(study.name)
         results = study.run(
             budget=budget,
             seed=arguments.seed,
