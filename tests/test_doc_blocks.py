@@ -30,6 +30,9 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"--boards all": "tests/test_spot_command.py solves several boards",
     r"^felt study run (?!.*--quick)": "tests/test_studies.py runs studies with small budgets",
     r"^felt train ledoc": "shows an error",
+    r"^felt review": "tests/test_review_hands.py reviews files of several kinds",
+    r"resolver": "tests/test_resolver.py plays it, tests/test_resolver_exploitability.py measures it",
+    r"network\.py:": "tests/test_network_policies.py measures and plays networks",
 }
 BOT = """
 import openfelt as felt
@@ -97,6 +100,8 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         else:
             load_table([word for word in command if word != "--no-browser"])
         return
+    if words[1] in ("train", "respond") and "--out" in words and "--resume" not in words:
+        shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)  # of an earlier example
     assert main(words[1:]) == 0, f"{' '.join(words)}: {capsys.readouterr().err}"
 
 
