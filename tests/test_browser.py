@@ -1116,7 +1116,7 @@ def check_matrix(page: Page, server: Server, line: str) -> None:
     ]
     expect(page.locator("#line-text")).to_have_text(re.compile(re.escape(matrix["text"]) + r"\.$", re.I))
     reported = page.locator("[data-hand]").evaluate_all(
-        "all => all.map((cell) => [cell.dataset.hand, cell.ariaLabel])"
+        "all => all.map((cell) => [cell.dataset.hand, cell.querySelector('.visually-hidden').textContent])"
     )
     assert len(reported) == 169
     for hand, label in reported:

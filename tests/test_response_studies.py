@@ -15,7 +15,7 @@ from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_any
 from openfelt.hands.store import HandStore
 from openfelt.opponents.models.files import new_model
-from openfelt.opponents.models.observed import observed_hands
+from openfelt.opponents.models.observed import KNOWN, SHOWN, observed_hands
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.restriction import ONCE
 from openfelt.studies.match_table import Winnings
@@ -44,7 +44,8 @@ def quick(monkeypatch, strengths):
     monkeypatch.setattr(pjl11_table_2, "PUBLISHED", {FOE: {response_label(10): 0.369}})
     monkeypatch.setattr(pjl11_table_2, "EQUILIBRIA", {10: "always-call", 100: "always-call"})
     rows = {equilibrium_label(10): "always-call"}
-    rows |= dict(list(PLAYERS.items())[1:4])
+    chosen = response_label(10), equilibrium_label(10, EXTERNAL), response_label(10, EXTERNAL)
+    rows |= {label: PLAYERS[label] for label in chosen}
     monkeypatch.setattr(pjl11_table_2, "PLAYERS", rows)
     return rows
 
@@ -83,14 +84,16 @@ def test_the_observed_opponent(tmp_path, strengths):
     observed.observe("always-call", 80, 0, 1, lambda _: None)
     with HandStore(tmp_path / f"{FOE}.db") as store:
         records = list(store.hands())
-    assert observed.hands == observed_hands(records, FOE, "holdem")
-    assert len(observed.hands) == 80
+    for cards in (KNOWN, SHOWN):
+        assert observed.hands(cards) == observed_hands(records, FOE, "holdem", cards)
+    assert len(observed.hands(KNOWN)) == 80
+    assert observed.hands(KNOWN) != observed.hands(SHOWN)
     felt.match("always-call", FOE, hands=80, history=tmp_path / "played.db")
     with HandStore(tmp_path / "played.db") as store:
         assert not {hand.dealt[:4] for hand in store.hands()} & {hand.dealt[:4] for hand in records}
     model = new_model("trees", "holdem")
-    model.fit(observed.hands)
-    np.testing.assert_array_equal(observed.model("trees").leaves, model.leaves)
+    model.fit(observed.hands(KNOWN))
+    np.testing.assert_array_equal(observed.model("trees", KNOWN).leaves, model.leaves)
     config = ResponseConfig(2, 1_000)
     fixed = observed.fixed_policy(config)
     for solver, free in zip(observed.solvers(config, 0), range(2), strict=True):
