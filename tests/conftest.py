@@ -200,3 +200,13 @@ def _shared(tmp_path_factory, name, folder_name=""):
     with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
+
+
+@pytest.fixture(scope="module")
+def no_lobby():
+    """The lobby takes seconds to work out, and has tests of its own."""
+    from openfelt.table.lobby.service import LobbyService
+
+    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
+    yield
+    LobbyService.lobby = whole

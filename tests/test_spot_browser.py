@@ -14,19 +14,11 @@ from openfelt.cards.deck import parse_cards
 from openfelt.cards.ranges import parse_range
 from openfelt.spots.solver import memory_needed
 from openfelt.spots.spot import Spot
-from openfelt.table.lobby.service import LobbyService
 
-pytestmark = pytest.mark.true_board_buckets
+pytestmark = [pytest.mark.true_board_buckets, pytest.mark.usefixtures("no_lobby")]
 
 TO_COMPILE = 400_000  # milliseconds, on a busy machine
 BOARD = ("2c", "3d", "4h", "8s", "9s")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_lobby():
-    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
-    yield
-    LobbyService.lobby = whole
 
 
 @pytest.fixture(scope="module")

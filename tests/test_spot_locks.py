@@ -22,17 +22,9 @@ from openfelt.core.files import MANIFEST, save_folder
 from openfelt.spots.files import KIND, load_solution, save_solution
 from openfelt.spots.locks import Lock, decision_line
 from openfelt.spots.spot import Spot
-from openfelt.table.lobby.service import LobbyService
 from openfelt.table.spots.solves import Limits
 
-pytestmark = pytest.mark.true_board_buckets
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_lobby():
-    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
-    yield
-    LobbyService.lobby = whole
+pytestmark = [pytest.mark.true_board_buckets, pytest.mark.usefixtures("no_lobby")]
 
 
 @pytest.fixture(scope="module")

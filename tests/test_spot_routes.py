@@ -21,13 +21,12 @@ from openfelt.core.errors import FeltError
 from openfelt.games.registry import load_game
 from openfelt.spots.spot import Spot
 from openfelt.table.lobby.bot_pool import BotPool
-from openfelt.table.lobby.service import LobbyService
 from openfelt.table.review.ranges import likelihood
 from openfelt.table.spots import solves as solves_module
 from openfelt.table.spots.form import read_form
 from openfelt.table.spots.solves import Limits, SpotSolves
 
-pytestmark = pytest.mark.true_board_buckets
+pytestmark = [pytest.mark.true_board_buckets, pytest.mark.usefixtures("no_lobby")]
 
 RIVER = {
     **{"oop": "AA,QQ", "ip": "KK", "board": "2c3d4h8s9s", "pot": 100, "stack": 100},
@@ -36,13 +35,6 @@ RIVER = {
 TURN = {**RIVER, "board": "2c3d4h8s", "oop": "AA,QQ,T9s", "ip": "KK,JJ,98s", "bets": "50%"}
 SLOW = {**TURN, "until": 0.01}
 FOREIGN = {"Sec-Fetch-Site": "cross-site"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_lobby():
-    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
-    yield
-    LobbyService.lobby = whole
 
 
 @pytest.fixture(scope="module")

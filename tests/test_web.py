@@ -52,6 +52,8 @@ from openfelt.table.web import app as app_module, sockets
 from openfelt.table.web.guesses import MOST_ADDRESSES, MOST_GUESSES, PERIOD, GuessLimit
 from openfelt.table.web.server import bind
 
+pytestmark = pytest.mark.usefixtures("no_lobby")
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 SITTINGS = [
     ("kuhn", ["random"]),
@@ -75,14 +77,6 @@ ROUTES = [
     *("/api/sessions/{key}/hands.phhs", "/api/sessions/{key}/hands.jsonl"),
     *("/api/hands/{link}", "/api/hands/{link}/losses", "/api/hands/{link}/hand.phh"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_lobby():
-    """The lobby takes seconds to work out, and has tests of its own."""
-    whole, LobbyService.lobby = LobbyService.lobby, lambda _: {"games": []}
-    yield
-    LobbyService.lobby = whole
 
 
 @pytest.fixture(scope="module")
