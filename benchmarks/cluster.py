@@ -74,9 +74,9 @@ def _solvers() -> Iterator[tuple[str, Callable[[Workers], felt.Solver]]]:
         yield f"{kind.name}, 16 boards of a 20-card deck at a time", partial(in_batches, kind)
 
 
-def _learning(solver: felt.Solver) -> float:
+def _learning(solver: felt.Solver, seconds: float = LEARNING_SECONDS) -> float:
     """Iterations a second, after the workers have compiled."""
     solver.run(solver.batch)
-    begun, seconds = solver.iterations, solver.seconds
-    solver.run(seconds=LEARNING_SECONDS)
-    return (solver.iterations - begun) / (solver.seconds - seconds)
+    begun, before = solver.iterations, solver.seconds
+    solver.run(seconds=seconds)
+    return (solver.iterations - begun) / (solver.seconds - before)
