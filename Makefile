@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture docs docs-serve format dist test-lowest clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture pictures docs docs-serve format dist test-lowest clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -120,6 +120,10 @@ strengths: $(VENV)/.installed
 # The picture of the table in README.md; needs Chromium.
 picture: $(VENV)/.installed-dev
 	$(BIN)/python docs/table_picture.py
+
+# Pictures of all main pages in two sizes and both themes, in build/pictures; needs Chromium.
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python docs/page_pictures.py
 
 # The documentation in build/site. It runs the tutorials (minutes) unless neither they nor the sources changed.
 docs: $(VENV)/.installed-docs

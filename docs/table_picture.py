@@ -4,7 +4,7 @@ It needs Chromium and the packages of `make test` (Playwright, Pillow). In the r
 
     .venv/bin/python docs/table_picture.py
 
-Seeds and nonces are fixed, so the cards are the same each time.
+Seeds are fixed, and the nonce is the first with which the hand gets that far.
 """
 
 from __future__ import annotations
@@ -23,22 +23,27 @@ from unittest import mock
 
 import uvicorn
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
+from openfelt.bots.bot import Bot
 from openfelt.bots.view import view_of
 from openfelt.games.registry import load_game
 from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.bot_policies import thought_of
+from openfelt.table.session.hand_log import action_key
 from openfelt.table.session.session import Session
 from openfelt.table.session.session_store import SessionStore
+from openfelt.table.session.table_hand import TableHand
 from openfelt.table.web.app import make_app
 from openfelt.table.web.server import bind
 
 PICTURE = Path(__file__).with_name("table.png")
 GAME, BOT, HANDS, STREET = "holdem", "default", 60, "turn"
 SIZE, SCALE, COLOURS = {"width": 1280, "height": 800}, 1.5, 256
-NONCE, SMALL_POT = 3, 9  # chosen so that the hand gets that far
+SMALL_POT = 9  # bet up to here, then call
 SAME_NONCE = "crypto.getRandomValues = (bytes) => bytes.fill(%d);"
+INSTANT = """localStorage["felt.settings"] = JSON.stringify({ speed: "instant" });"""
 
 
 def main() -> None:
@@ -48,9 +53,9 @@ def main() -> None:
     )
     with seeds, tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "table.db")
-        session = _play(database)
-        with _served(database) as url:
-            picture = _picture(f"{url}/play/{session}")
+        session, nonce = play(database)
+        with served(database) as url:
+            picture = _picture(f"{url}/play/{session}", nonce)
     picture.save(PICTURE, optimize=True)
     print(f"{PICTURE.name}: {PICTURE.stat().st_size:,} bytes")
 
@@ -59,8 +64,8 @@ def _digest(number: int) -> str:
     return hashlib.sha256(b"table picture %d" % number).hexdigest()
 
 
-def _play(database: Path) -> str:
-    """Play a session in which the person plays as the bot would; returns its id."""
+def play(database: Path) -> tuple[str, int]:
+    """Play a session in which the person plays as the bot would; returns its id and a byte for a nonce."""
     store, bots, dice = SessionStore(database), BotPool(), random.Random(1)
     row = store.begin(GAME, [BOT], _digest(0))
     session, bot = Session(store, row, bots.get), bots.get(BOT, load_game(GAME))
@@ -70,12 +75,30 @@ def _play(database: Path) -> str:
             hand = session.live.hand
             word = dice.choices(hand.actions, thought_of(bot, view_of(hand)).probabilities)[0]
             session.act(number, len(session.live.actions), word)
+    seed, seat = store.session(row.id).seed, HANDS % 2
     store.close()
-    return row.id
+    return row.id, next(byte for byte in range(256) if _gets_there(bot, seat, seed, f"{byte:02x}" * 16))
+
+
+def _gets_there(bot: Bot, seat: int, seed: str, nonce: str) -> bool:
+    """Whether the bot bets in the street of the picture."""
+    live = TableHand(bot.game, {1 - seat: bot}, seat, seed, nonce)
+    live.advance()
+    while not live.over:
+        chips = presentation_of(bot.game).chips(live.hand.state)
+        if chips.street == STREET and max(chips.bets) > 0:
+            return True
+        keys = {action_key(bot.game, live.hand.state, word): word for word in live.hand.actions}
+        live.act(keys[_key(sum(chips.paid))])
+    return False
+
+
+def _key(pot: float) -> str:
+    return "r" if pot < SMALL_POT else "c"
 
 
 @contextmanager
-def _served(database: Path) -> Iterator[str]:
+def served(database: Path) -> Iterator[str]:
     """The address of a server on the database."""
     listening = bind("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(make_app(database), log_level="error"))
@@ -88,14 +111,20 @@ def _served(database: Path) -> Iterator[str]:
         thread.join()
 
 
-def _picture(address: str) -> Image.Image:
+def launch(playwright: Playwright) -> Browser:
+    """Chromium without a window."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    return playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+
+
+def _picture(address: str, nonce: int) -> Image.Image:
     with sync_playwright() as playwright:
-        program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = launch(playwright)
         page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE, color_scheme="light")
-        page.add_init_script(SAME_NONCE % NONCE)
+        page.add_init_script(SAME_NONCE % nonce + INSTANT)
         page.goto(address)
-        _play_to(page, STREET)
+        play_to(page, STREET)
+        page.evaluate("scrollTo(0, 0)")
         page.mouse.move(0, 0)
         taken = page.screenshot(animations="disabled")
         browser.close()
@@ -103,14 +132,14 @@ def _picture(address: str) -> Image.Image:
     return whole.quantize(COLOURS, kmeans=8)
 
 
-def _play_to(page: Page, street: str) -> None:
+def play_to(page: Page, street: str) -> None:
     """Deal, bet first and call later, until the bot bets in that street."""
     page.locator("#next-hand").click()
     page.locator("[data-action]:enabled").first.wait_for()
     while not (page.locator(f"[data-street={street}]").count() and page.locator("[data-kind=fold]").count()):
         shown = page.locator("#actions").get_attribute("data-shown")
         pot = float(page.locator("[data-pot]").get_attribute("data-pot") or 0)
-        page.keyboard.press("r" if pot < SMALL_POT else "c")
+        page.keyboard.press(_key(pot))
         page.locator(f"#actions:not([data-shown='{shown}']) [data-action]").first.wait_for()
 
 

@@ -107,6 +107,6 @@ def test_the_route(database, monkeypatch):
         assert post(server, {"sessions": [kuhn]})[1]["hands"] == 0
         for bad in ({}, {"sessions": "x"}, {"sessions": [1]}, {"sessions": ["x"] * 51}):
             status, answer = post(server, bad)
-            assert (status, answer["error"]) == (400, "A rating needs a list of at most 50 ids of sessions.")
+            assert (status, answer["error"]) == (400, "Give a list of at most 50 ids of sessions.")
         assert post(server, {"sessions": []}, Origin="http://evil.example")[0] == 403
         assert server.ask("GET", "/api/rating")[0] == 405

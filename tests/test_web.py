@@ -68,6 +68,8 @@ PAGES = [
     "/hand/{link}",
     "/policy",
     "/spot",
+    "/drill",
+    "/spectate",
     "/static/verify.js",
     "/static/play.js",
     "/static/base.css",
@@ -343,6 +345,10 @@ BAD_PATHS = [
         "/api/hands/none/hand.phh",
         "/api/sessions/none/report",
         "/api/hands/none/ranges?step=1",
+        "/api/drills/none",
+        "/api/drills/%00",
+        "/api/matches/none/ranges?hand=1&step=1",
+        "/api/matches/none",
         "/api/sessions/%00/report",
         "/api/sessions/%00",
         "/api/hands/%ff",
@@ -378,6 +384,13 @@ def test_what_may_not_be_done_is_reported_in_one_sentence(server):
         ("PUT", "/"),
         ("POST", "/api/lobby"),
         ("GET", "/api/sessions"),
+        ("GET", "/api/drills"),
+        ("GET", "/api/drills/x/next"),
+        ("GET", "/api/drills/x/answer"),
+        ("POST", "/api/drills/x"),
+        ("GET", "/api/matches"),
+        ("GET", "/api/matches/x/next"),
+        ("POST", "/api/matches/x/ranges"),
     ):
         status, _, answer = server.ask(method, path)
         assert (status, json.loads(answer)["error"]) == (405, f"The path {path} does not support {method}.")
@@ -399,7 +412,11 @@ def test_headers_keep_others_out(server):
         "/play/x",
         "/hand/x",
         "/report/x",
+        "/drill",
+        "/spectate",
         "/policy",
+        "/api/drills/x",
+        "/api/matches/x/ranges",
         "/static/verify.js",
         "/api/sessions/x",
         "/none",
@@ -433,9 +450,20 @@ FOREIGN = [
 @pytest.mark.parametrize("origin", FOREIGN)
 def test_pages_of_others_are_refused(server, origin):
     body = json.dumps({"game": "kuhn", "bots": ["random"]}).encode()
-    status, headers, answer = server.ask("POST", "/api/sessions", body, {"Origin": origin})
-    assert (status, json.loads(answer)["error"]) == (403, "Pages of other sites are not allowed to do this.")
-    assert "content-security-policy" in headers
+    changes = (
+        "/api/drills",
+        "/api/drills/x/next",
+        "/api/drills/x/answer",
+        "/api/matches",
+        "/api/matches/x/next",
+    )
+    for path in ("/api/sessions", *changes):
+        status, headers, answer = server.ask("POST", path, body, {"Origin": origin})
+        assert (status, json.loads(answer)["error"]) == (
+            403,
+            "Pages of other sites are not allowed to do this.",
+        )
+        assert "content-security-policy" in headers
     key = server.begin("kuhn", "random")
     with pytest.raises(InvalidStatus, match="403"):
         Window(server, key, origin=origin)
@@ -449,6 +477,8 @@ def test_pages_of_others_may_not_even_read(server, site):
         "/api/lobby",
         "/api/policy?game=leduc&bot=equilibrium",
         f"/api/sessions/{key}/report",
+        "/api/drills/x",
+        "/api/matches/x/ranges",
         "/api/none",
     ):
         for method in ("GET", "HEAD"):

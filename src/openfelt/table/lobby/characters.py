@@ -34,10 +34,22 @@ CHARACTERS = {
 }
 SEARCH_BOTS = ("mcts", "mcts-tally", "mcts-relational")  # decide by search, without action probabilities
 
+CALLED_BOTS = (
+    "resolver",
+    "poki-like",
+    "chen",
+    "ace1",
+)  # are called for each decision of a rollout, not in kernels
+
 
 def title_of(name: str) -> str:
     """The name under which a bot sits at the table; other bots keep theirs."""
     return CHARACTERS[name].title if name in CHARACTERS else name
+
+
+def can_be_drilled(name: str) -> bool:
+    """Whether decisions against a bot of hold'em can be judged at once."""
+    return has_ranges(name) and name.partition("(")[0] not in CALLED_BOTS
 
 
 def has_ranges(name: str) -> bool:

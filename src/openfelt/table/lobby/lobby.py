@@ -20,7 +20,7 @@ from openfelt.games.game import Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import GAMES, load_game
 from openfelt.policy.files import DEFAULT
-from openfelt.table.lobby.characters import CHARACTERS, has_ranges, title_of
+from openfelt.table.lobby.characters import CHARACTERS, can_be_drilled, has_ranges, title_of
 from openfelt.table.lobby.strength import REFERENCE, level, strength, weakness
 from openfelt.table.presentation.registry import PRESENTATIONS, presentation_of
 
@@ -63,6 +63,7 @@ class BotChoice:
     delay: str  # what delays the first hand on this machine; empty if nothing does
     has_policy: bool  # whether its action probabilities can be shown
     usual: bool  # the one chosen by default
+    drills: bool  # whether drills are possible against it
 
 
 def table_game(name: str) -> Game:
@@ -93,6 +94,7 @@ def bots_for(game: Game, extra: Sequence[str] = ()) -> list[BotChoice]:
             _delay(name, game),
             has_ranges(name),
             name == usual,
+            (game.is_enumerable and has_ranges(name)) or can_be_drilled(name),
         )
         for name in names
     ]

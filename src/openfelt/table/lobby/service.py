@@ -17,10 +17,9 @@ from openfelt.table.lobby.preflop_matrix import preflop_matrix
 from openfelt.table.lobby.strength import strength
 from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.evaluator import hand_evaluator
-from openfelt.table.session.table_hand import TableHand
+from openfelt.table.session.table_hand import NO_SEAT, TableHand
 
 WARM_UP_HANDS = 5
-NO_SEAT = -9  # of the person, where only bots play
 
 
 class LobbyService:
@@ -36,7 +35,12 @@ class LobbyService:
 
     def _game(self, name: str) -> dict[str, Any]:
         game = table_game(name)
-        facts = {"name": game.name, "title": presentation_of(game).title, "summary": TABLE_GAMES[name]}
+        presentation = presentation_of(game)
+        facts: dict[str, Any] = {"name": game.name, "title": presentation.title, "summary": TABLE_GAMES[name]}
+        facts |= {
+            "streets": presentation.streets,
+            "positions": list(map(presentation.position, range(game.players))),
+        }
         bots = [asdict(bot) for bot in bots_for(game, self._bots.extra)]
         return {**facts, "players": game.players, "bots": bots}
 

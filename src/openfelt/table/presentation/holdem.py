@@ -22,6 +22,7 @@ class HoldemPresentation(Presentation[Holdem]):
 
     hole_size: ClassVar[int] = 2
     board_size: ClassVar[int] = BOARD_CARDS[RIVER]
+    streets: ClassVar[tuple[str, ...]] = STREETS
     big_blind: ClassVar[float | None] = BIG_BLIND
 
     @property

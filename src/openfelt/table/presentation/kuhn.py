@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from openfelt.games.game import CHANCE
 from openfelt.games.hand import Hand
 from openfelt.games.kuhn import Kuhn, KuhnState
@@ -10,6 +12,8 @@ from openfelt.table.presentation.presentation import CALL, CHECK, FOLD, RAISE, C
 
 class KuhnPresentation(Presentation[Kuhn]):
     """Its rules have two words, pass and bet, for the four actions of poker."""
+
+    streets: ClassVar[tuple[str, ...]] = ("the only round",)
 
     @property
     def title(self) -> str:
@@ -35,7 +39,7 @@ class KuhnPresentation(Presentation[Kuhn]):
             bets[place % players] += letter == "b"
             folded[place % players] |= letter == "p" and 0 <= first_bet < place
         paid = tuple(self.game.ante + bet for bet in bets)
-        return Chips(paid, tuple(bets), tuple(folded), 1, "the only round")
+        return Chips(paid, tuple(bets), tuple(folded), 1, self.streets[0])
 
     def action_kind(self, state: KuhnState, action: str) -> str:
         facing = "b" in state.bets

@@ -19,6 +19,7 @@ class LeducPresentation(Presentation[Leduc]):
     """One card each and one on the board, without suits."""
 
     board_size: ClassVar[int] = 1
+    streets: ClassVar[tuple[str, ...]] = ("first round", "second round")
 
     def require_playable(self) -> None:
         game, most = self.game, MOST_RANKS[self.game.players]
@@ -48,8 +49,7 @@ class LeducPresentation(Presentation[Leduc]):
         increment = RAISE[bool(state.board)]
         level = max(state.paid) - state.raises * increment  # paid before this round
         bets = tuple(max(0, paid - level) for paid in state.paid)
-        street = "second round" if state.board else "first round"
-        return Chips(state.paid, bets, state.folded, increment, street)
+        return Chips(state.paid, bets, state.folded, increment, self.streets[bool(state.board)])
 
     def deal_text(self, cards: Sequence[str], dealt: int) -> str:
         if self.is_board(dealt):

@@ -34,6 +34,7 @@ class Presentation(ABC, Generic[GameType]):
 
     hole_size: ClassVar[int] = 1  # private cards of a player
     board_size: ClassVar[int] = 0
+    streets: ClassVar[tuple[str, ...]]  # the betting rounds
     big_blind: ClassVar[float | None] = None  # in chips, if winnings are measured in big blinds
 
     def __init__(self, game: GameType) -> None:
@@ -88,6 +89,10 @@ class Presentation(ABC, Generic[GameType]):
     def infoset_text(self, hand: Hand, infoset: str) -> str:
         """The infoset of the player to act, in the words of poker players."""
         return infoset
+
+    def position(self, seat: int) -> str:
+        """What poker players call the place of a seat."""
+        return f"{PLACES[seat]} to act"
 
     def opening(self, names: Sequence[str], seat: int) -> str:
         """Who posts what, for the player in `seat`."""

@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from openfelt.core.jit import Floats, Longs
+from openfelt.games.hand import Hand
+from openfelt.table.presentation.presentation import RAISE
+from openfelt.table.presentation.registry import presentation_of
 
 SITUATIONS = ("no bet", "facing a bet", "facing a raise")  # by the bets and raises of the street so far
 
@@ -60,6 +63,20 @@ def decision_table(decisions: Iterable[Decision]) -> DecisionTable:
     hand = np.array([row.hand for row in rows], np.int64)
     loss, error = (np.array([row[place] for row in rows], np.float64) for place in (5, 6))
     return DecisionTable(words, hand, columns[0], columns[1], columns[2], columns[3], loss, error)
+
+
+def hand_situations(hand: Hand) -> list[tuple[int, str, str]]:
+    """The step, street and situation of each decision of a hand."""
+    presentation, found = presentation_of(hand.game), list[tuple[int, str, str]]()
+    street, raises = "", 0
+    for place, (step, state) in enumerate(zip(hand.steps, hand.states, strict=True)):
+        if step.mover < 0:
+            continue
+        now = presentation.chips(state).street
+        street, raises = now, raises if now == street else 0
+        found.append((place, street, situation_after(raises)))
+        raises += presentation.action_kind(state, step.action) == RAISE
+    return found
 
 
 def situation_after(raises: int) -> str:

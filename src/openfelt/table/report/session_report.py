@@ -14,9 +14,8 @@ from openfelt.games.registry import load_game
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool
 from openfelt.table.lobby.characters import title_of
-from openfelt.table.presentation.presentation import RAISE
 from openfelt.table.presentation.registry import presentation_of
-from openfelt.table.report.decisions import Decision, decision_table, situation_after
+from openfelt.table.report.decisions import Decision, decision_table, hand_situations
 from openfelt.table.report.report import Results, make_report
 from openfelt.table.report.style import styles
 from openfelt.table.review.ev_loss import UNAVAILABLE, DecisionLoss, EvLosses
@@ -102,20 +101,13 @@ def hand_decisions(hand: Hand, losses: Sequence[DecisionLoss]) -> tuple[Decision
     """The decisions of a hand with what they cost."""
     presentation, found = presentation_of(hand.game), list[Decision]()
     by_step = {loss.step: loss for loss in losses}
-    street, raises = "", 0
-    for place, (step, state) in enumerate(zip(hand.steps, hand.states, strict=True)):
-        if step.mover < 0:
+    for place, street, situation in hand_situations(hand):
+        if place not in by_step:
             continue
-        now = presentation.chips(state).street
-        street, raises = now, raises if now == street else 0
-        if place in by_step:
-            loss = by_step[place]
-            best = int(np.argmax(loss.values))
-            best = step.number if loss.values[step.number] == loss.values[best] else best
-            chosen, better = (
-                presentation.action_name(state, step.actions[each]) for each in (step.number, best)
-            )
-            cost = loss.fair_losses[step.number], loss.fair_errors[step.number]
-            found.append(Decision(0, street, situation_after(raises), chosen, better, *cost))
-        raises += presentation.action_kind(state, step.action) == RAISE
+        loss, step, state = by_step[place], hand.steps[place], hand.states[place]
+        best = int(np.argmax(loss.values))
+        best = step.number if loss.values[step.number] == loss.values[best] else best
+        chosen, better = (presentation.action_name(state, step.actions[each]) for each in (step.number, best))
+        cost = loss.fair_losses[step.number], loss.fair_errors[step.number]
+        found.append(Decision(0, street, situation, chosen, better, *cost))
     return tuple(found)

@@ -51,11 +51,11 @@ class HandEvaluator(ABC):
     def __init__(self, hand: Hand, seat: int, bots: Mapping[int, Bot]) -> None:
         self._hand, self._seat, self._bots = hand, seat, bots  # bots by seat
 
-    def ev_losses(self) -> EvLosses:
-        """The expected value and the EV loss of each action that the person had."""
-        if not any(step.mover == self._seat for step in self._hand.steps):
+    def ev_losses(self, first: int = 0) -> EvLosses:
+        """The expected value and the EV loss of each action that the person had, from step `first` on."""
+        if not any(step.mover == self._seat for step in self._hand.steps[first:]):
             return EvLosses(NO_DECISION, False, ())
-        return self._ev_losses()
+        return self._ev_losses(first)
 
     def luck_adjusted(self) -> float:
         """Winnings of the person without luck (AIVAT); their expected value is that of the winnings.
@@ -65,7 +65,7 @@ class HandEvaluator(ABC):
         return self._luck_adjusted()
 
     @abstractmethod
-    def _ev_losses(self) -> EvLosses: ...
+    def _ev_losses(self, first: int) -> EvLosses: ...
 
     @abstractmethod
     def _luck_adjusted(self) -> float: ...

@@ -21,7 +21,7 @@ EXACT = "Exact: the expected value of each action against the bots, if you conti
 class ExactEvaluator(HandEvaluator):
     """Uses the policies that the bots report now."""
 
-    def _ev_losses(self) -> EvLosses:
+    def _ev_losses(self, first: int) -> EvLosses:
         hand, seat, tree = self._hand, self._seat, compile_game(self._hand.game)
         tables = self._policy_tables(tree)
         uniform = uniform_policy(tree).probabilities
@@ -37,7 +37,7 @@ class ExactEvaluator(HandEvaluator):
         with_tremble = action_values(tree, (1 - TREMBLE) * profile + TREMBLE * uniform, seat)
         decisions, is_off_policy = [], False
         for place, (step, node) in enumerate(zip(hand.steps, _path(hand, tree)[:-1], strict=True)):
-            if step.mover == seat:
+            if step.mover == seat and place >= first:
                 slots = tree.slots(int(tree.nodes.row[node]))
                 is_unreached = bool(np.isnan(values[slots]).any())
                 is_off_policy |= is_unreached

@@ -66,10 +66,11 @@ class HoldemEvaluator(HandEvaluator):
         super().__init__(hand, seat, bots)
         self._game, self._effort = game, effort
 
-    def _ev_losses(self) -> EvLosses:
+    def _ev_losses(self, first: int) -> EvLosses:
         points = decision_points(self._game, self._hand, self._seat, self._bots)
         if points is None:
             return EvLosses(UNAVAILABLE, False, ())
+        points = [point for point in points if point.step >= first]
         ways = self._ways()
         in_kernels = all(bot.plays_in_kernels for bot in (*ways.values(), *self._bots.values()))
         # Not limited by time, so that the result is always the same.

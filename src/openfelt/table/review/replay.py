@@ -23,7 +23,7 @@ from openfelt.table.session.fair_dealing import commitment
 from openfelt.table.session.hand_log import action_label, distinct_names, events, hand_log, result_lines
 from openfelt.table.session.session import BotSource
 from openfelt.table.session.session_store import HandRow
-from openfelt.table.session.table_hand import TableHand
+from openfelt.table.session.table_hand import NO_SEAT, TableHand
 from openfelt.table.session.visibility import BETS, PAID, action_buttons, table_state
 
 
@@ -41,7 +41,7 @@ def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
     hand, names = live.hand, distinct_names(tuple(map(title_of, record.names)), row.seat)
     steps = events(hand, row.seat, names)
     ends = [first for first, _ in steps[1:]] + [len(hand.steps)]
-    equities = _equities(hand, row.seat, ends)
+    equities = hand_equities(hand, row.seat, ends)
     return {
         "game": record.game,
         "title": presentation_of(hand.game).title,
@@ -56,7 +56,7 @@ def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
         "nonce": row.nonce,
         "account": hand_log(hand, row.seat, names, row.number),
         "steps": [
-            {**_step(live, first, end, text, names), "equities": shares}
+            {**step_facts(live, first, end, text, names), "equities": shares}
             for (first, text), end, shares in zip(steps, ends, equities, strict=True)
         ],
         "end": _table(hand, row.seat, names),
@@ -64,7 +64,7 @@ def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
     }
 
 
-def _equities(hand: Hand, seat: int, ends: Sequence[int]) -> list[list[float | None] | None]:
+def hand_equities(hand: Hand, seat: int, ends: Sequence[int]) -> list[list[float | None] | None]:
     """After each step of the review, the equity of each seat in the pot; None in games without it."""
     game = hand.game
     if not isinstance(game, Holdem):
@@ -103,8 +103,9 @@ def _table(hand: Hand, seat: int, names: Sequence[str], stage: str = PAID) -> di
     return table_state(hand, seat, names, None, all_cards=True, stage=stage)
 
 
-def _step(live: TableHand, number: int, end: int, text: str, names: Sequence[str]) -> dict[str, Any]:
-    hand, step = live.hand.before(number), live.hand.steps[number]
+def step_facts(live: TableHand, number: int, end: int, text: str, names: Sequence[str]) -> dict[str, Any]:
+    """A step with all cards open, ready for JSON."""
+    step = live.hand.steps[number]
     state = {
         "mover": step.mover,
         "text": text,
@@ -116,7 +117,19 @@ def _step(live: TableHand, number: int, end: int, text: str, names: Sequence[str
     }
     if step.mover == CHANCE:
         return state
-    if step.mover == live.seat:
+    return {**state, **decision_facts(live, number, names)}
+
+
+def decision_facts(live: TableHand, number: int, names: Sequence[str]) -> dict[str, Any]:
+    """The actions at a decision, which was taken, and the bots' probabilities, ready for JSON."""
+    hand, step = live.hand.before(number), live.hand.steps[number]
+    if live.seat == NO_SEAT:
+        thoughts = [
+            _thought(hand, names[seat], step.thought if own else _think(bot, hand), own=own)
+            for seat, bot in sorted(live.bots.items(), key=lambda each: each[0] != step.mover)
+            if (own := seat == step.mover) or not (bot.learns or bot is live.bots[step.mover])
+        ]
+    elif step.mover == live.seat:
         advisers = {id(bot): (bot, names[seat]) for seat, bot in live.bots.items() if not bot.learns}
         is_shared = len(advisers) < len(live.bots)  # one bot in two seats
         thoughts = [
@@ -126,7 +139,7 @@ def _step(live: TableHand, number: int, end: int, text: str, names: Sequence[str
     else:
         thoughts = [_thought(hand, names[step.mover], step.thought, own=True)]
     known = [thought for thought in thoughts if thought]
-    return {**state, "actions": action_buttons(hand), "chosen": step.number, "thoughts": known}
+    return {"actions": action_buttons(hand), "chosen": step.number, "thoughts": known}
 
 
 def _think(bot: Bot, hand: Hand) -> Thought | None:

@@ -32,23 +32,28 @@ UNKNOWN = "Its action probabilities are not known, so it may hold any hand."
 def step_ranges(
     hand: Hand, seat: int, bots: Mapping[int, Bot], step: int, names: Sequence[str]
 ) -> dict[str, Any]:
-    """The ranges before step `step` of a finished hand, ready for JSON."""
+    """The ranges before step `step` of a finished hand, ready for JSON.
+
+    A stand-in plays in the person's `seat`; without a person no seat is replaced.
+    """
     game = hand.game
     if not isinstance(game, Holdem):
         raise FeltError("Ranges of a hand are shown in hold'em only.")
     state = (*hand.states, hand.state)[step]
     board = game.board(state)
-    own, substitute = stand_in(game, seat, bots)
-    seats = {**bots, seat: own}
+    seats, substitute = bots, ""
+    if seat not in bots:
+        own, substitute = stand_in(game, seat, bots)
+        seats = {**bots, seat: own}
     weights, unknown = line_ranges(game, hand, step, seats)
     line = tuple(each.action for each in hand.steps[:step] if each.mover != CHANCE)
     players = []
     for each in range(game.players):
         if state.betting.folded[each]:
             continue
-        note = AS_STAND_IN.format(name=substitute) if each == seat else BY_POLICY
+        note = AS_STAND_IN.format(name=substitute) if each not in bots else BY_POLICY
         known = each not in unknown
-        player = {"name": names[each], "you": each == seat, "note": note if known else UNKNOWN}
+        player = {"name": names[each], "you": each not in bots, "note": note if known else UNKNOWN}
         possible = pairs_without(board)
         held = weights[each] * possible
         held = held / held.max() if held.any() else possible

@@ -19,6 +19,7 @@ from openfelt.games.registry import load_game
 from openfelt.hands.check import replay
 from openfelt.hands.phh import phh_text
 from openfelt.hands.record import HandRecord
+from openfelt.table.drills.drill_store import DrillStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
@@ -40,6 +41,7 @@ class SessionManager:
 
     def __init__(self, store: SessionStore, bots: BotPool) -> None:
         self._store, self._bots = store, bots
+        self.drills = DrillStore(store)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._dropped: set[str] = set()  # removed after an error, to be read again
         self._rated: dict[str, PlayedSession] = {}  # by session
@@ -94,16 +96,22 @@ class SessionManager:
         rows = [row for row in self._store.table_hands(key) if row.status == FINISHED]
         return [(row, self._store.record(row)) for row in rows]
 
+    def unreviewed(self, deck: str, keys: object) -> list[str]:
+        """Links of finished hands of these sessions that were not yet searched for drills, latest first."""
+        links = [row.link for key in require_sessions(keys) for row in reversed(self._finished_rows(key))]
+        return self.drills.unreviewed(deck, links)
+
+    def _finished_rows(self, key: str) -> list[HandRow]:
+        """The finished hands of a session; none if there is no such session."""
+        with suppress(MissingError):
+            self._store.session(key)
+            return [row for row in self._store.table_hands(key) if row.status == FINISHED]
+        return []
+
     def played(self, keys: object) -> list[PlayedSession]:
         """The finished hands of the sessions at heads-up hold'em among these; unknown ids are passed over."""
-        if (
-            not isinstance(keys, list)
-            or len(keys) > MOST_RATED
-            or not all(isinstance(key, str) for key in keys)
-        ):
-            raise FeltError(f"A rating needs a list of at most {MOST_RATED} ids of sessions.")
         found = []
-        for key in dict.fromkeys(keys):
+        for key in require_sessions(keys):
             with suppress(MissingError):
                 row = self._store.session(key)
                 if load_game(row.game).unabstracted == Holdem():
@@ -181,6 +189,13 @@ class SessionManager:
             seed = {"seed": row.seed, "nonce": row.nonce}  # revealed, as after any hand
             return {**facts, **seed, "link": None, "cards": [], "board": [], "line": "", "returned": True}
         return {**facts, **_cards_and_line(self._store.record(row), row.seat), "returned": False}
+
+
+def require_sessions(keys: object) -> list[str]:
+    """The ids of sessions in a request, without repetitions."""
+    if not isinstance(keys, list) or len(keys) > MOST_RATED or not all(isinstance(key, str) for key in keys):
+        raise FeltError(f"Give a list of at most {MOST_RATED} ids of sessions.")
+    return list(dict.fromkeys(keys))
 
 
 def _cards_and_line(record: HandRecord, seat: int) -> dict[str, Any]:

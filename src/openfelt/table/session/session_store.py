@@ -115,6 +115,17 @@ class SessionStore(HandStore):
             )
         return version
 
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """What a query of another table in the file finds."""
+        with self._as_file_errors():
+            return self._base.execute(query, values).fetchall()
+
+    def change(self, *statements: tuple[str, tuple[object, ...]]) -> None:
+        """Change another table in the file, by all statements or none."""
+        with self._as_file_errors(), self._transaction():
+            for statement, values in statements:
+                self._base.execute(statement, values)
+
     def begin(self, game: str, bots: Sequence[str], seed: str) -> SessionRow:
         """Start a session. Anyone who has its id can play it."""
         row = SessionRow(secrets.token_urlsafe(16), game, tuple(bots), time.time(), seed)

@@ -15,6 +15,8 @@ from openfelt.table.presentation.registry import presentation_of
 from openfelt.table.review.bot_policies import thought_of
 from openfelt.table.session.fair_dealing import dice_start, shuffled
 
+NO_SEAT = -9  # of the person, where only bots play
+
 
 class TableHand:
     """The rules, the shuffled deck and the bots in their seats; the person's actions come from outside."""

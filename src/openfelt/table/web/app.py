@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.record import HandRecord
 from openfelt.hands.store import HandStore
+from openfelt.table.drills.coach import DrillCoach
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.service import LobbyService
 from openfelt.table.report.rating import rating_report
@@ -27,11 +28,14 @@ from openfelt.table.review.hand_spots import HandSpot
 from openfelt.table.session.export import session_lines, session_phh
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import HandRow, SessionStore
+from openfelt.table.spectate.matches import Matches
 from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
+from openfelt.table.web.drills import DrillRoutes
 from openfelt.table.web.preparation import BotPreparation
-from openfelt.table.web.requests import read_body, read_json
+from openfelt.table.web.requests import query_number, read_message
 from openfelt.table.web.sockets import SessionSockets
+from openfelt.table.web.spectate import SpectateRoutes
 from openfelt.table.web.spots import SpotRoutes
 from openfelt.table.web.worker import BackgroundWorker
 
@@ -43,6 +47,8 @@ PAGES = {
     "/report/{key}": "report.html",
     "/policy": "policy.html",
     "/spot": "spot.html",
+    "/drill": "drill.html",
+    "/spectate": "spectate.html",
 }
 STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
@@ -69,6 +75,8 @@ def make_app(
     )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
     reports = BackgroundWorker("reports", lambda: SessionReports(BotPool(extra)))
+    coach = BackgroundWorker("drills", lambda: DrillCoach(BotPool(extra)))
+    matches = BackgroundWorker("matches", lambda: Matches(BotPool(extra)))
     exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
     api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, solves, warm_up=warm_up)
@@ -103,6 +111,8 @@ def make_app(
         Route("/api/policy", api.grid),
         Route("/api/policy/preflop", api.matrix),
         *SpotRoutes(solves).routes(),
+        *DrillRoutes(sessions, coach).routes(),
+        *SpectateRoutes(matches).routes(),
         WebSocketRoute("/ws/{key}", sockets.serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -137,11 +147,11 @@ class _Api:
 
     async def prepare(self, request: Request) -> Response:
         """Begin to prepare bots that were chosen in the lobby, without waiting for them."""
-        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        wanted = await read_message(request)
         return JSONResponse({"ready": self._prepare.begin(wanted.get("game"), wanted.get("bots"))})
 
     async def begin(self, request: Request) -> Response:
-        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        wanted = await read_message(request)
         game, bots = wanted.get("game"), wanted.get("bots")
         await self._prepare(game, bots)
         session = await self._sessions(lambda sessions: sessions.begin(game, bots))
@@ -162,7 +172,7 @@ class _Api:
 
     async def rating(self, request: Request) -> Response:
         """The rating of a person by the sessions whose ids it has."""
-        wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
+        wanted = await read_message(request)
         played = await self._sessions(lambda sessions: sessions.played(wanted.get("sessions")))
         return JSONResponse(await self._reports(lambda _: rating_report(played, datetime.now(UTC))))
 
@@ -202,8 +212,7 @@ class _Api:
 
     async def _at_step(self, request: Request, answer: StepAnswer) -> Any:
         """What the analyser says of a step of a finished hand."""
-        link, text = request.path_params["link"], request.query_params.get("step", "")
-        place = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
+        link, place = request.path_params["link"], query_number(request, "step")
         row, record = await self._sessions(lambda sessions: sessions.linked(link))
         return await self._analyser(lambda analyser: answer(analyser, row, record, place))
 

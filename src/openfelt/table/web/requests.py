@@ -34,6 +34,17 @@ async def save_body(request: Request, path: Path, largest: int) -> None:
             file.write(part)
 
 
+def query_number(request: Request, name: str) -> int:
+    """A number in the query of a request; -1 if it is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else -1
+
+
+async def read_message(request: Request) -> dict[str, Any]:
+    """The JSON object in the body of a request."""
+    return read_json((await read_body(request)).decode("utf-8", "replace"))
+
+
 def read_json(text: str) -> dict[str, Any]:
     """Parse a JSON object; raises FeltError if it is not one."""
     try:

@@ -24,11 +24,11 @@ function promptText(state, busy, waiting) {
   return mover ? `${mover.name} is to act …` : "…";
 }
 
-function hint(key) {
+export function hint(key) {
   return el("kbd", { "aria-hidden": "true" }, key);
 }
 
-function actionButton(action, busy, act) {
+export function actionButton(action, busy, act) {
   const attributes = { type: "button", class: "button", "data-action": action.word, disabled: busy };
   attributes["data-kind"] = kindOf(action.label);
   attributes["aria-keyshortcuts"] = action.key;
@@ -88,7 +88,7 @@ export function drawControls(state, { busy, doing, waiting = false }) {
   if (held) byId("controls").focus({ preventScroll: true });
 }
 
-function settle(box) {
+export function settle(box) {
   clearTimeout(settled);
   box.classList.add("settling");
   settled = setTimeout(() => box.classList.remove("settling"), SETTLING);

@@ -24,10 +24,10 @@ function searchView(thought, step) {
   return el("table", { class: "search-table loss-table" }, el("thead", {}, head), el("tbody", {}, rows));
 }
 
-function thoughtView(thought, step) {
+function thoughtView(thought, step, whose) {
   const searched = thought.visits?.length > 0;
   const own = searched ? `What ${thought.by} considered` : `Action probabilities of ${thought.by}`;
-  const parts = [el("h3", {}, thought.own ? own : `What ${thought.by} would do in your place`)];
+  const parts = [el("h3", {}, thought.own ? own : `What ${thought.by} would do in ${whose} place`)];
   if (searched) parts.push(searchView(thought, step));
   else if (thought.probabilities?.length) parts.push(barList(step.actions, thought.probabilities, thought.own ? step.chosen : -1));
   else parts.push(el("p", {}, "Its action probabilities are not known."));
@@ -74,7 +74,7 @@ export function drawDecision(node, review, index, { hide, losses }) {
   if (mine) parts.push(...lossView(index, review, losses));
   if (!mine && hide) parts.push(el("p", { class: "quiet" }, "Its action probabilities are hidden, because they depend on its cards."));
   else if (!step.thoughts.length && !mine) parts.push(el("p", { class: "quiet" }, "Its action probabilities are not known."));
-  else parts.push(...step.thoughts.map((thought) => thoughtView(thought, step)));
+  else parts.push(...step.thoughts.map((thought) => thoughtView(thought, step, mine ? "your" : "its")));
   node.replaceChildren(...parts);
 }
 

@@ -2,11 +2,12 @@
 
 import { get, lastOfPath } from "./api.js";
 import { drawDecision, drawEnd } from "./decision.js";
-import { actsOnEnter, byId, el, isPlainKey, say } from "./dom.js";
+import { byId, el, isPlainKey, say } from "./dom.js";
 import { drawFairness, verdictOnReview } from "./fairness.js";
 import { costAt, lossSummary, shortCost } from "./losses.js";
 import { openKeys, openSettings, settings } from "./settings.js";
 import { showRanges } from "./step_ranges.js";
+import { drawPlace, drawStepList, listenToSteps, stepByKey } from "./steps.js";
 import { drawTable } from "./table_view.js";
 import { list } from "./text.js";
 
@@ -47,14 +48,7 @@ function draw() {
   const table = isEnd() ? review.end : withEquities(step.table, step.equities);
   drawTable(byId("table"), asSeen(table), { unit: review.unit, over: isEnd() });
   byId("table").dataset.step = at;
-  const place = isEnd() ? "End" : `Step ${at + 1} of ${review.steps.length}`;
-  const text = isEnd() ? review.result : step.text;
-  byId("step-text").replaceChildren(el("span", { class: "quiet" }, `${place}: `), el("strong", {}, text));
-  byId("step-slider").value = at;
-  byId("step-slider").setAttribute("aria-valuetext", `${place}: ${text}`);
-  byId("step-first").disabled = byId("step-back").disabled = at === 0;
-  byId("step-on").disabled = byId("step-last").disabled = isEnd();
-  markStep();
+  drawPlace(review, at);
   drawSpotLink();
   drawRanges();
   if (isEnd()) drawEnd(byId("decision"), review);
@@ -71,7 +65,8 @@ function drawSpotLink() {
 
 /** The ranges at the step that is shown, or at the last one. */
 function drawRanges() {
-  showRanges(address, Math.min(at, review.steps.length - 1));
+  const step = Math.min(at, review.steps.length - 1);
+  showRanges(`${address}/ranges?step=${step}`, step);
 }
 
 function go(to) {
@@ -81,37 +76,10 @@ function go(to) {
   draw();
 }
 
-function markStep() {
-  for (const button of byId("steps").querySelectorAll("button")) {
-    const current = Number(button.dataset.step) === at;
-    if (current) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-    if (current) keepInView(button);
-  }
-}
-
-// Scrolls the list alone, never the page.
-function keepInView(button) {
-  const box = byId("steps");
-  const top = button.offsetTop; // within the list, which is positioned
-  if (top < box.scrollTop) box.scrollTop = top;
-  const low = top + button.offsetHeight - box.clientHeight;
-  if (low > box.scrollTop) box.scrollTop = low;
-}
-
-function stepButton(text, index, kind) {
-  const cost = shortCost(costAt(losses, review, index));
-  const label = cost ? el("span", { class: "step-cost" }, cost) : null;
-  const attributes = { type: "button", class: `step step-${kind}`, "data-step": index, on: { click: () => go(index) } };
-  return el("li", {}, el("button", attributes, el("span", {}, text), label));
-}
-
 function drawSteps() {
   const kind = (step) => (step.mover < 0 ? "chance" : step.mover === review.seat ? "you" : "bot");
-  const rows = review.steps.map((step, i) => stepButton(step.text, i, kind(step)));
-  const focused = document.activeElement?.closest?.("#steps [data-step]")?.dataset.step;
-  byId("steps").replaceChildren(...rows, stepButton(review.result, review.steps.length, "end"));
-  if (focused) byId("steps").querySelector(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
+  const cost = (index) => shortCost(costAt(losses, review, index));
+  drawStepList(review, { kind, cost, go });
 }
 
 async function loadLosses() {
@@ -180,21 +148,11 @@ function keyPressed(event) {
   if (!review || document.querySelector("dialog[open]")) return;
   if (event.key === "?" && !event.ctrlKey && !event.altKey && !event.metaKey) openKeys(KEYS);
   if (isPlainKey(event) && event.key.toLowerCase() === "s") showSettings();
-  const inSlider = event.target === byId("step-slider");
-  if (!review || inSlider || (!isPlainKey(event) && !event.repeat)) return;
-  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-  const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: review.steps.length };
-  if (!(event.key in targets) || (actsOnEnter(event.target) && event.target.matches("select, textarea"))) return;
-  event.preventDefault();
-  go(targets[event.key]);
+  stepByKey(event, { at, last: review.steps.length, go });
 }
 
 function listen() {
-  byId("step-first").addEventListener("click", () => go(0));
-  byId("step-back").addEventListener("click", () => go(at - 1));
-  byId("step-on").addEventListener("click", () => go(at + 1));
-  byId("step-last").addEventListener("click", () => go(review.steps.length));
-  byId("step-slider").addEventListener("input", (event) => go(Number(event.target.value)));
+  listenToSteps({ at: () => at, last: () => review.steps.length, go });
   byId("hide").addEventListener("change", draw);
   byId("ranges-panel").addEventListener("toggle", drawRanges);
   byId("copy").addEventListener("click", copyLink);

@@ -6,8 +6,9 @@ import { byId, el } from "./dom.js";
 import { strategyMatrix } from "./strategy_matrix.js";
 import { capital, percent } from "./text.js";
 
-const known = new Map(); // by step
-let wanted = null; // the step that is to be shown
+const known = new Map(); // by address
+const MOST = 100; // ranges that are kept
+let wanted = null; // the address of what is to be shown
 
 function playerView(player, place) {
   const label = `Range of ${player.name}: pairs on the diagonal, suited above it, offsuit below it`;
@@ -22,16 +23,17 @@ function draw(found) {
   byId("ranges").setAttribute("aria-busy", "false");
 }
 
-/** Shows the ranges of a step, if the panel is open. */
+/** Shows the ranges of a step, which are at `address`, if the panel is open. */
 export async function showRanges(address, step) {
   if (!byId("ranges-panel").open) return;
-  wanted = step;
+  wanted = address;
   byId("ranges").setAttribute("aria-busy", "true");
   try {
-    if (!known.has(step)) known.set(step, await get(`${address}/ranges?step=${step}`));
-    if (wanted === step) draw(known.get(step));
+    if (known.size > MOST) known.clear();
+    if (!known.has(address)) known.set(address, await get(address));
+    if (wanted === address) draw(known.get(address));
   } catch (error) {
-    if (wanted === step) byId("ranges").replaceChildren(el("p", { class: "quiet" }, error.message));
+    if (wanted === address) byId("ranges").replaceChildren(el("p", { class: "quiet" }, error.message));
   }
-  if (wanted === step) byId("ranges").dataset.step = step;
+  if (wanted === address) byId("ranges").dataset.step = step;
 }

@@ -10,13 +10,13 @@ import { percent, signed } from "./text.js";
 const PLACES = { 2: ["bottom", "top"], 3: ["bottom", "left", "right"] };
 
 /**
- * Draws `table` ({seats, board, board_size, street, pot}) into `node`; the person always sits at the bottom. With
+ * Draws `table` ({seats, board, board_size, street, pot}) into `node`; the person sits at the bottom, or the seat `bottom`. With
  * `moves`, chips move to the pot at the end of a betting round, and to the winners at the end of the hand.
  */
-export function drawTable(node, table, { unit = "chips", over = false, moves = false } = {}) {
+export function drawTable(node, table, { unit = "chips", over = false, moves = false, bottom = null } = {}) {
   const flights = moves ? chipFlights(node, table, over) : [];
   const before = new Set([...node.querySelectorAll("[data-place]")].map((card) => card.dataset.place));
-  const you = Math.max(0, table.seats.findIndex((seat) => seat.you));
+  const you = bottom ?? Math.max(0, table.seats.findIndex((seat) => seat.you));
   const players = table.seats.length;
   const views = PLACES[players].map((place, after) => {
     const index = (you + after) % players;

@@ -1,0 +1,1 @@
+"""Drills: single decisions with instant feedback, repeated on a schedule."""
