@@ -26,9 +26,10 @@ SIZES = (
     {"viewport": {"width": 1280, "height": 800}},
     {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 )
+HANDS = 12  # so that the report is soon done
 SCHEMES = ("light", "dark")
 MOST_HEIGHT, GAP, BACKGROUND = 1700, 12, "#808080"
-TO_LOAD = 120_000  # milliseconds
+TO_LOAD = 400_000  # milliseconds
 Visit = Callable[[Page], None]
 
 
@@ -37,7 +38,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "table.db")
-        session, nonce = play(database)
+        session, nonce = play(database, HANDS)
         with SessionStore(database) as store:
             link = next(row.link for row in store.table_hands(session) if len(store.record(row).dealt) == 9)
         with served(database) as url, sync_playwright() as playwright:

@@ -64,18 +64,18 @@ def _digest(number: int) -> str:
     return hashlib.sha256(b"table picture %d" % number).hexdigest()
 
 
-def play(database: Path) -> tuple[str, int]:
+def play(database: Path, hands: int = HANDS) -> tuple[str, int]:
     """Play a session in which the person plays as the bot would; returns its id and a byte for a nonce."""
     store, bots, dice = SessionStore(database), BotPool(), random.Random(1)
     row = store.begin(GAME, [BOT], _digest(0))
     session, bot = Session(store, row, bots.get), bots.get(BOT, load_game(GAME))
-    for number in range(1, HANDS + 1):
+    for number in range(1, hands + 1):
         session.deal(number, _digest(number)[:32])
         while session.hand_is_on and session.live is not None:
             hand = session.live.hand
             word = dice.choices(hand.actions, thought_of(bot, view_of(hand)).probabilities)[0]
             session.act(number, len(session.live.actions), word)
-    seed, seat = store.session(row.id).seed, HANDS % 2
+    seed, seat = store.session(row.id).seed, hands % 2
     store.close()
     return row.id, next(byte for byte in range(256) if _gets_there(bot, seat, seed, f"{byte:02x}" * 16))
 

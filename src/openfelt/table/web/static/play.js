@@ -135,7 +135,7 @@ function skip() {
 /** The present state is shown. */
 function arrive(moved) {
   const { hand } = state;
-  if (moved && (!hand || hand.over)) loadHands();
+  if (moved && (!hand || hand.over || hands.more === null)) loadHands();
   drawScore(state.score, state.unit);
   draw();
   if (!moved) return;

@@ -44,13 +44,21 @@ function worstPanel(report) {
     return el("li", { "data-worst": each.number }, link, " ", el("span", {}, text), " ", el("strong", { class: "lost" }, cost));
   });
   const none = el("p", { class: "quiet" }, report.lost ? "No clear mistakes." : "Not available.");
-  return panel("worst", "Worst decisions", items.length ? el("ol", { class: "worst-list" }, items) : none);
+  const drills = items.length ? el("p", { class: "unit-note" }, el("a", { href: "/drill?kind=mistakes" }, "Drill my mistakes")) : "";
+  return panel("worst", "Worst decisions", items.length ? el("ol", { class: "worst-list" }, items) : none, drills);
+}
+
+/** The kind of a leak, with a link to drills of it; drills are for two players. */
+function drillLink(report, { street, situation }) {
+  const text = `${capital(street)}, ${situation}`;
+  if (report.game.includes("players=3")) return text;
+  return el("a", { href: `/drill?${new URLSearchParams({ kind: "spot", game: report.game, street, situation })}` }, text);
 }
 
 function leaksPanel(report) {
   const streets = Object.entries(report.streets).map(([street, lost]) => [capital(street), amount(lost)]);
   const leaks = report.leaks.map((leak) => [
-    `${capital(leak.street)}, ${leak.situation}`,
+    drillLink(report, leak),
     number(leak.decisions),
     amount(leak.lost),
     leak.chosen ? `${leak.chosen} instead of ${leak.best} (${percent(leak.share)})` : "–",
