@@ -85,8 +85,8 @@ def test_losses_on_rivers_are_within_their_intervals_of_the_exact_ones():
 def test_losses_on_earlier_streets_are_within_their_intervals_of_the_exact_ones(street):
     """Against a bot that always calls: a bet of b chips is called, so it wins 2 b e - b more than a check.
 
-    e is the exact equity against all hands. A best response continues alike after both, except for the pot. None of
-    the ways in which the review continues is one, so more than 1 in 20 may be outside, but never by much.
+    e is the exact equity against all hands. A best response continues alike after both, except for the pot.
+    None of the ways in which the review continues is one, so more than 1 in 20 may be outside, but by little.
     """
     game, outside, far = Holdem(), 0, 0.0
     bot, size = load_bot("always-call", game), BET[street]

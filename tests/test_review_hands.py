@@ -207,6 +207,17 @@ def test_a_report_adds_up():
     json.dumps(report.as_dict())
 
 
+def test_estimates_below_zero_are_no_mistakes():
+    rows = [
+        Decision(0, "flop", "no bet", "check", "bet", -1.0, 1.0),
+        Decision(1, "flop", "no bet", "bet", "check", -0.5, 1.0),
+    ]
+    report = make_report(Results(np.zeros(2), None, 2.0), decision_table(rows), "", {})
+    (leak,) = report.leaks
+    assert (leak.chosen, leak.best, leak.share) == ("", "", 0.0)
+    assert report.worst == ()
+
+
 def test_the_player_is_the_one_whose_cards_are_known():
     records = [dataclasses.replace(record, names=NAMES) for record in some_hands("holdem", 3)]
     with pytest.raises(FeltError, match="Give --player"):

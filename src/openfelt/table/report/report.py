@@ -151,6 +151,8 @@ def _main_mistake(decisions: DecisionTable, places: Longs) -> tuple[str, str, fl
     losses = np.bincount(pairs, decisions.loss[places])
     losses[:: len(decisions.words) + 1] = -np.inf  # what was chosen was best
     most = int(losses.argmax())
+    if losses[most] <= 0:  # estimates without a clear mistake
+        return "", "", 0.0
     total = float(decisions.loss[places].sum())
     chosen, best = divmod(most, len(decisions.words))
     share = min(1.0, max(0.0, float(losses[most]) / total)) if total > 0 else 0.0

@@ -6,7 +6,7 @@ import { counted, number, percent } from "./text.js";
 const WIDTH = 360;
 const HEIGHT = 130;
 const EDGE = { left: 40, right: 12, top: 8, bottom: 32 };
-const BOXES = ["10 min", "1 day", "3 days", "7 days", "21 days"];
+const BOXES = ["10 min", "1 d", "3 d", "7 d", "21 d"];
 
 /** The share of right answers, over the number of answers. */
 function chart(points) {

@@ -61,6 +61,7 @@ async function begin() {
       match = (await post("/api/matches", { game: byId("game").value, bots: botFields().map((field) => field.value) })).match;
     });
     await nextHand();
+    byId("choose").open = !matchMedia("(max-width: 40rem)").matches; // so that the table is in view on a phone
     run();
   } catch (error) {
     say(byId("error"), error.message);
