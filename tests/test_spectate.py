@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from speed import slow
 from table_player import Window, thread_server
 
 from openfelt.core.errors import FeltError, MissingError
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("no_lobby")
 PAIRINGS = [
     ("kuhn", ["random", "always-call"]),
     ("leduc", ["random", "random"]),
-    ("holdem", ["random", "always-call"]),
-    ("leduc(players=3)", ["random", "always-raise", "random"]),
+    slow("holdem", ["random", "always-call"]),
+    ("kuhn(players=3)", ["random", "always-raise", "random"]),
 ]
 
 
@@ -68,6 +69,7 @@ def test_both_strategies_are_shown_at_every_decision(matches):
             assert sorted(chances[hand["bots"][1]]) == [0.0, 1.0]
 
 
+@pytest.mark.slow
 def test_ranges_of_both_bots_in_holdem(matches):
     key = matches.begin("holdem", ["always-raise", "always-call"])["match"]
     hand = matches.next_hand(key)

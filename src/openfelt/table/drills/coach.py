@@ -43,7 +43,12 @@ class DrillCoach:
                 require_suitable(bot, record.names[seat])
         except FeltError:
             return []
-        losses = hand_evaluator(live.hand, row.seat, live.bots, EFFORT).ev_losses()
+        try:
+            losses = hand_evaluator(live.hand, row.seat, live.bots, EFFORT).ev_losses()
+        except (Exception, SystemExit):
+            if all(type(bot).__module__.startswith("openfelt.") for bot in live.bots.values()):
+                raise
+            return []  # a user's own bot failed
         found = []
         for decision in losses.decisions:
             chosen = live.hand.steps[decision.step].number

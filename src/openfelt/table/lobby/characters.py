@@ -34,12 +34,7 @@ CHARACTERS = {
 }
 SEARCH_BOTS = ("mcts", "mcts-tally", "mcts-relational")  # decide by search, without action probabilities
 
-CALLED_BOTS = (
-    "resolver",
-    "poki-like",
-    "chen",
-    "ace1",
-)  # are called for each decision of a rollout, not in kernels
+CALLED_BOTS = ("resolver", "poki-like", "chen", "ace1")  # are called for each decision of a rollout
 
 
 def title_of(name: str) -> str:

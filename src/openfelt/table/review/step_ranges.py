@@ -42,7 +42,7 @@ def step_ranges(
     state = (*hand.states, hand.state)[step]
     board = game.board(state)
     seats, substitute = bots, ""
-    if seat not in bots:
+    if len(bots) < game.players:
         own, substitute = stand_in(game, seat, bots)
         seats = {**bots, seat: own}
     weights, unknown = line_ranges(game, hand, step, seats)

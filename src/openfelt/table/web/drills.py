@@ -96,7 +96,7 @@ class DrillRoutes:
         return shown
 
     async def _evaluate(self, drill: Drill) -> None:
-        with suppress(FeltError):  # the answer tells
+        with suppress(Exception, SystemExit):  # the answer tells
             await self._coach(lambda coach: coach.evaluate(drill))
 
     async def _mistake(self, deck: str, keys: object) -> tuple[Drill | None, dict[str, Any]]:
