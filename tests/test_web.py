@@ -753,7 +753,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
             self.sent += 1
             await asyncio.sleep(PATIENCE)
 
-        async def close(self):
+        async def close(self, _):
             self.closed += 1
 
     class Reading(Stuck):

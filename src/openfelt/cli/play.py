@@ -21,8 +21,9 @@ HELP = (
     "Play against bots, at a table in the browser or in the terminal: an included bot (`felt bots`), one\n"
     "that you trained, or one that is solved on first use. After a hand you can review the bots' action\n"
     "probabilities and the EV loss of each of your decisions. The table accepts connections from this\n"
-    "machine only, unless you give --host; other machines then need a token. Sessions are saved and\n"
-    "continue after a restart."
+    "machine only, unless you give --host; other machines then need a token, and people can choose names.\n"
+    "Sessions are saved and continue after a restart. Programs can play too: connect them to /bot/v1 of the\n"
+    "same address (docs/bot-api.md)."
 )
 EXAMPLES = [
     "felt play",

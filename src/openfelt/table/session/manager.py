@@ -33,6 +33,7 @@ from openfelt.table.session.visibility import session_state
 CACHED_HANDS = 500  # finished ones, in memory
 MOST_RATED = 50  # sessions of a rating
 CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
+StateView = Callable[..., dict[str, Any]]  # of a session, for its page or for a program
 
 
 class SessionManager:
@@ -64,17 +65,21 @@ class SessionManager:
             "begun": datetime.fromtimestamp(row.begun, UTC).isoformat(timespec="seconds"),
         }
 
-    def state(self, key: str) -> dict[str, Any]:
+    def state(self, key: str, view: StateView = session_state) -> dict[str, Any]:
         """The state for a new window, with the chart."""
-        return session_state(self._session(key), chart=True)
+        return view(self._session(key), chart=True)
 
-    def deal(self, key: str, number: object, nonce: object) -> dict[str, Any]:
+    def deal(
+        self, key: str, number: object, nonce: object, view: StateView = session_state
+    ) -> dict[str, Any]:
         """Deal the next hand."""
-        return self._change(key, lambda session: session.deal(number, nonce))
+        return self._change(key, lambda session: session.deal(number, nonce), view)
 
-    def act(self, key: str, number: object, step: object, word: object) -> dict[str, Any]:
-        """Take an action for the person."""
-        return self._change(key, lambda session: session.act(number, step, word))
+    def act(
+        self, key: str, number: object, step: object, word: object, view: StateView = session_state
+    ) -> dict[str, Any]:
+        """Take an action for the person or program."""
+        return self._change(key, lambda session: session.act(number, step, word), view)
 
     def hands(self, key: str, before: int) -> dict[str, Any]:
         """A page of a session's hands, latest first."""
@@ -155,7 +160,7 @@ class SessionManager:
             for key in idle[:too_many]:
                 del self._sessions[key]
 
-    def _change(self, key: str, change: Callable[[Session], None]) -> dict[str, Any]:
+    def _change(self, key: str, change: Callable[[Session], None], view: StateView) -> dict[str, Any]:
         session = self._session(key)
         seen = len(session.live.hand.steps) if session.live is not None and session.hand_is_on else 0
         try:
@@ -166,7 +171,7 @@ class SessionManager:
                 self._dropped.add(key)
             raise
         self._remember(session)
-        return session_state(session, seen=seen)
+        return view(session, seen=seen)
 
     def _remember(self, session: Session) -> None:
         """Keep a finished hand with what the bots considered, which a bot that learns cannot say later."""

@@ -29,6 +29,7 @@ from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import HandRow, SessionStore
 from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
+from openfelt.table.web.bot_api import BotApi
 from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.requests import read_body, read_json
 from openfelt.table.web.sockets import SessionSockets
@@ -104,6 +105,7 @@ def make_app(
         Route("/api/policy/preflop", api.matrix),
         *SpotRoutes(solves).routes(),
         WebSocketRoute("/ws/{key}", sockets.serve),
+        WebSocketRoute("/bot/{version}", BotApi(sessions, prepare).serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers: Any = {FeltError: _felt_error, 404: _not_found, 405: _not_allowed, 500: _server_error}
