@@ -75,7 +75,7 @@ PAGES = [
 ROUTES = [
     *("/api/sessions/{key}", "/api/sessions/{key}/hands", "/api/sessions/{key}/hands?before=2"),
     *("/api/sessions/{key}/hands.phhs", "/api/sessions/{key}/hands.jsonl"),
-    *("/api/hands/{link}", "/api/hands/{link}/losses", "/api/hands/{link}/hand.phh"),
+    *("/api/hands/{link}", "/api/hands/{link}/losses", "/api/hands/{link}/hand.phh", "/api/player"),
 ]
 
 

@@ -32,6 +32,7 @@ EXAMPLES = [
     "felt play --bot runs/leduc-pcfr+",
     "felt play --port 9000 --no-browser",
     "felt play --host 0.0.0.0",
+    "felt play --host 0.0.0.0 --token 'a long token of your own'",
     "felt play kuhn --terminal --hands 20",
 ]
 HOST, PORT = "127.0.0.1", 8137
@@ -101,15 +102,16 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     token = arguments.token or (None if is_loopback(host) else secrets.token_urlsafe(12))
     database = arguments.database or _default_database()
     listening = bind(host, port)
-    with busy("starting the server"):
-        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token, warm_up=True)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
     port, is_open = listening.getsockname()[1], host in EVERYWHERE
     url = _url(HOST if is_open else host, port, query)
-    network_url = None if is_loopback(host) else url
-    if is_open:
-        network_url = _url(network_address(listening), port, query)
+    others = None if is_loopback(host) else network_address(listening) if is_open else host
+    network_url = _url(others, port, query) if others else None
+    address = _url(others, port, []).removesuffix("/") if others else None
+    with busy("starting the server"):
+        extra = tuple(dict.fromkeys(names))
+        app = make_app(database, extra=extra, token=token, warm_up=True, address=address)
 
     def ready() -> None:
         if arguments.json:

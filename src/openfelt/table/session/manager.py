@@ -22,6 +22,7 @@ from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.presentation.text import YOU
 from openfelt.table.report.rating import PlayedSession
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
@@ -46,12 +47,27 @@ class SessionManager:
         self._rated: dict[str, PlayedSession] = {}  # by session
         self._played: OrderedDict[str, TableHand] = OrderedDict()  # by link, as they were played
 
-    def begin(self, game: object, bots: object) -> str:
-        """Start a session; returns its id."""
+    def begin(self, game: object, bots: object, player: str | None = None) -> str:
+        """Start a session, which belongs to the player if it has a name; returns its id."""
         rules, names = parse_request(game, bots)
         for name in names:
             self._bots.get(name, rules)
-        return self._store.begin(rules.name, names, new_seed()).id
+        key = self._store.begin(rules.name, names, new_seed()).id
+        if player and self._store.name_of(player):
+            self._store.own(key, player)
+        return key
+
+    def player(self, player: str | None) -> dict[str, Any]:
+        """The name and the sessions of a player."""
+        return {"name": self._store.name_of(player), "sessions": self._store.owned(player)}
+
+    def take_name(self, player: str, name: object) -> None:
+        """Give a player a name, or another one."""
+        self._store.take_name(player, name)
+
+    def require_own(self, key: str, player: str | None) -> None:
+        """Raise if a session belongs to another player."""
+        self._store.require_own(key, player)
 
     def about(self, key: str) -> dict[str, Any]:
         """The description of a session in the lobby; no bot is needed for it."""
@@ -99,8 +115,8 @@ class SessionManager:
         rows = [row for row in self._store.table_hands(key) if row.status == FINISHED]
         return [(row, self._store.record(row)) for row in rows]
 
-    def played(self, keys: object) -> list[PlayedSession]:
-        """The finished hands of the sessions at heads-up hold'em among these; unknown ids are passed over."""
+    def played(self, keys: object, player: str | None = None) -> list[PlayedSession]:
+        """The finished hands of a player's sessions at heads-up hold'em; unknown ids are passed over."""
         if (
             not isinstance(keys, list)
             or len(keys) > MOST_RATED
@@ -110,6 +126,7 @@ class SessionManager:
         found = []
         for key in dict.fromkeys(keys):
             with suppress(MissingError):
+                self._store.require_own(key, player)
                 row = self._store.session(key)
                 if load_game(row.game).unabstracted == Holdem():
                     found.append(self._played_session(row))
@@ -127,11 +144,13 @@ class SessionManager:
             self._rated[row.id] = known
         return known
 
-    def review(self, link: str) -> dict[str, Any]:
-        """A finished hand, step by step."""
+    def review(self, link: str, player: str | None = None) -> dict[str, Any]:
+        """A finished hand, step by step; others than its player read the player's name instead of "you"."""
         row, record = self.linked(link)
         live = self._played.get(link) or replay_hand(row, record, self._bots.get)
-        return review(row, record, live)
+        owner = self._store.owner(row.session)
+        name = None if owner == player else self._store.name_of(owner)
+        return {**review(row, record, live, name or YOU), "player": name}
 
     def phh(self, link: str) -> str:
         """A finished hand as a PHH file."""

@@ -14,7 +14,7 @@ from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.program_state import program_state
 from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.requests import read_json
-from openfelt.table.web.sockets import close, echo, next_text, send
+from openfelt.table.web.sockets import echo, next_text, refuse, send
 from openfelt.table.web.worker import BackgroundWorker
 
 VERSION = "v1"
@@ -37,10 +37,10 @@ class BotApi:
         version = socket.path_params["version"]
         if version != VERSION:
             sentence = f"This server speaks version {VERSION[1:]} of the bot API; connect to /bot/{VERSION}."
-            return await _refuse(socket, BAD_VERSION, sentence)
+            return await refuse(socket, BAD_VERSION, sentence)
         if self._programs >= MOST_PROGRAMS:
             sentence = f"{MOST_PROGRAMS} programs are connected already; try again later."
-            return await _refuse(socket, TOO_MANY, sentence)
+            return await refuse(socket, TOO_MANY, sentence)
         self._programs += 1
         try:
             await _Match(socket, self._sessions, self._prepare).play()
@@ -48,7 +48,7 @@ class BotApi:
             pass
         except TimeoutError:
             sentence = f"No request came for {LONGEST_PAUSE:g} seconds; connect again and resume the match."
-            await _refuse(socket, IDLE, sentence)
+            await refuse(socket, IDLE, sentence)
         finally:
             self._programs -= 1
 
@@ -102,6 +102,7 @@ class _Match:
         key = message.get("match")
         if not isinstance(key, str):
             raise FeltError('To resume, give the id of the match: {"do": "resume", "match": ID}.')
+        await self._sessions(lambda sessions: sessions.require_own(key, None))
         about = await self._sessions(lambda sessions: sessions.about(key))
         await self._prepare(about["game"], list(about["bots"]))
         found = await self._sessions(lambda sessions: sessions.state(key, program_state))
@@ -119,8 +120,3 @@ class _Match:
             step, word = message.get("step"), message.get("action")
             return await self._sessions(lambda sessions: sessions.act(key, number, step, word, program_state))
         return await self._sessions(lambda sessions: sessions.state(key, program_state))
-
-
-async def _refuse(socket: WebSocket, code: int, sentence: str) -> None:
-    await send(socket, {"type": "error", "error": sentence, "request": None})
-    await close(socket, code)

@@ -38,9 +38,8 @@ class SessionSockets:
             await self._prepare(about["game"], list(about["bots"]))
             state = await self._sessions(lambda sessions: sessions.state(key))
         except FeltError as error:
-            await send(socket, {"type": "error", "error": str(error), "request": None})
-            await socket.close(NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN)
-            return
+            code = NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN
+            return await refuse(socket, code, str(error))
         self._windows[key].add(socket)
         try:
             await send(socket, {**state, "request": None})
@@ -122,3 +121,9 @@ async def close(socket: WebSocket, code: int = 1000) -> None:
     """Close a socket that may be closed already."""
     with suppress(*DISCONNECTED):
         await socket.close(code)
+
+
+async def refuse(socket: WebSocket, code: int, sentence: str) -> None:
+    """Say why, and close a socket."""
+    await send(socket, {"type": "error", "error": sentence, "request": None})
+    await close(socket, code)
