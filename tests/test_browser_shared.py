@@ -1,4 +1,4 @@
-"""Two people in two browsers at one server: their names, their sessions, a hand that one shows to the other."""
+"""Two people in two browsers at one server: names, sessions, a hand that one shows to the other."""
 
 from __future__ import annotations
 
