@@ -81,6 +81,10 @@ class SessionManager:
             "begun": datetime.fromtimestamp(row.begun, UTC).isoformat(timespec="seconds"),
         }
 
+    def is_new(self, key: str) -> bool:
+        """Whether no hand of a session was dealt yet."""
+        return not self._store.table_hands(key)
+
     def state(self, key: str, view: StateView = session_state) -> dict[str, Any]:
         """The state for a new window, with the chart."""
         return view(self._session(key), chart=True)

@@ -149,7 +149,7 @@ class _Api:
     async def begin(self, request: Request) -> Response:
         wanted = read_json((await read_body(request)).decode("utf-8", "replace"))
         game, bots = wanted.get("game"), wanted.get("bots")
-        await self._prepare(game, bots)
+        await self._prepare.deal(game, bots)
         player = player_of(request.headers)
         session = await self._sessions(lambda sessions: sessions.begin(game, bots, player))
         if self._warm_up:

@@ -35,7 +35,9 @@ class SessionSockets:
         await socket.accept()
         try:
             about = await self._sessions(lambda sessions: sessions.about(key))
-            await self._prepare(about["game"], list(about["bots"]))
+            bots = about["game"], list(about["bots"])
+            is_new = await self._sessions(lambda sessions: sessions.is_new(key))
+            await (self._prepare.deal if is_new else self._prepare)(*bots)
             state = await self._sessions(lambda sessions: sessions.state(key))
         except FeltError as error:
             code = NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN
@@ -44,9 +46,15 @@ class SessionSockets:
         try:
             await send(socket, {**state, "request": None})
             while True:
-                await self._answer(socket, key, await next_text(socket))
+                text = await next_text(socket)
+                if not is_new:  # the first message deals
+                    await self._prepare(*bots)
+                await self._answer(socket, key, text)
+                is_new = False
         except WebSocketDisconnect:
             pass
+        except FeltError as error:
+            await refuse(socket, CANNOT_OPEN, str(error))
         finally:
             self._windows[key].discard(socket)
             if not self._windows[key]:
