@@ -83,7 +83,7 @@ class SessionManager:
 
     def is_new(self, key: str) -> bool:
         """Whether no hand of a session was dealt yet."""
-        return not self._store.table_hands(key)
+        return not (self._store.finished_hands(key) or self._store.table_hands(key))
 
     def state(self, key: str, view: StateView = session_state) -> dict[str, Any]:
         """The state for a new window, with the chart."""

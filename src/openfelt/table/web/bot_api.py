@@ -54,7 +54,7 @@ class BotApi:
 
 
 class _Match:
-    """The requests of one connection; `do` names the method."""
+    """The requests of one connection, and the match that it plays."""
 
     def __init__(
         self, socket: WebSocket, sessions: BackgroundWorker[SessionManager], prepare: BotPreparation
