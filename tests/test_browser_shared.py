@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from browser import Page, Player, Visits, expect, overflow
 from table_player import thread_server
+from test_browser_audit import AXE, GRAVE, RUN
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +133,9 @@ def test_a_server_for_one_asks_for_no_name(chrome, tmp_path):
 
 @pytest.mark.parametrize("size", [{"width": 1280, "height": 800}, {"width": 390, "height": 844}])
 def test_the_form_fits_the_window(visit, size):
-    page = enter(visit, viewport=size)
+    page = enter(visit, viewport=size, color_scheme="dark")
     page.get_by_label("Your name").wait_for()
     assert overflow(page) == 0
+    if AXE.exists():  # tests/test_browser_audit.py demands it
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert not [each for each in page.evaluate(RUN) if each[0] in GRAVE]
