@@ -68,14 +68,14 @@ def run() -> Iterator[Result]:
         (PAUSE, SECONDS / 2, f"who think {PAUSE:g} s"),
     ):
         load, what = play(TABLES, seconds, MIX, pause=pause), f"{TABLES} tables at once, players {who}"
-        note = f"{_shares(load)} for an answer; {games}."
+        note = f"{shares(load)} for an answer; {games}."
         yield Result(f"{what}: answers", "messages/s", len(load.times) / load.seconds, {}, {}, note)
         faults = "; ".join(load.faults[:3]) or "no chip, hand or card was out of place"
         note = f"{load.ended:,} hands were seen to end, {load.stored:,} are stored; {faults}."
         yield Result(f"{what}: hands", "hands/s", load.hands / load.seconds, {}, {}, note)
 
 
-def _shares(load: Load) -> str:
+def shares(load: Load) -> str:
     named = ((50, "p50"), (99, "p99"), (100, "max"))
     return ", ".join(f"{load.percentile(share):.0f} ms {name}" for share, name in named)
 
@@ -102,7 +102,7 @@ def play(
             ]
             server = subprocess.Popen([sys.executable, *words], stdout=out, stderr=out)
         try:
-            url = _url(server, log)
+            url = server_url(server, log)
             if wait_for_lobby:
                 urllib.request.urlopen(f"{url}api/lobby").read()
             if cores and hasattr(os, "sched_setaffinity"):
@@ -130,7 +130,7 @@ def _begun(database: Path, tables: int, mix: Sequence[Sitting]) -> list[str]:
     return sessions
 
 
-def _url(server: subprocess.Popen[bytes], log: Path) -> str:
+def server_url(server: subprocess.Popen[bytes], log: Path) -> str:
     while not (text := log.read_text()).endswith("}\n"):
         if server.poll() is not None:
             raise RuntimeError(text)

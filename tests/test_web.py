@@ -77,7 +77,7 @@ PAGES = [
 ROUTES = [
     *("/api/sessions/{key}", "/api/sessions/{key}/hands", "/api/sessions/{key}/hands?before=2"),
     *("/api/sessions/{key}/hands.phhs", "/api/sessions/{key}/hands.jsonl"),
-    *("/api/hands/{link}", "/api/hands/{link}/losses", "/api/hands/{link}/hand.phh"),
+    *("/api/hands/{link}", "/api/hands/{link}/losses", "/api/hands/{link}/hand.phh", "/api/player"),
 ]
 
 
@@ -783,7 +783,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
             self.sent += 1
             await asyncio.sleep(PATIENCE)
 
-        async def close(self):
+        async def close(self, _):
             self.closed += 1
 
     class Reading(Stuck):
@@ -1070,7 +1070,7 @@ def held(monkeypatch, owner: object, name: str) -> Iterator[threading.Event]:
 @pytest.mark.parametrize(
     ("owner", "name", "method", "path", "status"),
     [
-        (LobbyService, "prepare", "POST", "/api/sessions", 200),
+        (LobbyService, "prepare_deal", "POST", "/api/sessions", 200),
         (LobbyService, "grid", "GET", "/api/policy?game=kuhn&bot=random", 200),
         (LobbyService, "matrix", "GET", "/api/policy/preflop?game=holdem&bot=random", 200),
         (app_module, "session_lines", "GET", "/api/sessions/{key}/hands.jsonl", 200),
@@ -1100,14 +1100,19 @@ def test_a_slow_request_of_one_visitor_blocks_no_other(
         assert found == [status]
 
 
-def test_a_session_that_is_opened_again_waits_for_its_bots_elsewhere(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("step", "is_new"), [("prepare_deal", True), ("prepare", False)])
+def test_a_session_that_is_opened_again_waits_for_its_bots_elsewhere(step, is_new, tmp_path, monkeypatch):
     """After a restart no bot is ready; the tables of others do not wait for the training of one."""
     keys = prepared(tmp_path / "table.db", [("kuhn", ["always-call"]), ("kuhn", ["random"])])
+    if not is_new:
+        with thread_server(tmp_path / "table.db") as server, Window(server, keys[0]) as window:
+            window.deal()
     with thread_server(tmp_path / "table.db") as server:
-        with Window(server, keys[1]):
-            pass
+        with Window(server, keys[1]) as other:
+            other.ask(do="state")
+            other.ask(do="state")  # which waits for all that its bots need
         found = list[str]()
-        with held(monkeypatch, LobbyService, "prepare") as begun:
+        with held(monkeypatch, LobbyService, step) as begun:
 
             def play() -> None:
                 with Window(server, keys[0]) as window:

@@ -22,7 +22,8 @@ HELP = (
     "that you trained, or one that is solved on first use. After a hand you can review the bots' action\n"
     "probabilities and the EV loss of each of your decisions, drill your mistakes, or look on while bots\n"
     "play each other. The table accepts connections from this machine only, unless you give --host; other\n"
-    "machines then need a token. Sessions are saved and continue after a restart."
+    "machines then need a token, and people can choose names. Sessions are saved and continue after a\n"
+    "restart. Programs can play too: connect them to /bot/v1 of the same address (docs/bot-api.md)."
 )
 EXAMPLES = [
     "felt play",
@@ -31,6 +32,7 @@ EXAMPLES = [
     "felt play --bot runs/leduc-pcfr+",
     "felt play --port 9000 --no-browser",
     "felt play --host 0.0.0.0",
+    "felt play --host 0.0.0.0 --token 'a long token of your own'",
     "felt play kuhn --terminal --hands 20",
 ]
 HOST, PORT = "127.0.0.1", 8137
@@ -100,15 +102,16 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     token = arguments.token or (None if is_loopback(host) else secrets.token_urlsafe(12))
     database = arguments.database or _default_database()
     listening = bind(host, port)
-    with busy("starting the server"):
-        app = make_app(database, extra=tuple(dict.fromkeys(names)), token=token, warm_up=True)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
     port, is_open = listening.getsockname()[1], host in EVERYWHERE
     url = _url(HOST if is_open else host, port, query)
-    network_url = None if is_loopback(host) else url
-    if is_open:
-        network_url = _url(network_address(listening), port, query)
+    others = None if is_loopback(host) else network_address(listening) if is_open else host
+    network_url = _url(others, port, query) if others else None
+    address = _url(others, port, []).removesuffix("/") if others else None
+    with busy("starting the server"):
+        extra = tuple(dict.fromkeys(names))
+        app = make_app(database, extra=extra, token=token, warm_up=True, address=address)
 
     def ready() -> None:
         if arguments.json:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from openfelt.core.jit import Floats
 
@@ -79,7 +79,7 @@ class Estimate:
         """Half the width of the interval."""
         if self.freedom < 1:
             return math.inf
-        return float(scipy.stats.t.ppf(0.5 + confidence / 2, self.freedom)) * self.error
+        return float(scipy.special.stdtrit(self.freedom, 0.5 + confidence / 2)) * self.error
 
     def scaled(self, factor: float) -> Estimate:
         """In another unit."""
@@ -125,7 +125,7 @@ def wilson(wins: float, games: int, confidence: float = 0.95) -> tuple[float, fl
     """The interval of Wilson (1927) for the share of games won."""
     if games == 0:
         return 0.0, 1.0
-    z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
+    z = float(scipy.special.ndtri(0.5 + confidence / 2))
     share, weight = wins / games, z * z / games
     middle = (share + weight / 2) / (1 + weight)
     half = z / (1 + weight) * math.sqrt(share * (1 - share) / games + weight / (4 * games))

@@ -44,6 +44,13 @@ class LobbyService:
         bots = [asdict(bot) for bot in bots_for(game, self._bots.extra)]
         return {**facts, "players": game.players, "bots": bots}
 
+    def prepare_deal(self, game: Game, names: Sequence[str]) -> None:
+        """Let included bots take their first actions: enough to deal a first hand."""
+        for bot in {self._bots.get(name, game) for name in names if name in BOTS}:
+            for seat in range(game.players):
+                others = dict.fromkeys(set(range(game.players)) - {seat}, bot)
+                TableHand(game, others, seat, f"{seat:064x}", "").advance()
+
     def prepare(self, game: Game, names: Sequence[str]) -> None:
         """Warm up included bots: some train, and some compile kernels, at their first decision."""
         for name in names:

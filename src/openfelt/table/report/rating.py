@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy  # scipy.stats takes long to import and loads itself when it is first used
 
 from openfelt.core.jit import Floats
 from openfelt.games.holdem import BIG_BLIND, Holdem

@@ -16,6 +16,7 @@ from openfelt.games.registry import load_game
 from openfelt.hands.record import HandRecord
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.presentation.text import YOU
 from openfelt.table.review.bot_policies import thought_of
 from openfelt.table.review.ev_loss import EvLosses
 from openfelt.table.review.luck_adjusted import HoldemLuck
@@ -36,9 +37,10 @@ def replay_hand(row: HandRow, record: HandRecord, get_bot: BotSource) -> TableHa
     return live
 
 
-def review(row: HandRow, record: HandRecord, live: TableHand) -> dict[str, Any]:
-    """A whole hand step by step, ready for JSON; `live` is at its end."""
-    hand, names = live.hand, distinct_names(tuple(map(title_of, record.names)), row.seat)
+def review(row: HandRow, record: HandRecord, live: TableHand, person: str = YOU) -> dict[str, Any]:
+    """A whole hand step by step, ready for JSON; `live` is at its end, `person` the name of who played."""
+    titles = [person if seat == row.seat else title_of(name) for seat, name in enumerate(record.names)]
+    hand, names = live.hand, distinct_names(titles, row.seat)
     steps = events(hand, row.seat, names)
     ends = [first for first, _ in steps[1:]] + [len(hand.steps)]
     equities = hand_equities(hand, row.seat, ends)

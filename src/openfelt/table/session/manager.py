@@ -23,6 +23,7 @@ from openfelt.table.drills.drill_store import DrillStore
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.lobby.characters import title_of
 from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.presentation.text import YOU
 from openfelt.table.report.rating import PlayedSession
 from openfelt.table.review.replay import replay_hand, review
 from openfelt.table.session.fair_dealing import new_seed
@@ -34,6 +35,7 @@ from openfelt.table.session.visibility import session_state
 CACHED_HANDS = 500  # finished ones, in memory
 MOST_RATED = 50  # sessions of a rating
 CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
+StateView = Callable[..., dict[str, Any]]  # of a session, for its page or for a program
 
 
 class SessionManager:
@@ -47,12 +49,27 @@ class SessionManager:
         self._rated: dict[str, PlayedSession] = {}  # by session
         self._played: OrderedDict[str, TableHand] = OrderedDict()  # by link, as they were played
 
-    def begin(self, game: object, bots: object) -> str:
-        """Start a session; returns its id."""
+    def begin(self, game: object, bots: object, player: str | None = None) -> str:
+        """Start a session, which belongs to the player if it has a name; returns its id."""
         rules, names = parse_request(game, bots)
         for name in names:
             self._bots.get(name, rules)
-        return self._store.begin(rules.name, names, new_seed()).id
+        key = self._store.begin(rules.name, names, new_seed()).id
+        if player and self._store.name_of(player):
+            self._store.own(key, player)
+        return key
+
+    def player(self, player: str | None) -> dict[str, Any]:
+        """The name and the sessions of a player."""
+        return {"name": self._store.name_of(player), "sessions": self._store.owned(player)}
+
+    def take_name(self, player: str, name: object) -> None:
+        """Give a player a name, or another one."""
+        self._store.take_name(player, name)
+
+    def require_own(self, key: str, player: str | None) -> None:
+        """Raise if a session belongs to another player."""
+        self._store.require_own(key, player)
 
     def about(self, key: str) -> dict[str, Any]:
         """The description of a session in the lobby; no bot is needed for it."""
@@ -66,17 +83,25 @@ class SessionManager:
             "begun": datetime.fromtimestamp(row.begun, UTC).isoformat(timespec="seconds"),
         }
 
-    def state(self, key: str) -> dict[str, Any]:
+    def is_new(self, key: str) -> bool:
+        """Whether no hand of a session was dealt yet."""
+        return not (self._store.finished_hands(key) or self._store.table_hands(key))
+
+    def state(self, key: str, view: StateView = session_state) -> dict[str, Any]:
         """The state for a new window, with the chart."""
-        return session_state(self._session(key), chart=True)
+        return view(self._session(key), chart=True)
 
-    def deal(self, key: str, number: object, nonce: object) -> dict[str, Any]:
+    def deal(
+        self, key: str, number: object, nonce: object, view: StateView = session_state
+    ) -> dict[str, Any]:
         """Deal the next hand."""
-        return self._change(key, lambda session: session.deal(number, nonce))
+        return self._change(key, lambda session: session.deal(number, nonce), view)
 
-    def act(self, key: str, number: object, step: object, word: object) -> dict[str, Any]:
-        """Take an action for the person."""
-        return self._change(key, lambda session: session.act(number, step, word))
+    def act(
+        self, key: str, number: object, step: object, word: object, view: StateView = session_state
+    ) -> dict[str, Any]:
+        """Take an action for the person or program."""
+        return self._change(key, lambda session: session.act(number, step, word), view)
 
     def hands(self, key: str, before: int) -> dict[str, Any]:
         """A page of a session's hands, latest first."""
@@ -96,23 +121,26 @@ class SessionManager:
         rows = [row for row in self._store.table_hands(key) if row.status == FINISHED]
         return [(row, self._store.record(row)) for row in rows]
 
-    def unreviewed(self, deck: str, keys: object) -> list[str]:
-        """Links of finished hands of these sessions that were not yet searched for drills, latest first."""
-        links = [row.link for key in require_sessions(keys) for row in reversed(self._finished_rows(key))]
+    def unreviewed(self, deck: str, keys: object, player: str | None = None) -> list[str]:
+        """Links of a player's finished hands in these sessions, latest first, that were not yet searched."""
+        rows = [self._finished_rows(key, player) for key in require_sessions(keys)]
+        links = [row.link for own in rows for row in reversed(own)]
         return self.drills.unreviewed(deck, links)
 
-    def _finished_rows(self, key: str) -> list[HandRow]:
-        """The finished hands of a session; none if there is no such session."""
+    def _finished_rows(self, key: str, player: str | None) -> list[HandRow]:
+        """The finished hands of a session; none if the player has no such session."""
         with suppress(MissingError):
+            self._store.require_own(key, player)
             self._store.session(key)
             return [row for row in self._store.table_hands(key) if row.status == FINISHED]
         return []
 
-    def played(self, keys: object) -> list[PlayedSession]:
-        """The finished hands of the sessions at heads-up hold'em among these; unknown ids are passed over."""
+    def played(self, keys: object, player: str | None = None) -> list[PlayedSession]:
+        """The finished hands of a player's sessions at heads-up hold'em; unknown ids are passed over."""
         found = []
         for key in require_sessions(keys):
             with suppress(MissingError):
+                self._store.require_own(key, player)
                 row = self._store.session(key)
                 if load_game(row.game).unabstracted == Holdem():
                     found.append(self._played_session(row))
@@ -130,11 +158,13 @@ class SessionManager:
             self._rated[row.id] = known
         return known
 
-    def review(self, link: str) -> dict[str, Any]:
-        """A finished hand, step by step."""
+    def review(self, link: str, player: str | None = None) -> dict[str, Any]:
+        """A finished hand, step by step; others than its player read the player's name instead of "you"."""
         row, record = self.linked(link)
         live = self._played.get(link) or replay_hand(row, record, self._bots.get)
-        return review(row, record, live)
+        owner = self._store.owner(row.session)
+        name = None if owner == player else self._store.name_of(owner)
+        return {**review(row, record, live, name or YOU), "player": name}
 
     def phh(self, link: str) -> str:
         """A finished hand as a PHH file."""
@@ -163,7 +193,7 @@ class SessionManager:
             for key in idle[:too_many]:
                 del self._sessions[key]
 
-    def _change(self, key: str, change: Callable[[Session], None]) -> dict[str, Any]:
+    def _change(self, key: str, change: Callable[[Session], None], view: StateView) -> dict[str, Any]:
         session = self._session(key)
         seen = len(session.live.hand.steps) if session.live is not None and session.hand_is_on else 0
         try:
@@ -174,7 +204,7 @@ class SessionManager:
                 self._dropped.add(key)
             raise
         self._remember(session)
-        return session_state(session, seen=seen)
+        return view(session, seen=seen)
 
     def _remember(self, session: Session) -> None:
         """Keep a finished hand with what the bots considered, which a bot that learns cannot say later."""

@@ -18,9 +18,9 @@ from typing import Any
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.hands.packed import new_sitting, pack
 from openfelt.hands.record import HandRecord
-from openfelt.hands.store import HandStore
-from openfelt.table.session import row_seals
+from openfelt.table.session import player_store, row_seals
 from openfelt.table.session.file_guard import FileGuard
+from openfelt.table.session.player_store import PlayerStore
 
 VERSION = 2  # of the tables below; the first had no checksums of rows
 ON, FINISHED, CANCELLED = range(3)  # status of a hand
@@ -35,6 +35,7 @@ SCHEMA = (
     " nonce TEXT, link TEXT UNIQUE, status INTEGER, actions TEXT, hand INTEGER, won REAL, luck_free REAL,"
     " PRIMARY KEY (session, number)) WITHOUT ROWID",
     row_seals.SCHEMA,
+    *player_store.SCHEMA,
 )
 HANDS = "SELECT * FROM table_hands LEFT JOIN row_seals USING (session, number)"  # the checksum is last
 
@@ -68,7 +69,7 @@ class HandRow:
     intact: bool = True  # whether the checksum is right; False only for a hand in progress
 
 
-class SessionStore(HandStore):
+class SessionStore(PlayerStore):
     """A file of sessions; created if it does not exist. Only one store at a time can have it open."""
 
     _guard: FileGuard | None = None

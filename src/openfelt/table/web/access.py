@@ -19,6 +19,7 @@ COOKIE, TOKEN = "felt_token", "token"
 SAFE_METHODS = ("GET", "HEAD")
 PUBLIC = "/static/"  # needs no token
 API = "/api/"
+PROGRAMS = "/bot/"  # sockets of programs, which have no cookies: the token may be in the address
 OWN_SITES = ("same-origin", "none")  # Sec-Fetch-Site of our pages and of addresses that a person typed
 TOO_MANY = f"There were too many wrong tokens from this address; try again in {PERIOD:.0f} seconds."
 HEADERS = {
@@ -90,7 +91,10 @@ class AccessControl:
         has_cookie = _equal(cookie, self._cookie_value)
         if not has_cookie and self._guesses.is_reached(address):
             return self._ask_for_token(scope, headers, TOO_MANY, 429)
-        if _equal(token, self._token or "") and scope["type"] == "http":
+        is_right = _equal(token, self._token or "")
+        if is_right and scope["type"] == "websocket" and scope["path"].startswith(PROGRAMS):
+            return None
+        if is_right and scope["type"] == "http":
             rest, path = urlencode(query, doseq=True), "/" + scope["path"].lstrip("/\\")  # not to //elsewhere
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
             # With "strict" the cookie would not be sent if the link was clicked on a page of another site.

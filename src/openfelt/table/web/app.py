@@ -31,7 +31,9 @@ from openfelt.table.session.session_store import HandRow, SessionStore
 from openfelt.table.spectate.matches import Matches
 from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
+from openfelt.table.web.bot_api import BotApi
 from openfelt.table.web.drills import DrillRoutes
+from openfelt.table.web.players import PlayerControl, PlayerRoutes, player_of
 from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.requests import query_number, read_message
 from openfelt.table.web.sockets import SessionSockets
@@ -62,11 +64,13 @@ def make_app(
     token: str | None = None,
     limits: Limits | None = None,
     warm_up: bool = False,
+    address: str | None = None,
 ) -> AccessControl:
     """The application on a session file.
 
     `extra` are bots that are offered besides the included ones; `limits` are those of the spot solver. With
-    `warm_up` kernels of the review are compiled while the first hand of a session is played.
+    `warm_up` kernels of the review are compiled while the first hand of a session is played. Other machines
+    find the server at `address`.
     """
     sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
     lobby, policies, preparing = (
@@ -113,12 +117,14 @@ def make_app(
         *SpotRoutes(solves).routes(),
         *DrillRoutes(sessions, coach).routes(),
         *SpectateRoutes(matches).routes(),
+        *PlayerRoutes(sessions, shared=token is not None, address=address).routes(),
         WebSocketRoute("/ws/{key}", sockets.serve),
+        WebSocketRoute("/bot/{version}", BotApi(sessions, prepare).serve),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers: Any = {FeltError: _felt_error, 404: _not_found, 405: _not_allowed, 500: _server_error}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
-    return AccessControl(app, token=token, token_page=STATIC / "token.html")
+    return AccessControl(PlayerControl(app, sessions), token=token, token_page=STATIC / "token.html")
 
 
 class _Api:
@@ -153,8 +159,9 @@ class _Api:
     async def begin(self, request: Request) -> Response:
         wanted = await read_message(request)
         game, bots = wanted.get("game"), wanted.get("bots")
-        await self._prepare(game, bots)
-        session = await self._sessions(lambda sessions: sessions.begin(game, bots))
+        await self._prepare.deal(game, bots)
+        player = player_of(request.headers)
+        session = await self._sessions(lambda sessions: sessions.begin(game, bots, player))
         if self._warm_up:
             rules, names = parse_request(game, bots)
             warming = self._analyser(lambda analyser: analyser.warm_up(rules, names))
@@ -172,8 +179,8 @@ class _Api:
 
     async def rating(self, request: Request) -> Response:
         """The rating of a person by the sessions whose ids it has."""
-        wanted = await read_message(request)
-        played = await self._sessions(lambda sessions: sessions.played(wanted.get("sessions")))
+        wanted, player = await read_message(request), player_of(request.headers)
+        played = await self._sessions(lambda sessions: sessions.played(wanted.get("sessions"), player))
         return JSONResponse(await self._reports(lambda _: rating_report(played, datetime.now(UTC))))
 
     async def report(self, request: Request) -> Response:
@@ -193,8 +200,8 @@ class _Api:
         return await self._exports(lambda store: text(store, key))
 
     async def review(self, request: Request) -> Response:
-        link = request.path_params["link"]
-        return JSONResponse(await self._sessions(lambda sessions: sessions.review(link)))
+        link, player = request.path_params["link"], player_of(request.headers)
+        return JSONResponse(await self._sessions(lambda sessions: sessions.review(link, player)))
 
     async def losses(self, request: Request) -> Response:
         link = request.path_params["link"]

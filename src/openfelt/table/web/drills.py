@@ -16,6 +16,7 @@ from openfelt.core.errors import FeltError
 from openfelt.table.drills.coach import DrillCoach
 from openfelt.table.drills.drill import Drill
 from openfelt.table.session.manager import SessionManager
+from openfelt.table.web.players import player_of
 from openfelt.table.web.requests import read_message
 from openfelt.table.web.worker import BackgroundWorker
 
@@ -61,7 +62,7 @@ class DrillRoutes:
         if kind == "repeat":
             drill = await self._sessions(lambda sessions: sessions.drills.due(deck, time.time()))
         elif kind == "mistakes":
-            drill, progress = await self._mistake(deck, wanted.get("sessions"))
+            drill, progress = await self._mistake(deck, wanted.get("sessions"), player_of(request.headers))
         else:
             await self._sessions(lambda sessions: sessions.drills.require(deck))
             fields = wanted if kind == "spot" else {name: wanted.get(name) for name in ("game", "bot")}
@@ -99,10 +100,12 @@ class DrillRoutes:
         with suppress(Exception, SystemExit):  # the answer tells
             await self._coach(lambda coach: coach.evaluate(drill))
 
-    async def _mistake(self, deck: str, keys: object) -> tuple[Drill | None, dict[str, Any]]:
+    async def _mistake(
+        self, deck: str, keys: object, player: str | None
+    ) -> tuple[Drill | None, dict[str, Any]]:
         """The worst known mistake that was not drilled; if there is none, hands are searched for a while."""
         end = time.monotonic() + PATIENCE
-        links = await self._sessions(lambda sessions: sessions.unreviewed(deck, keys))
+        links = await self._sessions(lambda sessions: sessions.unreviewed(deck, keys, player))
         reviewed = 0
         while True:
             drill = await self._sessions(lambda sessions: sessions.drills.worst_mistake(deck))

@@ -17,6 +17,8 @@ class BotPreparation:
     def __init__(self, worker: BackgroundWorker[LobbyService]) -> None:
         self._worker = worker
         self._ready: set[tuple[str, ...]] = set()  # game and bots
+        self._can_deal: set[tuple[str, ...]] = set()
+        self._rest: set[asyncio.Task[None]] = set()  # held, so that they are not collected
         self._begun: asyncio.Task[None] | None = None  # what was begun in the lobby, one at a time
 
     async def __call__(self, game: object, bots: object) -> None:
@@ -26,6 +28,17 @@ class BotPreparation:
         if key not in self._ready:
             await self._worker(lambda lobby: lobby.prepare(rules, names))
             self._ready.add(key)
+
+    async def deal(self, game: object, bots: object) -> None:
+        """Return once the bots are ready to deal a first hand; the rest follows while it is played."""
+        rules, names = parse_request(game, bots)
+        key = rules.name, *names
+        if key not in self._ready | self._can_deal:
+            await self._worker(lambda lobby: lobby.prepare_deal(rules, names))
+            self._can_deal.add(key)
+            rest = asyncio.create_task(self._prepare_quietly(game, bots))
+            self._rest.add(rest)
+            rest.add_done_callback(self._rest.discard)
 
     def begin(self, game: object, bots: object) -> bool:
         """Begin to prepare bots unless others are being prepared; returns whether these are ready."""
@@ -37,4 +50,5 @@ class BotPreparation:
 
     async def _prepare_quietly(self, game: object, bots: object) -> None:
         with suppress(FeltError):  # whoever sits down is told
+            await self.deal(game, bots)
             await self(game, bots)

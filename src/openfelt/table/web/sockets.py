@@ -35,19 +35,26 @@ class SessionSockets:
         await socket.accept()
         try:
             about = await self._sessions(lambda sessions: sessions.about(key))
-            await self._prepare(about["game"], list(about["bots"]))
+            bots = about["game"], list(about["bots"])
+            is_new = await self._sessions(lambda sessions: sessions.is_new(key))
+            await (self._prepare.deal if is_new else self._prepare)(*bots)
             state = await self._sessions(lambda sessions: sessions.state(key))
         except FeltError as error:
-            await _send(socket, {"type": "error", "error": str(error), "request": None})
-            await socket.close(NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN)
-            return
+            code = NO_SESSION if isinstance(error, MissingError) else CANNOT_OPEN
+            return await refuse(socket, code, str(error))
         self._windows[key].add(socket)
         try:
-            await _send(socket, {**state, "request": None})
+            await send(socket, {**state, "request": None})
             while True:
-                await self._answer(socket, key, await _text(socket))
+                text = await next_text(socket)
+                if not is_new:  # the first message deals
+                    await self._prepare(*bots)
+                await self._answer(socket, key, text)
+                is_new = False
         except WebSocketDisconnect:
             pass
+        except FeltError as error:
+            await refuse(socket, CANNOT_OPEN, str(error))
         finally:
             self._windows[key].discard(socket)
             if not self._windows[key]:
@@ -57,16 +64,16 @@ class SessionSockets:
         request: object = None
         try:
             message = read_json(text)
-            request = _echo(message.get("request"))
+            request = echo(message.get("request"))
             await self._execute(socket, key, message, request)
         except FeltError as error:
-            await _send(socket, {"type": "error", "error": str(error), "request": request})
+            await send(socket, {"type": "error", "error": str(error), "request": request})
 
     async def _execute(self, socket: WebSocket, key: str, message: dict[str, Any], request: object) -> None:
         command, number = message.get("do"), message.get("hand")
         if command == "state":
             state = await self._sessions(lambda sessions: sessions.state(key))
-            await _send(socket, {**state, "request": request})
+            await send(socket, {**state, "request": request})
             return
         if command == "deal":
             state = await self._sessions(lambda sessions: sessions.deal(key, number, message.get("nonce")))
@@ -77,24 +84,24 @@ class SessionSockets:
             raise FeltError('A message needs a "do": deal, act or state.')
         windows = list(self._windows[key])
         answers = [{**state, "request": request if window is socket else None} for window in windows]
-        sent = await asyncio.gather(*map(_send, windows, answers))
+        sent = await asyncio.gather(*map(send, windows, answers))
         for window in [window for window, done in zip(windows, sent, strict=True) if not done]:
             self._drop(key, window)
 
     def _drop(self, key: str, window: WebSocket) -> None:
         """Drop a window that does not read. It is closed once it reads again, and then reconnects."""
         self._windows[key].discard(window)
-        closing = asyncio.create_task(_close(window))
+        closing = asyncio.create_task(close(window))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
 
-def _echo(request: object) -> object:
+def echo(request: object) -> object:
     """The request id to return, if it is a short text."""
     return request if isinstance(request, str) and len(request) <= 100 else None
 
 
-async def _text(socket: WebSocket) -> str:
+async def next_text(socket: WebSocket) -> str:
     """The next message; a binary one counts as empty."""
     try:
         message = await socket.receive()
@@ -105,7 +112,7 @@ async def _text(socket: WebSocket) -> str:
     return message.get("text") or ""
 
 
-async def _send(socket: WebSocket, message: dict[str, Any]) -> bool:
+async def send(socket: WebSocket, message: dict[str, Any]) -> bool:
     """Send to a window that may be closed; False if it does not read."""
     if socket.client_state is not WebSocketState.CONNECTED:
         return True
@@ -118,6 +125,13 @@ async def _send(socket: WebSocket, message: dict[str, Any]) -> bool:
     return True
 
 
-async def _close(socket: WebSocket) -> None:
+async def close(socket: WebSocket, code: int = 1000) -> None:
+    """Close a socket that may be closed already."""
     with suppress(*DISCONNECTED):
-        await socket.close()
+        await socket.close(code)
+
+
+async def refuse(socket: WebSocket, code: int, sentence: str) -> None:
+    """Say why, and close a socket."""
+    await send(socket, {"type": "error", "error": sentence, "request": None})
+    await close(socket, code)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # scipy.stats takes long to import and loads itself when it is first used
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
@@ -150,13 +150,13 @@ class Grower:
                 gained = float(gain[place]) - float(_likely(node.player, node.prior))
                 if gained > best_gain + 1e-9:
                     best_gain, best = gained, tests[place]
-        if best is None or self.scale * best_gain < chi2.isf(self.growth.significance / tried, 1):
+        if best is None or self.scale * best_gain < scipy.stats.chi2.isf(self.growth.significance / tried, 1):
             return self._best_ahead(node)
         return best_gain, best
 
     def _best_ahead(self, node: _Node) -> tuple[float, Test] | None:
         """The public test with the highest gain when each branch is split by a test of the cards."""
-        bar = chi2.isf(self.growth.significance, 3) / self.scale
+        bar = scipy.stats.chi2.isf(self.growth.significance, 3) / self.scale
         if -float(_likely(node.player, node.prior)) < bar:  # not significant even if it separated all labels
             return None
         here, place = np.unique(self.examples.place[node.rows], return_inverse=True)
@@ -179,7 +179,7 @@ class Grower:
             tried += len(tests) * len(column.limits)
             if float(gains.max()) > best_gain:
                 best_gain, best = float(gains.max()), tests[int(gains.argmax())]
-        if self.scale * best_gain < chi2.isf(self.growth.significance / max(tried, 1), 3):
+        if self.scale * best_gain < scipy.stats.chi2.isf(self.growth.significance / max(tried, 1), 3):
             return None
         return best_gain, best
 

@@ -81,7 +81,7 @@ export function drawDecision(node, review, index, { hide, losses }) {
 /** The end of the hand: the winnings of each player. */
 export function drawEnd(node, review) {
   const rows = review.names.map((name, seat) =>
-    el("tr", {}, el("th", { scope: "row" }, seat === review.seat ? "You" : name), el("td", {}, signed(review.won[seat]))),
+    el("tr", {}, el("th", { scope: "row" }, seat === review.seat ? (review.player ?? "You") : name), el("td", {}, signed(review.won[seat]))),
   );
   const known = review.luck_free !== null && review.luck_free !== undefined;
   const luck = known ? el("p", { class: "quiet" }, `Luck-adjusted: ${signed(review.luck_free)} ${review.unit}.`) : "";

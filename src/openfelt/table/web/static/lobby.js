@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { byId, el, say } from "./dom.js";
+import { drawPlayer } from "./player.js";
 import { drawRating } from "./rating.js";
 import { rememberSession, sessions } from "./storage.js";
 import { counted, list, sentence } from "./text.js";
@@ -148,8 +149,10 @@ async function start() {
   });
   byId("games").addEventListener("change", () => drawOpponents());
   byId("sit").addEventListener("change", prepare);
-  drawSessions();
-  drawRating();
+  drawPlayer().then(() => {
+    drawSessions();
+    drawRating();
+  });
   try {
     const lobby = await get("/api/lobby");
     games = lobby.games;

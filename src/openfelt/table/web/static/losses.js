@@ -38,5 +38,5 @@ export function lossSummary(losses, review) {
   const sum = clear.reduce((before, each) => before + each.cost, 0);
   if (sum < NOTHING) return also ? `No clear mistakes; ${also}.` : "No clear mistakes.";
   const cost = `${losses.exact ? "" : "about "}${counted(sum, review.unit)}`;
-  return `Total EV loss of your decisions: ${cost}.${also ? ` This does not include ${also}.` : ""}`;
+  return `Total EV loss of ${review.player ? `${review.player}'s` : "your"} decisions: ${cost}.${also ? ` This does not include ${also}.` : ""}`;
 }

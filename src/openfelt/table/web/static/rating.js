@@ -28,6 +28,7 @@ function texts({ hands, next, streaks }) {
 
 /** Shows the rating by this browser's sessions; nothing before the first rated hand. */
 export async function drawRating() {
+  if (!sessions().length) return;
   try {
     const rating = await post("/api/rating", { sessions: sessions() });
     byId("rating").hidden = rating.hands === 0;

@@ -5,6 +5,7 @@ import { drawDecision, drawEnd } from "./decision.js";
 import { byId, el, isPlainKey, say } from "./dom.js";
 import { drawFairness, verdictOnReview } from "./fairness.js";
 import { costAt, lossSummary, shortCost } from "./losses.js";
+import { shareOrigin } from "./player.js";
 import { openKeys, openSettings, settings } from "./settings.js";
 import { showRanges } from "./step_ranges.js";
 import { drawPlace, drawStepList, listenToSteps, stepByKey } from "./steps.js";
@@ -21,6 +22,7 @@ const KEYS = [
   ["?", "These keys"],
 ];
 
+const origin = shareOrigin();
 let review = null;
 let losses = null; // null until they are computed
 let at = 0; // the step that is shown; steps.length is the end
@@ -83,7 +85,7 @@ function drawSteps() {
 }
 
 async function loadLosses() {
-  const busy = "Computing your EV losses …";
+  const busy = "Computing the EV losses …";
   say(byId("losses"), busy);
   byId("losses").setAttribute("aria-busy", "true");
   try {
@@ -101,7 +103,7 @@ async function loadLosses() {
 }
 
 async function copyLink() {
-  const link = location.origin + location.pathname;
+  const link = (await origin) + location.pathname;
   try {
     await navigator.clipboard.writeText(link);
     say(byId("copied"), "Link copied.");
@@ -117,7 +119,8 @@ function drawFrame() {
   const { names, seat } = review;
   const others = names.slice(1).map((_, after) => names[(seat + 1 + after) % names.length]); // clockwise, as they sit
   const title = el("span", { class: "nowrap" }, review.title);
-  byId("title").replaceChildren(`Hand ${review.number}: `, title, ` against ${list(others)}`);
+  const whose = review.player ? ` of ${review.player}` : "";
+  byId("title").replaceChildren(`Hand ${review.number}${whose}: `, title, ` against ${list(others)}`);
   document.title = `Hand ${review.number} - ${review.title} - OpenFelt`;
   byId("result").textContent = review.result;
   byId("step-slider").max = review.steps.length;

@@ -90,7 +90,7 @@ function seatView(seat, index, place, { unit, over }) {
   if (seat.folded) classes.push("seat-folded");
   if (seat.turn) classes.push("seat-turn");
   if (over && seat.won > 0) classes.push("seat-won");
-  const name = seat.you ? "You" : seat.name;
+  const name = seat.name === "you" ? "You" : seat.name;
   const cards = el("div", { class: "hole" }, seat.cards.map((card, i) => placed(card, `seat${index}.${i}`)));
   const plate = el(
     "div",
