@@ -16,7 +16,7 @@ from openfelt.core.jit import Floats, kernel
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.policy.tabular import uniform_policy
-from openfelt.solve.realisation_plans import realisation_plan
+from openfelt.solve.realisation_plans import full_reach
 from openfelt.solve.solver import Solver
 from openfelt.solve.traverse.sequence import best_response, spread_reach, sum_leaves
 
@@ -42,10 +42,9 @@ class FictitiousPlay(Solver):
     tree: GameTree
 
     def _start(self) -> None:
-        uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
         # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does not
         # change if the opponents' reach is multiplied by a constant.
-        self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
+        self._sum = full_reach(self.form, uniform_policy(self.tree).probabilities)
 
     def _advance(self, iterations: int) -> None:
         _iterate(self.form, self._sum, iterations)
@@ -61,7 +60,7 @@ class FictitiousPlay(Solver):
 @kernel
 def _iterate(form: SequenceForm, plan_sum: Floats, iterations: int) -> None:
     num_players = len(form.first_row) - 1
-    values, plan = np.empty_like(plan_sum), np.empty_like(plan_sum)
+    values, plan = np.empty(form.first_slot[-1] + num_players), np.empty_like(plan_sum)
     response = np.empty(form.first_slot[-1])
     for _ in range(iterations):
         for player in range(num_players):
