@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Floats, kernel
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.policy.tabular import uniform_policy
 from openfelt.solve.realisation_plans import full_reach
@@ -39,7 +39,7 @@ class FictitiousPlay(Solver):
 
     name: ClassVar[str] = "fictitious-play"
     summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
-    tree: GameTree
+    tree: InfosetTree
 
     def _start(self) -> None:
         # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does not

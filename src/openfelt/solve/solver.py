@@ -21,7 +21,7 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.core.jit import Floats
 from openfelt.core.workers import Workers, is_cluster, own_threads
-from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
@@ -173,7 +173,7 @@ class Solver(ABC):
         self.learners = 1  # independent learners, each with its own tables
         self.tree = self._compile(game)
         if self.tree.is_enumerated:
-            self.form = sequence_form(compile_game(self.tree))
+            self.form = sequence_form(self.tree)
         self.restriction = restriction
         if restriction is not None:
             self._restrict(restriction)
@@ -199,7 +199,7 @@ class Solver(ABC):
         return why_no_gpu() if cls.runs_on_gpu else f"{cls.name} does not run on a GPU."
 
     def _compile(self, game: AnyGame) -> Tree:
-        return compile_game(game)
+        return compile_infosets(game)
 
     def _restrict(self, restriction: Restriction) -> None:
         restriction.require(self.tree)

@@ -17,7 +17,7 @@ like a sequence. Ordinary games have no groups.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats, Ints, kernel
 from openfelt.games.compile.game_tree import GameTree, TreeArrays
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
 
 
@@ -61,9 +62,15 @@ class SequenceForm(NamedTuple):
         return self.num_slots + self.num_players + self.num_groups
 
 
-@lru_cache(maxsize=4)
-def sequence_form(tree: GameTree) -> SequenceForm:
+@singledispatch
+def sequence_form(tree: Tree) -> SequenceForm:
     """The sequence form of a tree; raises GameError without perfect recall."""
+    raise GameError(f"{tree.game} has too many infosets for a sequence form.")
+
+
+@sequence_form.register
+@lru_cache(maxsize=4)
+def _(tree: GameTree) -> SequenceForm:
     rows, players = tree.rows, tree.players
     parent_slot = np.full(tree.num_rows, -1, np.int64)
     count = np.zeros(tree.num_slots + players + 1, np.int64)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.core.errors import GameError
 from openfelt.core.jit import Ints, kernel
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, BettingTree
 from openfelt.games.compile.game_tree import GameTree
@@ -29,7 +30,10 @@ class OpenTree:
 @singledispatch
 def open_tree(tree: Tree) -> OpenTree:
     """A tree for sampling solvers. For hold'em this loads the bucket tables; missing ones are built."""
-    raise NotImplementedError(type(tree))
+    raise GameError(
+        f"{tree.game} has too many histories to list, as sampling requires; use a full-width solver, such as "
+        "pcfr+."
+    )
 
 
 @open_tree.register
