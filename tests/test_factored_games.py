@@ -8,6 +8,7 @@ from factored_games import slots_in
 
 import openfelt as felt
 from openfelt.games.compile import compiler
+from openfelt.games.compile.bluff_tree import compile_bluff
 from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.phantom_tree import compile_phantom
 from openfelt.games.compile.sequence_form import sequence_form
@@ -30,6 +31,11 @@ PHANTOM = [
 @pytest.mark.parametrize("name", PHANTOM)
 def test_the_form_of_a_phantom_game_is_that_of_its_histories(name):
     assert_same_game(compile_phantom(felt.load_game(name)), felt.compile_game(name))
+
+
+@pytest.mark.parametrize("name", ["bluff(1,1,2)", "bluff(2,1,2)", "bluff(1,2,3)", "bluff(2,2,2)"])
+def test_the_form_of_bluff_is_that_of_its_histories(name):
+    assert_same_game(compile_bluff(felt.load_game(name)), felt.compile_game(name))
 
 
 def assert_same_game(factored, tree):

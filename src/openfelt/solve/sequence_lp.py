@@ -55,7 +55,7 @@ class PlanProgram:
 def plan_program(form: SequenceForm, player: int) -> PlanProgram:
     """The linear program whose optimum is the maximin value of `player`."""
     if form.num_groups:
-        raise FeltError("A game that is compiled without its histories has no linear program; use pcfr+.")
+        raise FeltError("This game has too many histories for a linear program; use pcfr+.")
     other = 1 - player
     mine, theirs = sequences(form, player), sequences(form, other)
     own_place, other_place = _places(form, mine), _places(form, theirs)

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError, GameError
 from openfelt.core.user_folders import cache_folder
+from openfelt.games.bluff import Bluff
 from openfelt.games.compile import (
+    bluff_tree,
     factored_tree,
     game_tree,
     phantom_tree,
@@ -27,7 +29,7 @@ from openfelt.games.compile.factored_tree import FactoredTree, factored_arrays, 
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import explore
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.open_spiel import OpenSpielGame
@@ -37,6 +39,7 @@ from openfelt.games.registry import GAMES, load_game
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
 LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
 FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
+    Bluff: (bluff_tree.compile_bluff, bluff_tree),
     PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_tries),
 }
 
@@ -65,10 +68,7 @@ def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree
     rules = load_game(game.game if isinstance(game, Tree) else game)
     require_enumerable(rules)
     if rules.is_factored:
-        raise GameError(
-            f"{rules.name} has too many histories to list, as this requires. Full-width solvers and "
-            "exploitability do without."
-        )
+        raise too_many_histories(rules.name)
     return _compile(rules, cache or cache_folder())
 
 

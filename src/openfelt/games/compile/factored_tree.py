@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from openfelt.core.disk_cache import FolderContents
 from openfelt.core.errors import FileError, GameError
-from openfelt.core.jit import Floats, Ints
+from openfelt.core.jit import Floats
 from openfelt.core.memory import machine_memory
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.sequence_form import SequenceForm, sequence_form
@@ -92,7 +92,7 @@ def _(tree: FactoredTree) -> SequenceForm:
     return tree.form
 
 
-def fingerprint(form: SequenceForm, row_label: Ints, labels: tuple[str, ...]) -> str:
+def fingerprint(form: SequenceForm, row_label: NDArray[np.int16], labels: tuple[str, ...]) -> str:
     """Equal for two trees if and only if their sequence forms and the names of infosets are equal."""
     digest = hashlib.sha256("\0".join(labels).encode())
     for array in (*form, row_label):
