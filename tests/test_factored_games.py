@@ -56,8 +56,8 @@ def test_infosets_are_found_by_their_names():
     tree = compile_phantom(felt.load_game("dark_hex(2,3)"))
     for row in range(0, tree.num_rows, 97):
         assert tree.find_row(tree.row_player(row), tree.row_name(row)) == row
-    assert tree.row_name(tree.find_row(1, "a1-taken b2")) == "a1-taken b2"
-    for wrong in ("a9", "a1-taken a1", "a1-taken b2 b2"):
+    assert tree.row_name(tree.find_row(1, "a1 taken b2")) == "a1 taken b2"
+    for wrong in ("a9", "a1 taken a1", "a1 taken b2 b2", "taken"):
         with pytest.raises(felt.GameError, match="no infoset"):
             tree.find_row(1, wrong)
 

@@ -114,3 +114,8 @@ def test_threads_give_the_same_sums():
         sum_leaves(form, player, alone, values[0])
         summer.sum_leaves(player, alone, values[1])
     assert (values[0] == values[1]).all()
+    found = [(np.empty(form.num_slots), np.empty(2), np.empty(2)) for _ in range(2)]
+    evaluate_profile(form, policy.probabilities, *found[0])
+    summer.evaluate_profile(policy.probabilities, *found[1])
+    for alone, shared in zip(*found, strict=True):
+        assert (alone == shared).all()

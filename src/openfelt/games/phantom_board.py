@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from openfelt.games.game import TERMINAL, Game, require
 
 MOST_CELLS = 9
-TAKEN = "-taken"  # after the name of a cell: what its player sees of an attempt that failed
+TAKEN = " taken"  # after the name of a cell: what its player sees of an attempt that failed
 
 
 class BoardState(NamedTuple):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from openfelt.core.call_syntax import Call, parse_call
 from openfelt.core.errors import GameError, unknown
+from openfelt.games.battleship import Battleship
 from openfelt.games.bluff import Bluff
 from openfelt.games.cash_holdem import CashHoldem
 from openfelt.games.dark_hex import DarkHex
@@ -19,10 +20,14 @@ from openfelt.games.kuhn import Kuhn
 from openfelt.games.leduc import Leduc
 from openfelt.games.one_card import OneCard
 from openfelt.games.open_spiel import PREFIX, read_open_spiel
+from openfelt.games.oshi_zumo import OshiZumo
 from openfelt.games.phantom_ttt import PhantomTicTacToe
 from openfelt.games.princess_monster import PrincessMonster
 
-RULES = (Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster, PhantomTicTacToe, DarkHex)
+RULES = (
+    *(Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster),
+    *(PhantomTicTacToe, DarkHex, OshiZumo, Battleship),
+)
 GAMES: dict[str, type[Game]] = {game.key: game for game in RULES}
 RECORDED: dict[str, type[Game]] = {CashHoldem.key: CashHoldem}  # games of hand histories only
 

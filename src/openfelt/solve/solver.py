@@ -28,7 +28,7 @@ from openfelt.games.game import AnyGame
 from openfelt.policy.files import policy_from_weights
 from openfelt.policy.policy import Policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
-from openfelt.solve.traverse.sequence import evaluate_profile
+from openfelt.solve.traverse.threaded_leaf_sums import evaluate
 
 INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and chances for Ctrl-C
 CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
@@ -348,7 +348,8 @@ class Solver(ABC):
         if self.restriction is not None and self.restriction.toss == EACH:
             evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)
         else:
-            evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
+            response = np.empty(self.tree.num_slots)
+            evaluate(self.form, self.probabilities, response, best, expected, self.threads)
         nash_conv = float((best - expected).sum())
         measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
         if not self.measurements or self.measurements[-1].iterations < self.iterations:

@@ -69,21 +69,21 @@ class FactoredTree(InfosetTree):
             row = int(np.searchsorted(self.first_slot, slot, side="right")) - 1
 
     def find_row(self, player: int, name: str) -> int:
-        left, row = [] if name == "start" else name.split(), -1
+        left = [] if name == "start" else name.split()
         own = slice(*self.first_row[player : player + 2])
         low = self.num_slots + player
         high = low + 1
         while True:
             parent = self.form.parent_slot[own]
-            for found in (np.flatnonzero((parent >= low) & (parent < high)) + own.start).tolist():
-                words = self.labels[self.row_label[found]].split()
-                if words == left[: len(words)]:
-                    row, left = found, left[len(words) :]
-                    break
-            else:
+            after = (np.flatnonzero((parent >= low) & (parent < high)) + own.start).tolist()
+            seen = [(self.labels[self.row_label[each]].split(), each) for each in after]
+            fits = [(words, each) for words, each in seen if words == left[: len(words)]]
+            if not fits:
                 raise GameError(f"{self.game} has no infoset '{name}' for player {player}.")
+            words, row = max(fits, key=lambda fit: len(fit[0]))
+            left = left[len(words) :]
             if not left:
-                return int(row)
+                return row
             low, high = self.first_slot[row], self.first_slot[row + 1]
 
 
