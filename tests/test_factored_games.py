@@ -108,3 +108,18 @@ def test_a_cached_tree_is_the_compiled_one(without_histories, monkeypatch, tmp_p
         assert (ours == theirs).all()
     assert loaded.fingerprint == built.fingerprint
     assert loaded.row_name(loaded.num_rows - 1) == built.row_name(built.num_rows - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "infosets", "published", "iterations"),
+    [("phantom_ttt", 5_990_669, 0.6667, 40), ("dark_hex(3)", 6_072_917, 1.0, 20)],
+)
+def test_published_values(name, infosets, published, iterations):
+    """A value of the game lies between what each player can guarantee; published: Rudolph et al. 2025."""
+    solver = felt.PCFRPlus(name, threads=2)
+    assert solver.tree.num_rows == infosets
+    solver.run(iterations)
+    found = felt.exploitability(solver.policy, threads=2)
+    assert found.exploitability < 0.015
+    assert -found.best_responses[1] - 5e-5 <= published <= found.best_responses[0] + 5e-5

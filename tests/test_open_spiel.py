@@ -81,7 +81,7 @@ PHANTOM = {
 
 @pytest.mark.parametrize("name", PHANTOM)
 def test_rules_and_infosets_of_phantom_games(name):
-    """Along random plays. The number of all attempts, which open_spiel's strings tell a player, is left out."""
+    """Along random plays. open_spiel tells a player the number of all attempts too, which is left out."""
     game, theirs = felt.load_game(name), pyspiel.load_game(PHANTOM[name])
     generator, names = np.random.default_rng(1), {}
     for _ in range(300):

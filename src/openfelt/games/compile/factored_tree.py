@@ -83,7 +83,7 @@ class FactoredTree(InfosetTree):
             words, row = max(fits, key=lambda fit: len(fit[0]))
             left = left[len(words) :]
             if not left:
-                return row
+                return int(row)
             low, high = self.first_slot[row], self.first_slot[row + 1]
 
 
