@@ -7,7 +7,7 @@ import pytest
 from factored_games import slots_in
 
 import openfelt as felt
-from openfelt.games.compile import compiler
+from openfelt.games.compile import compiler, factored_tree
 from openfelt.games.compile.bluff_tree import compile_bluff
 from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.phantom_tree import compile_phantom
@@ -94,6 +94,12 @@ def test_what_needs_histories_says_so(without_histories):
     ):
         with pytest.raises(felt.FeltError, match="histories"):
             needs_histories()
+
+
+def test_memory_is_told_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(factored_tree, "machine_memory", lambda: 1e9)
+    with pytest.raises(felt.GameError, match=r"needs 1\d\.\d GB to be compiled; this machine has 1\.0"):
+        compile_phantom(felt.load_game("phantom_ttt(abrupt=True)"))
 
 
 def test_a_cached_tree_is_the_compiled_one(without_histories, monkeypatch, tmp_path):

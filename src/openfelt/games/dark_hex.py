@@ -21,7 +21,7 @@ class DarkHex(PhantomBoard):
 
     key: ClassVar[str] = "dark_hex"
     size: int
-    columns: int | None = None
+    columns: int = 0  # as many as rows
     abrupt: bool = False
 
     def __post_init__(self) -> None:

@@ -41,10 +41,13 @@ from openfelt.games.compile.phantom_tries import (
 from openfelt.games.compile.sequence_form import Groups, SequenceForm
 from openfelt.games.phantom_board import TAKEN, PhantomBoard
 
+BYTES_OF_LIST = 14.0  # of the abrupt variants, where there are as many lists of turns as anything else
+
 
 def compile_phantom(rules: PhantomBoard) -> FactoredTree:
     """The infosets and the sequence form of a phantom game."""
     wins = np.array([[rules.wins(p, marks) for marks in range(1 << rules.cells)] for p in range(2)])
+    require_memory(rules.name, BYTES_OF_LIST * _count(rules, lists=True))
     tries = grow_tries(wins, rules.abrupt)
     slots = sum(int(trie.counts[SLOTS]) for trie in tries)
     numbers = [_numbers(trie, rules.cells, player, slots) for player, trie in enumerate(tries)]
@@ -72,7 +75,7 @@ def compile_phantom(rules: PhantomBoard) -> FactoredTree:
         row_label=row_label,
         labels=labels,
         payoffs=(-1.0, 1.0),
-        num_nodes=_count_histories(rules),
+        num_nodes=_count(rules, lists=False),
         fingerprint=fingerprint(form, row_label, labels),
     )
 
@@ -223,8 +226,8 @@ def _list_leaves(
             free[own] += 1
 
 
-def _count_histories(rules: PhantomBoard) -> int:
-    """The number of histories: they depend on the marks and on how many attempts have failed."""
+def _count(rules: PhantomBoard, lists: bool) -> int:
+    """The number of histories or of `lists` of turns; both depend on the marks and the failures so far."""
     full = (1 << rules.cells) - 1
 
     @cache
@@ -237,8 +240,9 @@ def _count_histories(rules: PhantomBoard) -> int:
                 total += count(other, own | 1 << cell, other_failed, failed, 1 - mover)
         left = other.bit_count() - failed
         if left and rules.abrupt:
-            total += left * count(other, own, other_failed, failed + 1, 1 - mover)
-        elif left:
+            after = count(other, own, other_failed, failed + 1, 1 - mover)
+            total += after if lists else left * after
+        elif left and not lists:
             total += left * count(own, other, failed + 1, other_failed, mover)
         return total
 
