@@ -17,42 +17,32 @@ SOLVERS = [felt.CFR, felt.CFRPlus, felt.DCFR, felt.PCFRPlus, felt.FictitiousPlay
 
 
 def grouped(form: SequenceForm, weighted: bool = True) -> SequenceForm:
-    """The same game: the leaves of a sequence become one leaf, which names a group of two stages.
+    """The same game with two stages of groups.
 
-    A group of the first stage has the opponent's sequences that share a payoff sign, a group of the second
-    stage both of these. Unless `weighted`, a group has members of equal weight only, and the leaf has it.
+    A group of the first stage has the opponent's sequences of all leaves of a sequence that share a weight,
+    or the sign of it if members are `weighted`; a group of the second stage has the groups that share a leaf.
     """
     base = form.num_slots + form.num_players
-    first_group, members, leaves = [], [], [[] for _ in range(base)]
+    first_group: list[list[int]] = []
+    members: list[list[tuple[int, float]]] = []
+    leaves: list[list[tuple[int, float]]] = [[] for _ in range(base)]
     for player in range(2):
-        other = 1 - player
-        lists: list[list[tuple[int, float]]] = []
-        owners: list[tuple[int, float, list[int]]] = []
-        own = [*range(*form.first_slot[form.first_row[[other, other + 1]]]), form.num_slots + other]
-        for slot in own:
-            at = range(form.first_leaf[slot], form.first_leaf[slot + 1])
-            entries = [(int(form.leaf_others[leaf, 0]), float(form.leaf_weight[leaf])) for leaf in at]
-            for weight in sorted({weight for _, weight in entries} if not weighted else {1.0, -1.0}):
-                part = [
-                    (slot, value if weighted else 1.0)
-                    for slot, value in entries
-                    if (value * weight > 0 if weighted else value == weight)
-                ]
-                if part:
-                    lists.append(part)
-                    owners.append((slot, weight, [len(lists) - 1]))
-        second: dict[int, list[tuple[int, list[int]]]] = {}
-        for slot, weight, parts in owners:
-            second.setdefault(slot, []).append((weight, parts))
+        own = form.first_row[[1 - player, 2 - player]]
+        answered: list[tuple[int, float, int]] = []  # a sequence, weight of its leaf, a group
         start = len(members)
-        first_group.append([start, start + len(lists)])
-        members += lists
-        for slot, entries in second.items():
-            for weight in [1.0] if weighted else [weight for weight, _ in entries]:
-                parts = [part for each, parts in entries for part in parts if weighted or each == weight]
-                leaves[slot].append((base + len(members), weight))
-                members.append([(base + start + part, 1.0) for part in parts])
-        first_group[-1].append(len(members))
+        for slot in (*range(*form.first_slot[own]), form.num_slots + 1 - player):
+            of_slot = slice(form.first_leaf[slot], form.first_leaf[slot + 1])
+            weights, others = form.leaf_weight[of_slot], form.leaf_others[of_slot, 0]
+            kinds = np.sign(weights) if weighted else weights
+            for kind in np.unique(kinds):
+                shared = zip(others[kinds == kind], weights[kinds == kind], strict=True)
+                members.append([(other, weight if weighted else 1.0) for other, weight in shared])
+                answered.append((slot, 1.0 if weighted else kind, len(members) - 1))
+        stages = [start, len(members)]
+        for slot, weight in dict.fromkeys((slot, weight) for slot, weight, _ in answered):
+            leaves[slot].append((base + len(members), weight))
+            members.append([(base + group, 1.0) for *of, group in answered if of == [slot, weight]])
+        first_group.append([*stages, len(members)])
     flat = [leaf for entries in leaves for leaf in entries]
     return form._replace(
         first_leaf=np.cumsum([0] + [len(entries) for entries in leaves]),
