@@ -102,6 +102,12 @@ class OpenSpielTwin:
             return [{"fold": 0, "check": 1, "call": 1, "bet": 2, "raise": 2}[word]]
         if key == "goofspiel":
             return [int(word) - 1]
+        if key in ("phantom_ttt", "dark_hex"):
+            return [(int(word[1:]) - 1) * self.game.width + ord(word[0]) - ord("a")]
+        if key == "oshi_zumo":
+            return [int(word)]
+        if key == "battleship":
+            return [_battleship_action(self.game, word, other)]
         assert key == "bluff"
         faces, dice = self.game.faces, self.game.dice1 + self.game.dice2
         if chance:
@@ -121,6 +127,22 @@ class OpenSpielTwin:
         return table
 
 
+def _battleship_action(game, word: str, other) -> int:
+    """By its text: "place ship horizontally with top-left corner in (0, 1)" or "shoot at (0, 1)"."""
+    cell = f"({int(word[1]) - 1}, {ord(word[0]) - ord('a')})"
+    turned = "vertically" if "-" in word and game.length > 1 and word[0] == word[3] else "horizontally"
+    for action in other.legal_actions():
+        text = other.action_to_string(action)
+        if text.endswith(cell) and ("shoot" in text or turned in text):
+            return action
+    raise AssertionError(word)
+
+
+def _battleship(rows: int, columns: int, shots: int, length: int) -> str:
+    board = f"board_height={rows},board_width={columns},ship_sizes=[{length}],ship_values=[1]"
+    return f"battleship({board},num_shots={shots},allow_repeated_shots=False,loss_multiplier=1.0)"
+
+
 OPEN_SPIEL = {
     "kuhn": "kuhn_poker",
     "kuhn(players=3)": "kuhn_poker(players=3)",
@@ -131,6 +153,11 @@ OPEN_SPIEL = {
         for n in (3, 4, 5)
     },
     **{f"bluff(1,1,{n})": f"liars_dice(numdice=1,dice_sides={n})" for n in (2, 3, 4, 5, 6)},
+    "dark_hex(2,abrupt=True)": "dark_hex(num_rows=2,num_cols=2,gameversion=adh)",
+    "oshi_zumo(4,1)": "oshi_zumo(coins=4,size=1,min_bid=1)",
+    "oshi_zumo(3,1,3,0)": "oshi_zumo(coins=3,size=1,horizon=3,min_bid=0)",
+    "battleship(1,3,2,2)": _battleship(1, 3, 2, 2),
+    "battleship(2,2,2)": _battleship(2, 2, 2, 1),
 }
 
 

@@ -21,6 +21,10 @@ PLAYTHROUGHS = {
     "goofspiel(4)": "goofspiel.txt",
     "bluff(1,1,6)": "bluff.txt",
     "princess_monster(3,3,5)": "princess_monster.txt",
+    "phantom_ttt(2,2,2)": "phantom_ttt.txt",
+    "dark_hex(2,abrupt=True)": "dark_hex.txt",
+    "oshi_zumo(4,1)": "oshi_zumo.txt",
+    "battleship(1,3,2,2)": "battleship.txt",
 }
 MANY = 20
 

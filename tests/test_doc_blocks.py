@@ -32,6 +32,7 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"^felt train ledoc": "shows an error",
     r"^felt review": "tests/test_review_hands.py reviews files of several kinds",
     r"resolver": "tests/test_resolver.py plays it, tests/test_resolver_exploitability.py measures it",
+    r"phantom": "tests/test_factored_games.py trains on small boards; this one takes a minute to compile",
     r"network\.py:": "tests/test_network_policies.py measures and plays networks",
 }
 BOT = """

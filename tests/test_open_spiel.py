@@ -70,6 +70,39 @@ def test_rules_of_three_player_leduc():
     assert len(twin.rows) > 1_000
 
 
+PHANTOM = {
+    "phantom_ttt": "phantom_ttt",
+    "phantom_ttt(abrupt=True)": "phantom_ttt(gameversion=abrupt)",
+    "dark_hex(3)": "dark_hex(num_rows=3,num_cols=3)",
+    "dark_hex(3,abrupt=True)": "dark_hex(num_rows=3,num_cols=3,gameversion=adh)",
+    "dark_hex(2,3)": "dark_hex(num_rows=2,num_cols=3)",
+}
+
+
+@pytest.mark.parametrize("name", PHANTOM)
+def test_rules_and_infosets_of_phantom_games(name):
+    """Along random plays. open_spiel tells a player the number of all attempts too, which is left out."""
+    game, theirs = felt.load_game(name), pyspiel.load_game(PHANTOM[name])
+    generator, names = np.random.default_rng(1), {}
+    for _ in range(300):
+        state, other, seen = game.start(), theirs.new_initial_state(), [[], []]
+        while (mover := game.turn(state)) >= 0:
+            assert other.current_player() == mover
+            actions = list(game.actions(state))
+            numbers = [(int(word[1:]) - 1) * game.width + ord(word[0]) - ord("a") for word in actions]
+            assert numbers == other.legal_actions()
+            lines = other.information_state_string().splitlines()
+            board = tuple(line for line in lines if not line.isdigit())
+            assert names.setdefault((mover, *seen[mover]), board) == board
+            place = int(generator.integers(len(actions)))
+            seen[mover].append(game.sees(state, actions[place], mover))
+            state = game.play(state, actions[place])
+            other.apply_action(numbers[place])
+        assert other.is_terminal()
+        assert other.returns() == list(game.payoffs(state))
+    assert len({(key[0], value) for key, value in names.items()}) == len(names)
+
+
 @pytest.mark.parametrize("solver", ["CFR", "CFRPlus"])
 @pytest.mark.parametrize("name", ["kuhn", "kuhn(players=3)", "leduc"])
 def test_cfr_iterations_are_the_same(name, solver):

@@ -288,3 +288,20 @@ def test_a_file_of_the_earlier_version_has_no_players(tmp_path):
             store.require_own(row.id, "b")
         with pytest.raises(FileError):
             store.own(row.id, "b")  # a session has one owner
+
+
+def test_mistakes_to_drill_are_of_ones_own_sessions(server):
+    ann, bo = Person(server, "Ann"), Person(server, "Bo")
+    key, dice = ann.begin("kuhn"), random.Random(3)
+    with ann.window(key) as window:
+        for _ in range(12):
+            window.deal()
+            window.play_on(dice)
+    for person, is_own in ((bo, False), (Person(server), False), (ann, True)):
+        deck = json.loads(person.ask("POST", "/api/drills", {})[1])["deck"]
+        wanted, found = {"kind": "mistakes", "sessions": [key]}, {"drill": None, "left": 1}
+        while found["drill"] is None and found["left"]:  # an answer may say that the search goes on
+            status, answer = person.ask("POST", f"/api/drills/{deck}/next", wanted)
+            assert status == 200
+            found = json.loads(answer)
+        assert (found["drill"] is not None) == is_own

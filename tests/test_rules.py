@@ -24,6 +24,13 @@ EVERY = [
     "bluff(1,1,3)",
     "bluff(2,2,2)",
     "princess_monster(2,3,5)",
+    "phantom_ttt(rows=1,line=2)",
+    "dark_hex(2)",
+    "dark_hex(2,abrupt=True)",
+    "oshi_zumo(4,1)",
+    "oshi_zumo(3,1,horizon=3,least=0)",
+    "battleship(1,3,2,length=2)",
+    "battleship(2,2,2)",
 ]
 
 

@@ -39,7 +39,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.game_tree import GameTree
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.games.game import Game
 from openfelt.games.holdem import require_holdem
 from openfelt.policy.holdem import require_holdem_policy
@@ -204,7 +204,7 @@ class TreeEngine(Engine):
 @singledispatch
 def match_engine(tree: Tree, game: Game, plan: MatchPlan) -> Engine:
     """The engine for a compiled game."""
-    raise NotImplementedError(type(tree))
+    raise too_many_histories(tree.game)
 
 
 match_engine.register(BettingTree, HoldemEngine)

@@ -27,6 +27,10 @@ SHOWN = [
     "goofspiel(4)",
     "bluff(1,1,4)",
     "princess_monster(3,3,5)",
+    "phantom_ttt(2,2,2)",
+    "dark_hex(2)",
+    "oshi_zumo(4,1)",
+    "battleship(2,2,2)",
 ]
 
 

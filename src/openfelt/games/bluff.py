@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 from openfelt.games.game import CHANCE, TERMINAL, Game, require
 
 LIAR = "liar"
+MOST_HISTORIES = 200_000_000  # a game with more is compiled without them
 
 
 class BluffState(NamedTuple):
@@ -43,8 +44,8 @@ class Bluff(Game):
             dice = getattr(self, field)
             require(1 <= dice <= 5, self.key, field, "a whole number of dice from 1 to 5", dice)
         require(2 <= self.faces <= 9, self.key, "faces", "a whole number from 2 to 9", self.faces)
-        bids = (self.dice1 + self.dice2) * self.faces
-        require(bids <= 20, self.key, "the number of bids, (dice1 + dice2) x faces,", "at most 20", bids)
+        what = "the number of bids, (dice1 + dice2) x faces,"
+        require(self.num_bids <= 20, self.key, what, "at most 20", self.num_bids)
 
     def start(self) -> BluffState:
         return BluffState((), bids=0, turn=0, called=False)
@@ -56,23 +57,43 @@ class Bluff(Game):
 
     def actions(self, state: BluffState) -> Sequence[str]:
         if self.turn(state) == CHANCE:
-            return self._rolls(state)
-        most = (self.dice1 + self.dice2) * self.faces
-        words = [self._bid(number) for number in range(state.bids + 1, most + 1)]
+            return self.rolls(len(state.rolls))
+        words = [self.bid(number) for number in range(state.bids + 1, self.num_bids + 1)]
         return [*words, LIAR] if state.bids else words
 
-    def _bid(self, number: int) -> str:
+    @property
+    def num_bids(self) -> int:
+        """Number of different bids."""
+        return (self.dice1 + self.dice2) * self.faces
+
+    @property
+    def num_histories(self) -> int:
+        """Number of histories: any set of bids can be made and, unless it is empty, called."""
+        first, second = (len(self.rolls(player)) for player in range(2))
+        return 1 + first + first * second * ((2 << self.num_bids) - 1)
+
+    @property
+    def is_factored(self) -> bool:
+        return self.num_histories > MOST_HISTORIES
+
+    def bid(self, number: int) -> str:
+        """The name of a bid, counted from 1."""
         quantity, face = divmod(number - 1, self.faces)
         return f"{quantity + 1}x{face + 1}"
 
-    def _rolls(self, state: BluffState) -> list[str]:
-        dice = (self.dice1, self.dice2)[len(state.rolls)]
+    def rolls(self, player: int) -> list[str]:
+        """The different rolls of a player's dice, lowest faces first."""
+        dice = (self.dice1, self.dice2)[player]
         faces = map(str, range(1, self.faces + 1))
         return ["".join(roll) for roll in combinations_with_replacement(faces, dice)]
 
     def chance(self, state: BluffState) -> Sequence[float]:
+        return self.roll_chances(len(state.rolls))
+
+    def roll_chances(self, player: int) -> list[float]:
+        """The probability of each of the `rolls`."""
         weights = []
-        for roll in self._rolls(state):
+        for roll in self.rolls(player):
             same = math.prod(math.factorial(count) for count in Counter(roll).values())
             weights.append(math.factorial(len(roll)) // same)
         return [weight / sum(weights) for weight in weights]
@@ -90,8 +111,11 @@ class Bluff(Game):
         return action if not rolling or player == len(state.rolls) else ""
 
     def payoffs(self, state: BluffState) -> Sequence[float]:
-        quantity, face = map(int, self._bid(state.bids).split("x"))
-        dice = "".join(state.rolls)
-        showing = sum(die in (str(face), str(self.faces)) for die in dice)
+        quantity, face = map(int, self.bid(state.bids).split("x"))
+        showing = self.showing("".join(state.rolls), face)
         winner = 1 - state.turn if showing >= quantity else state.turn
         return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
+
+    def showing(self, dice: str, face: int) -> int:
+        """How many dice count for a face."""
+        return sum(die in (str(face), str(self.faces)) for die in dice)

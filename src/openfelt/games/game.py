@@ -66,7 +66,7 @@ class Game(ABC):
 
     key: ClassVar[str]  # the word in the game's name: "kuhn" in "kuhn(pot=8)"
     unit: ClassVar[str] = "chips"  # of payoffs
-    is_enumerable: ClassVar[bool] = True  # whether all of its histories fit in memory
+    is_enumerable: ClassVar[bool] = True  # whether all of its infosets fit in memory
     is_poker: ClassVar[bool] = False  # whether `passive` and `stakes` are defined
     big_blind: ClassVar[float] = 0.0  # chips; 0 if there are no blinds
 
@@ -97,6 +97,11 @@ class Game(ABC):
     def winnings_unit(self) -> Unit:
         """The unit in which winnings per hand are reported."""
         return Unit(f"{self.unit} a hand")
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether it has too many histories to list and is compiled to its infosets without them."""
+        return False
 
     @property
     def unabstracted(self) -> Game:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from openfelt.core.call_syntax import Call, parse_call
 from openfelt.core.errors import GameError, unknown
+from openfelt.games.battleship import Battleship
 from openfelt.games.bluff import Bluff
 from openfelt.games.cash_holdem import CashHoldem
+from openfelt.games.dark_hex import DarkHex
 from openfelt.games.efg import read_efg
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.goofspiel import Goofspiel
@@ -18,11 +20,15 @@ from openfelt.games.kuhn import Kuhn
 from openfelt.games.leduc import Leduc
 from openfelt.games.one_card import OneCard
 from openfelt.games.open_spiel import PREFIX, read_open_spiel
+from openfelt.games.oshi_zumo import OshiZumo
+from openfelt.games.phantom_ttt import PhantomTicTacToe
 from openfelt.games.princess_monster import PrincessMonster
 
-GAMES: dict[str, type[Game]] = {
-    game.key: game for game in (Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster)
-}
+RULES = (
+    *(Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster),
+    *(PhantomTicTacToe, DarkHex, OshiZumo, Battleship),
+)
+GAMES: dict[str, type[Game]] = {game.key: game for game in RULES}
 RECORDED: dict[str, type[Game]] = {CashHoldem.key: CashHoldem}  # games of hand histories only
 
 
@@ -116,6 +122,10 @@ def _value(word: str, key: str, value: object, kind: str) -> int | float | str:
         if isinstance(value, str):
             return value
         raise GameError(f"{word}: {key} must be a text in quotes, not {value!r}.")
+    if kind == "bool":
+        if isinstance(value, bool):
+            return value
+        raise GameError(f"{word}: {key} must be True or False, not {value!r}.")
     whole = "float" not in kind
     number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
     if not number or (whole and value != int(value)):  # type: ignore[call-overload]

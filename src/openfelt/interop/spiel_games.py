@@ -24,6 +24,10 @@ DEFAULTS = {
     "goofspiel": {"cards": 4},
     "bluff": {"dice1": 1, "dice2": 1, "faces": 4},
     "princess_monster": {"rows": 3, "columns": 3, "horizon": 5},
+    "phantom_ttt": {"rows": 2, "columns": 2, "line": 2},
+    "dark_hex": {"size": 2},
+    "oshi_zumo": {"coins": 4, "size": 1},
+    "battleship": {"rows": 2, "columns": 2, "shots": 2},
 }
 
 

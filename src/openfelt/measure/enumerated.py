@@ -8,11 +8,12 @@ import numpy as np
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
+from openfelt.core.workers import own_threads
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.measure.results import BestResponse, Exploitability, Value
 from openfelt.policy.policy import join_seats, require_game
 from openfelt.policy.tabular import TabularPolicy
-from openfelt.solve.traverse.sequence import evaluate_profile
+from openfelt.solve.traverse.threaded_leaf_sums import evaluate
 
 if TYPE_CHECKING:
     from openfelt.measure.exploitability import Effort, Measurable
@@ -30,7 +31,7 @@ class EnumeratedEvaluator:
         """The gains of best responses."""
         if effort.flops or effort.leaks or effort.folder:
             raise FeltError(f"flops, leaks, plot and resume are for hold'em, not for {self.tree.game}.")
-        _, best, expected = self._evaluate(self.policy)
+        _, best, expected = self._evaluate(self.policy, effort)
         best_responses, values = tuple(best.tolist()), tuple(expected.tolist())
         return Exploitability(self.tree.game, self.tree.game, self.unit, self.seats, best_responses, values)
 
@@ -38,7 +39,7 @@ class EnumeratedEvaluator:
         """The best response of one player, and its value."""
         if not 0 <= player < self.tree.players:
             raise FeltError(f"{self.tree.game} has players 0 to {self.tree.players - 1}, not {player}.")
-        table, best, _ = self._evaluate(self.policy)
+        table, best, _ = self._evaluate(self.policy, effort)
         seats = [self.policy] * self.tree.players
         seats[player] = TabularPolicy(self.tree, table)
         profile = self.policy.with_table(join_seats(seats).table)
@@ -52,13 +53,14 @@ class EnumeratedEvaluator:
         won = []
         for own in range(self.tree.players):
             seats = [self.policy if player == own else opponent for player in range(self.tree.players)]
-            _, _, expected = self._evaluate(self.policy.with_table(join_seats(seats).table))
+            _, _, expected = self._evaluate(self.policy.with_table(join_seats(seats).table), effort)
             won.append(float(expected[own]))
         return Value("policy", "opponent", self.tree.game, self.unit, self.seats, tuple(won))
 
-    def _evaluate(self, policy: TabularPolicy) -> tuple[Floats, Floats, Floats]:
+    def _evaluate(self, policy: TabularPolicy, effort: Effort) -> tuple[Floats, Floats, Floats]:
         """[slots] pure best responses; by player, their values and the values of the policy."""
         response = np.empty(self.tree.num_slots)
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
-        evaluate_profile(sequence_form(self.tree), policy.probabilities, response, best, expected)
+        form, threads = sequence_form(self.tree), own_threads(effort.threads)
+        evaluate(form, policy.probabilities, response, best, expected, threads)
         return response, best, expected

@@ -177,4 +177,4 @@ def closest_equilibrium(policy: Policy) -> EquilibriumDistance:
     >>> felt.closest_equilibrium(felt.uniform_policy("kuhn")).sum
     3.7222...
     """
-    return EquilibriumSet(require_tabular(policy).tree).distance(policy)
+    return EquilibriumSet(compile_game(require_tabular(policy).tree)).distance(policy)

@@ -13,8 +13,8 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MANIFEST, load_folder, read_manifest, save_folder
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
-from openfelt.games.compile.compiler import compile_game
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_infosets
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import require_holdem
@@ -37,7 +37,7 @@ def policy_from_weights(tree: Tree, weights: NDArray[Any]) -> Policy:
 
 
 @policy_from_weights.register
-def _(tree: GameTree, weights: NDArray[Any]) -> Policy:
+def _(tree: InfosetTree, weights: NDArray[Any]) -> Policy:
     return TabularPolicy(tree, tabular.normalised(tree, weights))
 
 
@@ -52,7 +52,7 @@ def policy_from_values(tree: Tree, sums: Floats, visits: Floats) -> Policy:
     raise NotImplementedError(type(tree))
 
 
-policy_from_values.register(GameTree, tabular.highest_values)
+policy_from_values.register(InfosetTree, tabular.highest_values)
 policy_from_values.register(BettingTree, holdem.highest_values)
 
 
@@ -63,7 +63,7 @@ def _policy_from_arrays(tree: Tree, arrays: dict[str, NDArray[Any]]) -> Policy:
 
 
 @_policy_from_arrays.register
-def _(tree: GameTree, arrays: dict[str, NDArray[Any]]) -> Policy:
+def _(tree: InfosetTree, arrays: dict[str, NDArray[Any]]) -> Policy:
     return TabularPolicy(tree, np.asarray(arrays["probabilities"], np.float64))
 
 
@@ -151,4 +151,4 @@ def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: st
     saved = rules if rules.is_enumerable else load_game(game)
     if saved.unabstracted != rules.unabstracted or rules.is_enumerable != ("probabilities" in arrays):
         raise FileError(f"{folder} holds a policy of {game}, which does not match {rules.name}.")
-    return compile_game(rules) if rules.is_enumerable else holdem.tree_of(require_holdem(saved), arrays)
+    return compile_infosets(rules) if rules.is_enumerable else holdem.tree_of(require_holdem(saved), arrays)

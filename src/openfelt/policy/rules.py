@@ -21,12 +21,12 @@ from openfelt.games.compile.betting_tree import (
     BettingTree,
 )
 from openfelt.games.compile.compiler import compile_any
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.policy.holdem import WHOLE, HoldemPolicy, in_every_bucket
 from openfelt.policy.policy import Policy
-from openfelt.policy.tabular import TabularPolicy, normalised
+from openfelt.policy.tabular import TabularPolicy, normalised, uniform_policy
 
 RANDOM = "random"  # the only rule that applies to any game; the others need poker
 
@@ -69,7 +69,7 @@ def _rule_policy(tree: Tree, rule: str) -> Policy:
 
 
 @_rule_policy.register
-def _(tree: GameTree, rule: str) -> Policy:
+def _(tree: InfosetTree, rule: str) -> Policy:
     return TabularPolicy(tree, rule_table(tree, rule))
 
 
@@ -106,13 +106,16 @@ def rule_weights(rule: str, actions: int, passive: int) -> tuple[int, ...]:
 
 
 @rule_table.register
-def _probabilities_by_slot(tree: GameTree, rule: str) -> Floats:
-    if rule != RANDOM and (tree.betting.passive < 0).any():
+def _probabilities_by_slot(tree: InfosetTree, rule: str) -> Floats:
+    if rule == RANDOM:
+        return uniform_policy(tree).probabilities
+    passive = tree.passive_actions()[tree.first_slot[:-1]]
+    if (passive < 0).any():
         raise FeltError(f"{rule} plays poker, not {tree.game}.")
     table = np.empty(tree.num_slots)
     for row in range(tree.num_rows):
         slots = tree.slots(row)
-        table[slots] = RULES[rule](slots.stop - slots.start, max(0, int(tree.betting.passive[row])))
+        table[slots] = RULES[rule](slots.stop - slots.start, int(passive[row]))
     return normalised(tree, table)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.compiler import compile_game
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.compiler import compile_infosets
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.game import AnyGame
 from openfelt.policy.policy import Policy
 
@@ -23,7 +23,7 @@ class TabularPolicy(Policy):
 
     Parameters
     ----------
-    tree : GameTree
+    tree : InfosetTree
         The compiled game: `felt.compile_game("leduc")`.
     probabilities : array of float
         One for each slot of the tree; they sum to 1 at every infoset.
@@ -34,7 +34,7 @@ class TabularPolicy(Policy):
     {'pass': 0.5, 'bet': 0.5}
     """
 
-    tree: GameTree
+    tree: InfosetTree
     probabilities: Floats  # [slots]
 
     def __post_init__(self) -> None:
@@ -84,12 +84,12 @@ def require_tabular(policy: Policy) -> TabularPolicy:
     return policy
 
 
-def uniform_policy(game: AnyGame | GameTree) -> TabularPolicy:
+def uniform_policy(game: AnyGame | InfosetTree) -> TabularPolicy:
     """The policy that takes all actions with equal probability.
 
     Parameters
     ----------
-    game : Game, str, Path or GameTree
+    game : Game, str, Path or InfosetTree
         An enumerated game.
 
     Returns
@@ -101,17 +101,17 @@ def uniform_policy(game: AnyGame | GameTree) -> TabularPolicy:
     >>> felt.exploitability(felt.uniform_policy("kuhn")).nash_conv
     0.9166...
     """
-    tree = compile_game(game)
-    counts = np.diff(tree.rows.first_slot)
+    tree = compile_infosets(game)
+    counts = np.diff(tree.first_slot)
     return TabularPolicy(tree, np.repeat(1.0 / counts, counts))
 
 
-def random_policy(game: AnyGame | GameTree, seed: int = 0) -> TabularPolicy:
+def random_policy(game: AnyGame | InfosetTree, seed: int = 0) -> TabularPolicy:
     """A random policy: at each infoset uniformly distributed over all distributions of its actions.
 
     Parameters
     ----------
-    game : Game, str, Path or GameTree
+    game : Game, str, Path or InfosetTree
         An enumerated game.
     seed : int
         Of the random numbers.
@@ -125,13 +125,13 @@ def random_policy(game: AnyGame | GameTree, seed: int = 0) -> TabularPolicy:
     >>> felt.random_policy("kuhn", seed=1)
     TabularPolicy(kuhn, 12 infosets)
     """
-    tree = compile_game(game)
+    tree = compile_infosets(game)
     return TabularPolicy(tree, normalised(tree, np.random.default_rng(seed).exponential(size=tree.num_slots)))
 
 
-def highest_values(tree: GameTree, sums: Floats, visits: Floats) -> TabularPolicy:
+def highest_values(tree: InfosetTree, sums: Floats, visits: Floats) -> TabularPolicy:
     """The policy of the highest mean value among visited actions; uniform at infosets without visits."""
-    first_slot = tree.rows.first_slot
+    first_slot = tree.first_slot
     value = np.divide(sums, visits, out=np.full(tree.num_slots, -np.inf), where=visits > 0)
     row = np.repeat(np.arange(tree.num_rows), np.diff(first_slot))
     by_value = np.lexsort((np.arange(len(value)), -value, row))  # of equal ones the first is first
@@ -141,17 +141,17 @@ def highest_values(tree: GameTree, sums: Floats, visits: Floats) -> TabularPolic
     return TabularPolicy(tree, normalised(tree, table))
 
 
-def normalised(tree: GameTree, weights: Floats) -> Floats:
+def normalised(tree: InfosetTree, weights: Floats) -> Floats:
     """Weights per slot to probabilities; uniform at infosets without weight."""
     if not len(weights):
         return weights
     if not np.isfinite(weights).all():
         raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
-    counts = np.diff(tree.rows.first_slot)
+    counts = np.diff(tree.first_slot)
     sums = np.repeat(_row_sums(tree, weights), counts)
     even = np.repeat(1.0 / counts, counts)
     return np.divide(weights, sums, out=even, where=sums > 0)
 
 
-def _row_sums(tree: GameTree, table: Floats) -> Floats:
-    return np.add.reduceat(table, tree.rows.first_slot[:-1])
+def _row_sums(tree: InfosetTree, table: Floats) -> Floats:
+    return np.add.reduceat(table, tree.first_slot[:-1])

@@ -37,7 +37,10 @@ class UpdateRule(NamedTuple):
 
 
 class CFRTables(NamedTuple):
-    """One number per slot; `reach` and `values` have one more per player, for the empty sequence."""
+    """One number per slot; `reach` and `values` have one more per player, for the empty sequence.
+
+    `reach` has further ones for groups of sequences.
+    """
 
     regret: Floats
     instant: Floats  # instantaneous regrets of the last iteration
@@ -73,9 +76,8 @@ class CFR(Solver):
 
     def _start(self) -> None:
         slots, players = self.tree.num_slots, self.tree.players
-        self._tables = CFRTables(
-            *(np.zeros(slots) for _ in range(4)), *(np.zeros(slots + players) for _ in range(2))
-        )
+        sizes = (slots, slots, slots, slots, self.form.num_reaches, slots + players)
+        self._tables = CFRTables(*(np.zeros(size) for size in sizes))
         self._update_rule, self._binding = self._rule(), binding(self.form, self.restriction)
         self._summer = LeafSummer(self.form, self.threads) if threads_help(self.form, self.threads) else None
         self._resumed()
@@ -92,6 +94,7 @@ class CFR(Solver):
             for player in range(self.tree.players):
                 self._summer.sum_leaves(player, tables.reach, tables.values)
                 _update(form, rule, bound, tables, player, iteration + 1)
+                self._summer.spread_reach(player, tables.policy, tables.reach)
 
     @property
     def weights(self) -> Floats:
@@ -211,6 +214,7 @@ def _iterate(
         for player in range(len(form.first_row) - 1):
             sum_leaves(form, player, tables.reach, tables.values)
             _update(form, rule, bound, tables, player, iteration + 1)
+            spread_reach(form, player, tables.policy, tables.reach)
 
 
 @kernel
@@ -236,7 +240,6 @@ def _update(
             tables.regret[slot] = regret * (keep_positive if regret > 0.0 else keep_negative) + instant
         _match_regrets(rule, tables, first, last)
         _bind(bound, tables.policy, first, last)
-    spread_reach(form, player, tables.policy, tables.reach)
 
 
 @kernel

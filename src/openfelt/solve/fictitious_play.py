@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Floats, kernel
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.policy.tabular import uniform_policy
-from openfelt.solve.realisation_plans import realisation_plan
+from openfelt.solve.realisation_plans import full_reach
 from openfelt.solve.solver import Solver
 from openfelt.solve.traverse.sequence import best_response, spread_reach, sum_leaves
 
@@ -39,13 +39,12 @@ class FictitiousPlay(Solver):
 
     name: ClassVar[str] = "fictitious-play"
     summary: ClassVar[str] = "best responses to the average (Brown 1951; Heinrich et al. 2015)"
-    tree: GameTree
+    tree: InfosetTree
 
     def _start(self) -> None:
-        uniform = realisation_plan(self.form, uniform_policy(self.tree).probabilities)
         # The plans are summed, not averaged: sums of zeros and ones are exact, and a best response does not
         # change if the opponents' reach is multiplied by a constant.
-        self._sum = np.concatenate([uniform, np.ones(self.tree.players)])
+        self._sum = full_reach(self.form, uniform_policy(self.tree).probabilities)
 
     def _advance(self, iterations: int) -> None:
         _iterate(self.form, self._sum, iterations)
@@ -61,7 +60,7 @@ class FictitiousPlay(Solver):
 @kernel
 def _iterate(form: SequenceForm, plan_sum: Floats, iterations: int) -> None:
     num_players = len(form.first_row) - 1
-    values, plan = np.empty_like(plan_sum), np.empty_like(plan_sum)
+    values, plan = np.empty(form.first_slot[-1] + num_players), np.empty_like(plan_sum)
     response = np.empty(form.first_slot[-1])
     for _ in range(iterations):
         for player in range(num_players):

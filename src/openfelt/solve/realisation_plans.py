@@ -32,7 +32,12 @@ def tabular_mixture(policies: Sequence[TabularPolicy], weights: Sequence[float])
 
 def realisation_plan(form: SequenceForm, probabilities: Floats) -> Floats:
     """[slots] the probability that a player plays the sequence that ends with the slot."""
-    reach = np.empty(form.num_slots + form.num_players)
+    return full_reach(form, probabilities)[: form.num_slots]
+
+
+def full_reach(form: SequenceForm, probabilities: Floats) -> Floats:
+    """[slots, empty sequences, groups] the reach of every player."""
+    reach = np.empty(form.num_reaches)
     for player in range(form.num_players):
         spread_reach(form, player, probabilities, reach)
-    return reach[: form.num_slots]
+    return reach

@@ -84,7 +84,7 @@ def restricted_form(form: SequenceForm, restriction: Restriction) -> SequenceFor
     """The sequence form of the game with one draw before it."""
     p, seat = float(restriction.bounds[0]), restriction.seat
     size = form.num_slots + form.num_players
-    fixed = np.zeros(size)
+    fixed = np.zeros(form.num_reaches)
     spread_reach(form, seat, restriction.table, fixed)
     against = np.zeros(size)  # payoffs of the opponent's sequences against the fixed policy, reach left out
     other = 1 - seat
@@ -140,7 +140,7 @@ def evaluate_bound(
     response = np.empty(form.num_slots)
     evaluate_profile(form, policy, response, best, expected)
     size, seat = form.num_slots + form.num_players, restriction.seat
-    reach, values = np.empty(size), np.empty(size)
+    reach, values = np.empty(form.num_reaches), np.empty(size)
     spread_reach(form, 1 - seat, policy, reach)
     sum_leaves(form, seat, reach, values)
     best[seat] = _bound_best(form, binding(form, restriction), seat, values)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.sequence_form import SequenceForm
 from openfelt.policy.tabular import normalised
 from openfelt.solve.restriction import EACH, Restriction, binding
@@ -53,6 +53,8 @@ class PlanProgram:
 
 def plan_program(form: SequenceForm, player: int) -> PlanProgram:
     """The linear program whose optimum is the maximin value of `player`."""
+    if form.num_groups:
+        raise FeltError("This game has too many histories for a linear program; use pcfr+.")
     other = 1 - player
     mine, theirs = sequences(form, player), sequences(form, other)
     own_place, other_place = _places(form, mine), _places(form, theirs)
@@ -141,7 +143,7 @@ class SequenceLP(Solver):
     summary: ClassVar[str] = "exact equilibrium: sequence-form linear program (HiGHS)"
     iterative: ClassVar[bool] = False
     binds_each: ClassVar[bool] = True
-    tree: GameTree
+    tree: InfosetTree
 
     def _start(self) -> None:
         require_zero_sum(self.tree)
@@ -214,7 +216,7 @@ def solve_program(
     return solution
 
 
-def require_zero_sum(tree: GameTree) -> None:
+def require_zero_sum(tree: InfosetTree) -> None:
     """Raise FeltError if a game is not a two-player zero-sum game."""
     if not tree.two_player_zero_sum:
         raise FeltError(f"Linear programs solve two-player zero-sum games; {tree.game} is not one.")

@@ -21,14 +21,14 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
 from openfelt.core.jit import Floats
 from openfelt.core.workers import Workers, is_cluster, own_threads
-from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.policy.files import policy_from_weights
 from openfelt.policy.policy import Policy
 from openfelt.solve.restriction import EACH, ONCE, Restriction, evaluate_bound, restricted_form
-from openfelt.solve.traverse.sequence import evaluate_profile
+from openfelt.solve.traverse.threaded_leaf_sums import evaluate
 
 INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and chances for Ctrl-C
 CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
@@ -173,7 +173,7 @@ class Solver(ABC):
         self.learners = 1  # independent learners, each with its own tables
         self.tree = self._compile(game)
         if self.tree.is_enumerated:
-            self.form = sequence_form(compile_game(self.tree))
+            self.form = sequence_form(self.tree)
         self.restriction = restriction
         if restriction is not None:
             self._restrict(restriction)
@@ -199,7 +199,7 @@ class Solver(ABC):
         return why_no_gpu() if cls.runs_on_gpu else f"{cls.name} does not run on a GPU."
 
     def _compile(self, game: AnyGame) -> Tree:
-        return compile_game(game)
+        return compile_infosets(game)
 
     def _restrict(self, restriction: Restriction) -> None:
         restriction.require(self.tree)
@@ -348,7 +348,8 @@ class Solver(ABC):
         if self.restriction is not None and self.restriction.toss == EACH:
             evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)
         else:
-            evaluate_profile(self.form, self.probabilities, np.empty(self.tree.num_slots), best, expected)
+            response = np.empty(self.tree.num_slots)
+            evaluate(self.form, self.probabilities, response, best, expected, self.threads)
         nash_conv = float((best - expected).sum())
         measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
         if not self.measurements or self.measurements[-1].iterations < self.iterations:

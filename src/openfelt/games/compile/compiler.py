@@ -1,4 +1,4 @@
-"""`compile_game`: from rules to a tree, cached in memory and, if it is large, on disk."""
+"""From rules to a tree, cached in memory and, if it is large, on disk."""
 
 from __future__ import annotations
 
@@ -14,18 +14,34 @@ from numpy.typing import NDArray
 from openfelt.core.disk_cache import FolderContents, cache_name, load_or_build
 from openfelt.core.errors import FileError, GameError
 from openfelt.core.user_folders import cache_folder
-from openfelt.games.compile import game_tree, state_graph
+from openfelt.games.bluff import Bluff
+from openfelt.games.compile import (
+    bluff_tree,
+    factored_tree,
+    game_tree,
+    phantom_tree,
+    phantom_tries,
+    sequence_form,
+    state_graph,
+)
 from openfelt.games.compile.betting_tree import compile_holdem
+from openfelt.games.compile.factored_tree import FactoredTree, factored_arrays, factored_from
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import explore
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.open_spiel import OpenSpielGame
+from openfelt.games.phantom_board import PhantomBoard
 from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
-LARGE = 1_000_000  # histories; larger trees are cached on disk
+LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
+FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
+    Bluff: (bluff_tree.compile_bluff, bluff_tree),
+    PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_tries),
+}
 
 
 def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree:
@@ -51,7 +67,21 @@ def compile_game(game: AnyGame | Tree, *, cache: Path | None = None) -> GameTree
         return game
     rules = load_game(game.game if isinstance(game, Tree) else game)
     require_enumerable(rules)
+    if rules.is_factored:
+        raise too_many_histories(rules.name)
     return _compile(rules, cache or cache_folder())
+
+
+def compile_infosets(game: AnyGame | Tree, *, cache: Path | None = None) -> InfosetTree:
+    """Compile an enumerated game for methods that need its infosets and its sequence form only.
+
+    As `compile_game`, but a game with too many histories to list is compiled without them.
+    """
+    if isinstance(game, InfosetTree):
+        return game
+    rules = load_game(game.game if isinstance(game, Tree) else game)
+    require_enumerable(rules)
+    return (_compile_factored if rules.is_factored else _compile)(rules, cache or cache_folder())
 
 
 def require_enumerable(rules: Game) -> None:
@@ -64,11 +94,25 @@ def require_enumerable(rules: Game) -> None:
 
 
 def compile_any(game: AnyGame | Tree) -> Tree:
-    """Compile a game: hold'em to its betting tree, any other game to the tree of its histories."""
+    """Compile a game: hold'em to its betting tree, any other game to the tree of its infosets."""
     if isinstance(game, Tree):
         return game
     rules = load_game(game)
-    return compile_holdem(rules) if isinstance(rules, Holdem) else compile_game(rules)
+    return compile_holdem(rules) if isinstance(rules, Holdem) else compile_infosets(rules)
+
+
+@lru_cache(maxsize=2)
+def _compile_factored(game: Game, cache: Path) -> FactoredTree:
+    compiler, *how = next(how for kind, how in FACTORED.items() if isinstance(game, kind))
+    sources = [*_rule_sources(game), factored_tree, sequence_form, *how]
+    return load_or_build(
+        cache / "trees" / cache_name(game.name, sources),
+        "factored tree",
+        f"The compiled {game.name}",
+        lambda: factored_arrays(compiler(game)),
+        lambda arrays, facts: factored_from(arrays, facts, game.name),
+        is_worth_storing=lambda arrays: len(arrays["row_label"]) > LARGE,
+    )
 
 
 @lru_cache(maxsize=8)
@@ -102,7 +146,11 @@ def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:
 
 
 def _sources(game: Game) -> list[ModuleType]:
-    modules = [*map(inspect.getmodule, type(game).__mro__[:-2]), state_graph, game_tree]
+    return [*_rule_sources(game), state_graph, game_tree]
+
+
+def _rule_sources(game: Game) -> list[ModuleType]:
+    modules = map(inspect.getmodule, type(game).__mro__[:-2])
     return [module for module in modules if module and module.__name__ not in ("abc", "builtins")]
 
 

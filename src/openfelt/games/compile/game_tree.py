@@ -8,10 +8,9 @@ number of an infoset.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,8 @@ from numpy.typing import NDArray
 from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats, Ints, kernel
 from openfelt.core.memory import machine_memory
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import MOST_NODES, StateGraph
-from openfelt.games.compile.tree import Tree
 from openfelt.games.game import CHANCE, TERMINAL
 
 NODE_BYTES = 13
@@ -58,8 +57,8 @@ class BettingArrays(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GameTree(Tree):
-    """A compiled enumerated game: its histories, its infosets and their names."""
+class GameTree(InfosetTree):
+    """A compiled game: its histories, its infosets and their names."""
 
     game: str  # its name
     players: int
@@ -68,24 +67,22 @@ class GameTree(Tree):
     rows: RowArrays
     betting: BettingArrays
     labels: tuple[str, ...]
-    is_enumerated: ClassVar[bool] = True
 
     @property
     def num_nodes(self) -> int:
         return len(self.nodes.player)
 
     @property
-    def num_rows(self) -> int:
-        return len(self.rows.information)
+    def first_row(self) -> NDArray[np.int64]:
+        return self.rows.first_row
 
     @property
-    def num_slots(self) -> int:
-        return len(self.rows.slot_label)
+    def first_slot(self) -> NDArray[np.int64]:
+        return self.rows.first_slot
 
     @property
-    def num_edges(self) -> int:
-        """The slots: there are no buckets."""
-        return self.num_slots
+    def slot_label(self) -> Ints:
+        return self.rows.slot_label
 
     @property
     def payoff_range(self) -> tuple[float, float]:
@@ -101,25 +98,9 @@ class GameTree(Tree):
         """[slots] position of the action of the infoset that checks or calls, or -1."""
         return np.repeat(self.betting.passive, np.diff(self.rows.first_slot))
 
-    def player_slots(self, player: int) -> Iterator[slice]:
-        first, last = self.rows.first_slot[self.rows.first_row[player : player + 2]]
-        yield slice(int(first), int(last))
-
     @property
     def two_player_zero_sum(self) -> bool:
         return self.players == 2 and bool((abs(self.nodes.payoffs.sum(axis=1)) < 1e-9).all())
-
-    def row_player(self, row: int) -> int:
-        """The player of an infoset."""
-        return int(np.searchsorted(self.rows.first_row, row, side="right")) - 1
-
-    def slots(self, row: int) -> slice:
-        """The slots of an infoset's actions."""
-        return slice(int(self.rows.first_slot[row]), int(self.rows.first_slot[row + 1]))
-
-    def actions(self, row: int) -> tuple[str, ...]:
-        """The names of an infoset's actions."""
-        return tuple(self.labels[label] for label in self.rows.slot_label[self.slots(row)])
 
     def row_name(self, row: int) -> str:
         """The name of an infoset: all observations of its player, in order, such as "K pass bet"."""

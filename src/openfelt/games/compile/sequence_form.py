@@ -8,12 +8,17 @@ player's infosets (von Stengel 1996).
 
 Sequences are numbered by the table slot of their last action; the empty sequence of player p is slot
 `num_slots + p`.
+
+A game of 1e10 histories has too many leaves to list, but its payoff matrix may factorise. A *group* is a
+pseudo-sequence of one player: its reach is a weighted sum of the reach of its members, which are sequences of
+that player or groups of an earlier stage. Group g is number `num_slots + players + g`, and leaves may name it
+like a sequence. Ordinary games have no groups.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +26,7 @@ from numpy.typing import NDArray
 from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats, Ints, kernel
 from openfelt.games.compile.game_tree import GameTree, TreeArrays
+from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
 
 
@@ -31,8 +37,12 @@ class SequenceForm(NamedTuple):
     first_slot: NDArray[np.int64]  # [rows + 1] the slots of a row's actions
     parent_slot: NDArray[np.int64]  # [rows] the sequence that leads to a row
     first_leaf: NDArray[np.int64]  # [slots + players + 1] the leaves of a sequence are consecutive
-    leaf_weight: Floats  # [leaves of all players] chance's probability times the owner's payoff
-    leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the sequences of the opponents
+    leaf_weight: NDArray[Any]  # [leaves of all players] chance's probability times the owner's payoff
+    leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the opponents' sequences or groups
+    first_group: NDArray[np.int64]  # [players, stages + 1] the groups of a player's stage are consecutive
+    first_member: NDArray[np.int64]  # [groups + 1] the members of a group are consecutive
+    member_slot: NDArray[np.int32]  # [members of all groups] a sequence, or a group of an earlier stage
+    member_weight: Floats  # [members of all groups]; empty if all weights are 1
 
     @property
     def num_players(self) -> int:
@@ -42,10 +52,25 @@ class SequenceForm(NamedTuple):
     def num_slots(self) -> int:
         return int(self.first_slot[-1])
 
+    @property
+    def num_groups(self) -> int:
+        return len(self.first_member) - 1
 
-@lru_cache(maxsize=4)
-def sequence_form(tree: GameTree) -> SequenceForm:
+    @property
+    def num_reaches(self) -> int:
+        """The length of an array of reach: slots, empty sequences and groups."""
+        return self.num_slots + self.num_players + self.num_groups
+
+
+@singledispatch
+def sequence_form(tree: Tree) -> SequenceForm:
     """The sequence form of a tree; raises GameError without perfect recall."""
+    raise GameError(f"{tree.game} has too many infosets for a sequence form.")
+
+
+@sequence_form.register
+@lru_cache(maxsize=4)
+def _(tree: GameTree) -> SequenceForm:
     rows, players = tree.rows, tree.players
     parent_slot = np.full(tree.num_rows, -1, np.int64)
     count = np.zeros(tree.num_slots + players + 1, np.int64)
@@ -62,7 +87,23 @@ def sequence_form(tree: GameTree) -> SequenceForm:
     weight = np.empty(first_leaf[-1])
     others = np.empty((first_leaf[-1], players - 1), np.int32)
     _place(tree.nodes, last, reach, first_leaf.copy(), weight, others)
-    return SequenceForm(rows.first_row, rows.first_slot, parent_slot, first_leaf, weight, others)
+    return SequenceForm(
+        rows.first_row, rows.first_slot, parent_slot, first_leaf, weight, others, *no_groups(players)
+    )
+
+
+class Groups(NamedTuple):
+    """The last four arrays of a sequence form."""
+
+    first_group: NDArray[np.int64]
+    first_member: NDArray[np.int64]
+    member_slot: NDArray[np.int32]
+    member_weight: Floats
+
+
+def no_groups(players: int) -> Groups:
+    """The groups of a form whose leaves name sequences only."""
+    return Groups(np.zeros((players, 1), np.int64), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
 
 
 @kernel

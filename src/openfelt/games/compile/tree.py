@@ -1,8 +1,8 @@
 """The interface of compiled games: what solvers, policies and measurements need of any of them.
 
-There are two kinds: `GameTree` holds every history of an enumerated game, `BettingTree` the betting lines of
-hold'em, whose cards are dealt separately. Both number the actions of all infosets from 0: these numbers are
-the *slots* of tables.
+There are three kinds: `GameTree` holds every history of a game, `FactoredTree` its infosets only, and
+`BettingTree` the betting lines of hold'em, whose cards are dealt separately. All number the actions of all
+infosets from 0: these numbers are the *slots* of tables.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats
 
 
 class Tree(ABC):
     """A compiled game. Subclasses are frozen dataclasses."""
 
-    is_enumerated: ClassVar[bool]  # whether it holds every history, so that full-width methods apply
+    is_enumerated: ClassVar[bool]  # whether it holds every infoset, so that full-width methods apply
 
     if TYPE_CHECKING:  # subclasses have these as fields or properties
 
@@ -76,3 +77,11 @@ class Tree(ABC):
     @abstractmethod
     def player_slots(self, player: int) -> Iterator[slice]:
         """The slots of one player's infosets."""
+
+
+def too_many_histories(game: str) -> GameError:
+    """The error of a method that needs the histories of a game that is compiled without them."""
+    return GameError(
+        f"{game} has too many histories to list, as this requires; full-width solvers, such as pcfr+, and "
+        "exploitability do without."
+    )

@@ -16,7 +16,7 @@ from openfelt.core.errors import FeltError, unknown
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.game_tree import GameTree
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.opponents.models.domain import UNKNOWN, model_domain
 from openfelt.opponents.models.observed import ObservedHand, decisions_in
 
@@ -62,7 +62,7 @@ SlotsOf = Callable[[int, int, tuple[int, ...]], slice]  # from a node of the pub
 @singledispatch
 def _slots_of(tree: Tree) -> SlotsOf:
     """The function that finds the slots of an infoset."""
-    raise NotImplementedError(type(tree))
+    raise too_many_histories(tree.game)
 
 
 @_slots_of.register

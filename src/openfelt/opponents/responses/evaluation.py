@@ -13,7 +13,7 @@ from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.sequence_form import sequence_form
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.games.game import Game
 from openfelt.measure.exploitability import (
     Effort,
@@ -86,7 +86,7 @@ class Evaluation(ABC):
 @singledispatch
 def evaluation(tree: Tree, game: Game, fixed: Policy, value: ValueFunction | None) -> Evaluation:
     """How responses to a fixed policy of a game are measured; `value` is for hold'em."""
-    raise NotImplementedError(type(tree))
+    raise too_many_histories(tree.game)
 
 
 @evaluation.register(GameTree)

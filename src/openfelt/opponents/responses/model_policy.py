@@ -18,7 +18,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLAYER, BettingTree
 from openfelt.games.compile.game_tree import GameTree
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.opponents.models.domain import ModelDomain
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.policy.holdem import HoldemPolicy, quantised
@@ -47,7 +47,7 @@ def model_policy(
     progress: Callable[[float], object] = lambda _: None,
 ) -> Policy:
     """What a model predicts, as a policy of the tree; `deals`, `seed` and `progress` are for hold'em."""
-    raise NotImplementedError(type(tree))
+    raise too_many_histories(tree.game)
 
 
 @model_policy.register

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openfelt.core.jit import Ints, kernel
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, BettingTree
 from openfelt.games.compile.game_tree import GameTree
-from openfelt.games.compile.tree import Tree
+from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.solve.traverse.enumerated import episode_tree
 from openfelt.solve.traverse.holdem import holdem_tree
 
@@ -29,7 +29,7 @@ class OpenTree:
 @singledispatch
 def open_tree(tree: Tree) -> OpenTree:
     """A tree for sampling solvers. For hold'em this loads the bucket tables; missing ones are built."""
-    raise NotImplementedError(type(tree))
+    raise too_many_histories(tree.game)
 
 
 @open_tree.register

@@ -1,7 +1,8 @@
 """Passes over the sequence form: reach downwards, leaves summed up, values upwards.
 
 A *table* has one number per slot; arrays called `reach` and `values` have `num_players` more entries, for
-the empty sequences. A player's value of the game is `values[num_slots + player]` after an upward pass.
+the empty sequences, and `reach` has one more for each group. A player's value of the game is
+`values[num_slots + player]` after an upward pass.
 """
 
 from __future__ import annotations
@@ -14,12 +15,33 @@ from openfelt.games.compile.sequence_form import SequenceForm
 
 @kernel
 def spread_reach(form: SequenceForm, player: int, policy: Floats, reach: Floats) -> None:
-    """reach[slot]: the probability that `player` takes all of its actions of the sequence."""
+    """reach[slot]: the probability that `player` takes all of its actions of the sequence; sums of groups."""
+    spread_slots(form, player, policy, reach)
+    for stage in range(form.first_group.shape[1] - 1):
+        sum_groups(form, form.first_group[player, stage], form.first_group[player, stage + 1], reach)
+
+
+@kernel
+def spread_slots(form: SequenceForm, player: int, policy: Floats, reach: Floats) -> None:
+    """`spread_reach` without the groups."""
     reach[form.first_slot[-1] + player] = 1.0
     for row in range(form.first_row[player], form.first_row[player + 1]):
         above = reach[form.parent_slot[row]]
         for slot in range(form.first_slot[row], form.first_slot[row + 1]):
             reach[slot] = above * policy[slot]
+
+
+@kernel
+def sum_groups(form: SequenceForm, first: int, last: int, reach: Floats) -> None:
+    """The reach of the groups from `first` up to `last`, all of one stage, so that threads can share them."""
+    base = form.first_slot[-1] + len(form.first_row) - 1
+    weighted = len(form.member_weight) > 0
+    for group in range(first, last):
+        total = 0.0
+        for member in range(form.first_member[group], form.first_member[group + 1]):
+            share = reach[form.member_slot[member]]
+            total += form.member_weight[member] * share if weighted else share
+        reach[base + group] = total
 
 
 @kernel
@@ -91,7 +113,7 @@ def evaluate_profile(
     Fills best[player], expected[player] and the table `response` of pure best responses.
     """
     size = form.first_slot[-1] + len(form.first_row) - 1
-    reach, values = np.empty(size), np.empty(size)
+    reach, values = np.empty(size + len(form.first_member) - 1), np.empty(size)
     for player in range(len(best)):
         spread_reach(form, player, policy, reach)
     for player in range(len(best)):
