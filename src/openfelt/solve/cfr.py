@@ -14,12 +14,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.core.devices import AUTO, CPU
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
+from openfelt.solve.cfr_gpu import GpuCFR
 from openfelt.solve.cfr_kernels import CFRTables, UpdateRule, iterate, restore_policy, update
-from openfelt.solve.restriction import binding
+from openfelt.solve.restriction import ONCE, binding
 from openfelt.solve.solver import Settings, Solver, setting
+from openfelt.solve.traverse.sequence_gpu import work_of
 from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer, threads_help
+
+GPU_TRAINS_FROM = 200_000  # leaves and slots; below, launches on a GPU take longer than the work on the CPU
 
 
 class CFR(Solver):
@@ -30,7 +35,7 @@ class CFR(Solver):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -40,6 +45,7 @@ class CFR(Solver):
     """
 
     name: ClassVar[str] = "cfr"
+    runs_on_gpu: ClassVar[bool] = True
     binds_each: ClassVar[bool] = True
     summary: ClassVar[str] = "counterfactual regret minimisation (Zinkevich et al. 2007)"
 
@@ -51,13 +57,27 @@ class CFR(Solver):
         sizes = (slots, slots, slots, slots, self.form.num_reaches, slots + players)
         self._tables = CFRTables(*(np.zeros(size) for size in sizes))
         self._update_rule, self._binding = self._rule(), binding(self.form, self.restriction)
+        self._gpu = self._if_it_fits(self._new_gpu)
         self._summer = LeafSummer(self.form, self.threads) if threads_help(self.form, self.threads) else None
         self._resumed()
 
+    def _new_gpu(self) -> GpuCFR | None:
+        if self.device_asked == AUTO and work_of(self.form) < GPU_TRAINS_FROM:
+            self.device, self.why_cpu = CPU, f"{self.tree.game} is too small for a GPU to be faster."
+            return None
+        what = f"{self.name} of {self.tree.game}"
+        return GpuCFR(self.form, self._update_rule, self._binding, self._tables, what)
+
     def _resumed(self) -> None:
+        if self._gpu:
+            self._gpu.resume()
+            return
         restore_policy(self.form, self._update_rule, self._binding, self._tables)
 
     def _advance(self, iterations: int) -> None:
+        if self._gpu:
+            self._gpu.iterate(self.iterations, iterations)
+            return
         form, rule, bound, tables = self.form, self._update_rule, self._binding, self._tables
         if self._summer is None:
             iterate(form, rule, bound, tables, self.iterations, iterations)
@@ -70,16 +90,28 @@ class CFR(Solver):
 
     @property
     def weights(self) -> Floats:
-        return self._tables.average
+        return self._learned.average
 
     @property
     def current(self) -> Floats:
         """[slots] the policy of the next iteration; `probabilities` is the average, which converges."""
-        return self._tables.policy
+        return self._learned.policy
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        tables = {"regret": self._tables.regret, "average": self._tables.average}
-        return {**tables, "instant": self._tables.instant} if self._update_rule.predictive else tables
+        learned = self._learned
+        tables = {"regret": learned.regret, "average": learned.average}
+        return {**tables, "instant": learned.instant} if self._update_rule.predictive else tables
+
+    @property
+    def _learned(self) -> CFRTables:
+        return self._gpu.fetch() if self._gpu else self._tables
+
+    def _evaluate(self) -> tuple[Floats, Floats]:
+        if self._gpu and (self.restriction is None or self.restriction.toss == ONCE):
+            found = self._gpu.evaluate()
+            if np.isfinite(found).all():
+                return found
+        return super()._evaluate()  # which has an error for tables that have overflowed
 
 
 class CFRPlus(CFR):
@@ -90,7 +122,7 @@ class CFRPlus(CFR):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -135,7 +167,7 @@ class DCFR(CFR):
     gamma : float
         Weight iteration t of the average by t^gamma.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -162,7 +194,7 @@ class PCFRPlus(CFR):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------

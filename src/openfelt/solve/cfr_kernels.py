@@ -80,6 +80,14 @@ def iteration_weights(rule: UpdateRule, iteration: int) -> IterationWeights:
     return IterationWeights(positive, negative, float(iteration) ** rule.gamma)
 
 
+@kernel
+def schedule_weights(rule: UpdateRule, done: int, schedule: Floats) -> None:
+    """The weights of the iterations after the first `done` ones, [iterations, 3]."""
+    for row in range(len(schedule)):
+        weights = iteration_weights(rule, done + row + 1)
+        schedule[row, 0], schedule[row, 1], schedule[row, 2] = weights
+
+
 @part
 def update_row(
     form: Rows, rule: UpdateRule, bound: Binding, tables: CFRTables, weights: IterationWeights, row: int
