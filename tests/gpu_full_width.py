@@ -83,10 +83,7 @@ def long_lists_and_large_levels(folder):
             tables_are_those_of_the_cpu("kuhn", 6 if is_simulated() else 30)
             if not is_simulated():
                 tables_are_those_of_the_cpu("leduc", 30)
-            enumerated._form_on_gpu.cache_clear()
-            values_and_responses_are_those_of_the_cpu(folder)
             groups_of_sequences(folder)
-            enumerated._form_on_gpu.cache_clear()
 
 
 def values_and_responses_are_those_of_the_cpu(folder):
