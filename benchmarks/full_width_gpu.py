@@ -21,10 +21,11 @@ GAMES = (
     "goofspiel(6)",
     "princess_monster(3,3,9)",
     "princess_monster(3,3,13)",
-    "goofspiel(7)",
     "phantom_ttt",
-    "phantom_ttt(abrupt=True)",
     "dark_hex(3)",
+    "bluff(2,2,5)",
+    "goofspiel(7)",
+    "phantom_ttt(abrupt=True)",
     "dark_hex(3,abrupt=True)",
 )
 SECONDS = 1.0  # of a measurement, at least
