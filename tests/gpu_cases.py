@@ -20,11 +20,12 @@ import numpy as np
 import pytest
 from gpu_cfr_br import CFR_BR
 from gpu_exact import EXACT
+from gpu_full_width import FULL_WIDTH
 from gpu_spots import SPOTS
 
 import openfelt as felt
 from openfelt.cli.app import main
-from openfelt.core import cuda_build
+from openfelt.core import cuda as cuda_module, cuda_build
 from openfelt.core.atomics import add, raise_to
 from openfelt.core.cuda import choose_device, gpu_name, is_simulated, to_gpu, why_no_gpu
 from openfelt.core.cuda_build import build_for_cuda, cuda
@@ -38,7 +39,7 @@ from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
 from openfelt.solve.traverse.ucb import PAYOFFS
 
-CASES: dict[str, Callable[[Path], None]] = {**EXACT, **CFR_BR, **SPOTS}
+CASES: dict[str, Callable[[Path], None]] = {**EXACT, **CFR_BR, **SPOTS, **FULL_WIDTH}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"
 ROOTS = ["J", "Q", "K"]  # the first player's rows in Kuhn poker; every game begins in one of them
 
@@ -305,8 +306,8 @@ def a_policy_is_saved_for_everybody(folder):
 
 
 @case
-def only_learners_that_sample_run_there(folder):
-    for name in ("chance-cfr", "cfr", "pcfr+", "lp"):
+def some_solvers_do_not_run_there(folder):
+    for name in ("chance-cfr", "fictitious-play", "lp"):
         with pytest.raises(felt.FeltError) as caught:
             solver_type(name)("kuhn", device="cuda")
         assert f"{name} does not run on a GPU" in str(caught.value)
@@ -323,7 +324,7 @@ def only_learners_that_sample_run_there(folder):
 @case
 def what_does_not_fit_is_refused(folder):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu_module, "free_memory", lambda: 1000.0)
+        patch.setattr(cuda_module, "free_memory", lambda: 1000.0)
         with pytest.raises(felt.FeltError) as caught:
             felt.UCT("leduc", device="cuda")
         assert "uct of leduc needs " in str(caught.value)
@@ -332,7 +333,7 @@ def what_does_not_fit_is_refused(folder):
         solver = felt.UCT("leduc", device="auto")  # then there is room on the CPU
         assert (solver.device, solver.why_cpu) == ("cpu", str(caught.value))
         assert solver.run(100).visits.tolist() == felt.UCT("leduc").run(100).visits.tolist()
-        patch.setattr(gpu_module, "free_memory", lambda: 1e12)
+        patch.setattr(cuda_module, "free_memory", lambda: 1e12)
         assert felt.UCT("leduc", device="auto").device == "cuda"
 
 

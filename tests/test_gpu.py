@@ -167,7 +167,7 @@ def test_a_fault_of_the_driver_is_one_sentence():
         raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("name", ["chance-cfr", "pcfr+"])
+@pytest.mark.parametrize("name", ["chance-cfr", "fictitious-play"])
 def test_a_solver_for_the_cpu_says_so_where_the_device_is_open(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("openfelt.core.cuda.why_no_gpu", lambda: "")

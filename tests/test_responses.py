@@ -458,7 +458,7 @@ def test_confidence_by_hands(at, capsys):
         ("kuhn(players=3) --model random", "Counter-strategies are for two players"),
         ("kuhn --model missing", "There is no model, run or policy at missing."),
         ("kuhn --model random --solver mcrnr", "Give a budget"),
-        ("kuhn --model random --solver rnr --iterations 9 --device cuda", "does not run on a GPU"),
+        ("kuhn --model random --solver lp --device cuda", "does not run on a GPU"),
         ("kuhn --model random --solver nothing", "There is no solver"),
         ("kuhn --model random --solver rnr --each --iterations 9", "dbr draws at each decision"),
         ("kuhn --model random --safe -1", "may give up 0 or more"),

@@ -106,8 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="for sampling solvers: the CPU, an NVIDIA GPU (needs openfelt[cuda]), or a GPU if there is one "
-        f"(default: {CPU})",
+        help="for sampling solvers and the CFR family: the CPU, an NVIDIA GPU (needs openfelt[cuda]), or a "
+        f"GPU if there is one (default: {CPU})",
     )
     add_parameters(parser, _solver_type(named_solver(argv, default)))
 

@@ -40,6 +40,7 @@ EXAMPLES = [
     "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
+    "felt train 'goofspiel(6)' --solver cfr+ --iterations 10000 --device cuda --out runs/goofspiel",
     "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
@@ -84,8 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="for sampling solvers, cfr-br and public-chance-cfr: the CPU, an NVIDIA GPU (needs "
-        f"openfelt[cuda]), or a GPU if there is one (default: {CPU})",
+        help="for cfr, cfr+, dcfr, pcfr+, cfr-br, public-chance-cfr and sampling solvers: the CPU, an NVIDIA "
+        "GPU (needs openfelt[cuda]), or auto: a GPU if there is one and, for the CFR family, the game is "
+        f"large (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",

@@ -20,6 +20,7 @@ from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError
 
 BLOCK, WARP = 128, 32  # threads of a launch's blocks; threads that run in step
+MARGIN = 1.05  # memory to require on the GPU, as a multiple of what the tables take
 
 FAULTS = (
     "CudaAPIError",
@@ -113,6 +114,20 @@ def free_memory() -> float:
     if pending := getattr(context.memory_manager, "deallocations", None):
         pending.clear()  # unused memory may not be freed yet
     return float(context.get_memory_info().free)
+
+
+class TooLittleMemory(FeltError):
+    """A game does not fit on the GPU."""
+
+
+def require_memory(what: str, needed: float) -> None:
+    """Raise TooLittleMemory if the GPU does not have that many bytes free, and a few more."""
+    needed *= MARGIN
+    if needed > free_memory():
+        raise TooLittleMemory(
+            f"{what} needs {needed / 1e9:.1f} GB on the GPU; of {gpu_name()}'s memory "
+            f"{free_memory() / 1e9:.1f} GB are free."
+        )
 
 
 def room_for_threads() -> int:

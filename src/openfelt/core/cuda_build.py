@@ -3,8 +3,8 @@
 The solvers have one source. For the CPU numba compiles it as it stands (`jit.py`). For a GPU `build_for_cuda`
 copies the kernel and every function that it calls, and lets numba-cuda compile the copies. In a copy some
 global names have other values: constant tables are in GPU memory, updates of shared tables
-(`atomics.py`) are atomic, functions that dispatch on the type of an argument are replaced by the
-implementation for the type at hand, and constants may be set for one kernel.
+(`atomics.py`) are atomic, products (`rounding.py`) are rounded, functions that dispatch on the type of an
+argument are replaced by the implementation for the type at hand, and constants may be set for one kernel.
 
 This depends on the following, and `a_kernel_is_built_from_functions_of_the_cpu` in `tests/gpu_cases.py` fails
 if any of it changes:
@@ -27,6 +27,7 @@ import numpy as np
 
 from openfelt.core.atomics import add, raise_to
 from openfelt.core.cuda import is_simulated, numba_cuda, to_gpu
+from openfelt.core.rounding import product
 
 cuda: Any = None  # stands for numba.cuda in functions that only a GPU runs; `build_for_cuda` replaces it
 
@@ -53,7 +54,7 @@ def build_for_cuda(
     may use (0: no limit); `constants` gives global names other values in this kernel.
     """
     assert isinstance(kernel, FunctionType)
-    build = _Build({**replaced, **UPDATES}, constants or {}, {"cuda": numba_cuda()})
+    build = _Build({**replaced, **_updates()}, constants or {}, {"cuda": numba_cuda()})
     flags = {"max_registers": registers} if registers and not is_simulated() else {}
     return numba_cuda().jit(**flags)(build.kernel(kernel))
 
@@ -66,7 +67,18 @@ def _raise_to(table: Any, row: int, value: int) -> Any:
     return cuda.atomic.max(table, row, value)
 
 
+def _product(one: float, other: float) -> Any:
+    return cuda.libdevice.dmul_rn(one, other)
+
+
 UPDATES = {add: _add, raise_to: _raise_to}
+
+
+def _updates() -> dict[Any, Any]:
+    """What every kernel calls in place of functions of the CPU; the simulator rounds as the CPU does."""
+    return UPDATES if is_simulated() else {**UPDATES, product: _product}
+
+
 _shared: dict[Any, Any] = {}  # functions built for the GPU, which many kernels call
 
 
@@ -114,7 +126,7 @@ class _Build:
         return value
 
     def _inside(self, layer: Layer) -> _Build:
-        return _Build({**dict(layer.replaced), **UPDATES}, self._constants, self._kernel_names)
+        return _Build({**dict(layer.replaced), **_updates()}, self._constants, self._kernel_names)
 
     def _names_below(self, source: FunctionType) -> set[str]:
         """The names of the globals that a function reads, itself or in what it calls."""

@@ -9,45 +9,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.core.devices import AUTO, CPU
 from openfelt.core.errors import FeltError
-from openfelt.core.jit import Floats, kernel
-from openfelt.games.compile.sequence_form import SequenceForm
-from openfelt.solve.restriction import Binding, binding
+from openfelt.core.jit import Floats
+from openfelt.solve.cfr_gpu import GpuCFR
+from openfelt.solve.cfr_kernels import CFRTables, UpdateRule, iterate, restore_policy, update
+from openfelt.solve.restriction import ONCE, binding
 from openfelt.solve.solver import Settings, Solver, setting
-from openfelt.solve.traverse.sequence import spread_reach, sum_leaves
+from openfelt.solve.traverse.sequence_gpu import work_of
 from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer, threads_help
 
-
-class UpdateRule(NamedTuple):
-    """How regrets are discounted: before iteration t+1 they are multiplied by t^x / (t^x + 1).
-
-    x is `alpha` for positive regrets and `beta` for negative ones; inf keeps them, -inf sets them to zero
-    (the floor of CFR+). The average weights iteration t by t^gamma.
-    """
-
-    alpha: float = math.inf
-    beta: float = math.inf
-    gamma: float = 0.0
-    predictive: bool = False  # act as if the last instantaneous regrets were added once more
-
-
-class CFRTables(NamedTuple):
-    """One number per slot; `reach` and `values` have one more per player, for the empty sequence.
-
-    `reach` has further ones for groups of sequences.
-    """
-
-    regret: Floats
-    instant: Floats  # instantaneous regrets of the last iteration
-    average: Floats  # weighted sum of the reach of each sequence
-    policy: Floats  # current policy
-    reach: Floats
-    values: Floats
+GPU_TRAINS_FROM = 100_000  # leaves and slots; below, launches on a GPU take longer than the work on the CPU
 
 
 class CFR(Solver):
@@ -58,7 +35,7 @@ class CFR(Solver):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -68,6 +45,7 @@ class CFR(Solver):
     """
 
     name: ClassVar[str] = "cfr"
+    runs_on_gpu: ClassVar[bool] = True
     binds_each: ClassVar[bool] = True
     summary: ClassVar[str] = "counterfactual regret minimisation (Zinkevich et al. 2007)"
 
@@ -79,35 +57,61 @@ class CFR(Solver):
         sizes = (slots, slots, slots, slots, self.form.num_reaches, slots + players)
         self._tables = CFRTables(*(np.zeros(size) for size in sizes))
         self._update_rule, self._binding = self._rule(), binding(self.form, self.restriction)
+        self._gpu = self._if_it_fits(self._new_gpu)
         self._summer = LeafSummer(self.form, self.threads) if threads_help(self.form, self.threads) else None
         self._resumed()
 
+    def _new_gpu(self) -> GpuCFR | None:
+        if self.device_asked == AUTO and work_of(self.form) < GPU_TRAINS_FROM:
+            self.device, self.why_cpu = CPU, f"{self.tree.game} is too small for a GPU to be faster."
+            return None
+        what = f"{self.name} of {self.tree.game}"
+        return GpuCFR(self.form, self._update_rule, self._binding, self._tables, what)
+
     def _resumed(self) -> None:
-        _restore_policy(self.form, self._update_rule, self._binding, self._tables)
+        if self._gpu:
+            self._gpu.resume()
+            return
+        restore_policy(self.form, self._update_rule, self._binding, self._tables)
 
     def _advance(self, iterations: int) -> None:
+        if self._gpu:
+            self._gpu.iterate(self.iterations, iterations)
+            return
         form, rule, bound, tables = self.form, self._update_rule, self._binding, self._tables
         if self._summer is None:
-            _iterate(form, rule, bound, tables, self.iterations, iterations)
+            iterate(form, rule, bound, tables, self.iterations, iterations)
             return
         for iteration in range(self.iterations, self.iterations + iterations):
             for player in range(self.tree.players):
                 self._summer.sum_leaves(player, tables.reach, tables.values)
-                _update(form, rule, bound, tables, player, iteration + 1)
+                update(form, rule, bound, tables, player, iteration + 1)
                 self._summer.spread_reach(player, tables.policy, tables.reach)
 
     @property
     def weights(self) -> Floats:
-        return self._tables.average
+        return self._learned.average
 
     @property
     def current(self) -> Floats:
         """[slots] the policy of the next iteration; `probabilities` is the average, which converges."""
-        return self._tables.policy
+        return self._learned.policy
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        tables = {"regret": self._tables.regret, "average": self._tables.average}
-        return {**tables, "instant": self._tables.instant} if self._update_rule.predictive else tables
+        learned = self._learned
+        tables = {"regret": learned.regret, "average": learned.average}
+        return {**tables, "instant": learned.instant} if self._update_rule.predictive else tables
+
+    @property
+    def _learned(self) -> CFRTables:
+        return self._gpu.fetch() if self._gpu else self._tables
+
+    def _evaluate(self) -> tuple[Floats, Floats]:
+        if self._gpu and (self.restriction is None or self.restriction.toss == ONCE):
+            found = self._gpu.evaluate()
+            if np.isfinite(found).all():
+                return found
+        return super()._evaluate()  # which has an error for tables that have overflowed
 
 
 class CFRPlus(CFR):
@@ -118,7 +122,7 @@ class CFRPlus(CFR):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -163,7 +167,7 @@ class DCFR(CFR):
     gamma : float
         Weight iteration t of the average by t^gamma.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -190,7 +194,7 @@ class PCFRPlus(CFR):
     game : Game, str or Path
         An enumerated game.
     **options
-        `threads` and `restriction`, as in `Solver`.
+        `threads`, `device` and `restriction`, as in `Solver`.
 
     Examples
     --------
@@ -204,98 +208,3 @@ class PCFRPlus(CFR):
 
     def _rule(self) -> UpdateRule:
         return UpdateRule(beta=-math.inf, gamma=2.0, predictive=True)
-
-
-@kernel
-def _iterate(
-    form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables, done: int, iterations: int
-) -> None:
-    for iteration in range(done, done + iterations):
-        for player in range(len(form.first_row) - 1):
-            sum_leaves(form, player, tables.reach, tables.values)
-            _update(form, rule, bound, tables, player, iteration + 1)
-            spread_reach(form, player, tables.policy, tables.reach)
-
-
-@kernel
-def _update(
-    form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables, player: int, iteration: int
-) -> None:
-    """Add the policy of `player` to its average, update its regrets (last row first), then its policy."""
-    keep_positive = _discount(rule.alpha, iteration - 1)
-    keep_negative = _discount(rule.beta, iteration - 1)
-    weight = float(iteration) ** rule.gamma
-    for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
-        first, last = form.first_slot[row], form.first_slot[row + 1]
-        value = 0.0
-        for slot in range(first, last):
-            value += tables.policy[slot] * tables.values[slot]
-            tables.average[slot] += weight * tables.reach[slot]
-        tables.values[form.parent_slot[row]] += value
-        value = _free_value(bound, tables.values, first, last, value)
-        for slot in range(first, last):
-            regret = tables.regret[slot]
-            instant = tables.values[slot] - value
-            tables.instant[slot] = instant
-            tables.regret[slot] = regret * (keep_positive if regret > 0.0 else keep_negative) + instant
-        _match_regrets(rule, tables, first, last)
-        _bind(bound, tables.policy, first, last)
-
-
-@kernel
-def _match_regrets(rule: UpdateRule, tables: CFRTables, first: int, last: int) -> None:
-    """Regret matching: in proportion to positive regrets; uniform where there are none."""
-    total = 0.0
-    for slot in range(first, last):
-        regret = max(tables.regret[slot], 0.0)
-        if rule.predictive:
-            regret = max(regret + tables.instant[slot], 0.0)
-        tables.policy[slot] = regret
-        total += regret
-    if total > 0.0:
-        share = 1.0 / total
-        for slot in range(first, last):
-            tables.policy[slot] *= share
-    else:
-        for slot in range(first, last):
-            tables.policy[slot] = 1.0 / (last - first)
-
-
-@kernel
-def _free_value(bound: Binding, values: Floats, first: int, last: int, value: float) -> float:
-    """The value of a row by the free part of the player's policy alone."""
-    if not bound.first <= first < bound.last or bound.share[first - bound.first] == 1.0:
-        return value
-    share, fixed = bound.share[first - bound.first], 0.0
-    for slot in range(first, last):
-        fixed += bound.fixed[slot - bound.first] * values[slot]
-    return float((value - share * fixed) / (1.0 - share))
-
-
-@kernel
-def _bind(bound: Binding, policy: Floats, first: int, last: int) -> None:
-    """Mix in the fixed policy."""
-    if bound.first <= first < bound.last:
-        for slot in range(first, last):
-            share = bound.share[slot - bound.first]
-            policy[slot] = share * bound.fixed[slot - bound.first] + (1.0 - share) * policy[slot]
-
-
-@kernel
-def _discount(exponent: float, iteration: int) -> float:
-    """t^x / (t^x + 1), without overflow; 0 before the first iteration."""
-    if exponent == np.inf:
-        return 1.0
-    if exponent == -np.inf or iteration == 0:
-        return 0.0
-    return float(1.0 / (1.0 + float(iteration) ** -exponent))
-
-
-@kernel
-def _restore_policy(form: SequenceForm, rule: UpdateRule, bound: Binding, tables: CFRTables) -> None:
-    """Current policy and reach of all players, from the regrets."""
-    for row in range(len(form.first_slot) - 1):
-        _match_regrets(rule, tables, form.first_slot[row], form.first_slot[row + 1])
-        _bind(bound, tables.policy, form.first_slot[row], form.first_slot[row + 1])
-    for player in range(len(form.first_row) - 1):
-        spread_reach(form, player, tables.policy, tables.reach)

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.cuda import choose_device, why_no_gpu
+from openfelt.core.cuda import TooLittleMemory, choose_device, why_no_gpu
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
@@ -33,6 +33,7 @@ from openfelt.solve.traverse.threaded_leaf_sums import evaluate
 INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and chances for Ctrl-C
 CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
 MOST_THREADS, MOST_LEARNERS, MOST_IN_FLIGHT, MOST_SEED = 256, 4_096, 2**22, 2**63 - 1
+Gpu = TypeVar("Gpu")
 SPACING = 1.1  # ratio of the iterations of two successive measurements
 
 
@@ -93,7 +94,8 @@ class Solver(ABC):
         CPU threads; in sampling solvers they change the result. Or "ray" or the address of a Ray cluster, for
         sampling solvers, CFR-BR and public chance sampling.
     device : {"cpu", "cuda", "auto"}
-        Where to run; sampling solvers, CFR-BR and public chance sampling.
+        Where to run; the CFR family, sampling solvers, CFR-BR and public chance sampling. "auto" is the one
+        that is expected to be faster.
     in_flight : int, optional
         On a GPU: the most iterations that run at once. CFR-BR and public chance sampling: the boards that are
         dealt at a time, also on the CPU (1) and on a cluster (16).
@@ -191,12 +193,24 @@ class Solver(ABC):
             raise FeltError(f"{cls.name} does not run on a GPU; use device '{CPU}'.")
         if device == CPU and in_flight is not None and not cls.batches:
             raise FeltError("in_flight is for a GPU; on the CPU, set threads instead.")
+        if in_flight is not None and cls.full_width and not cls.batches:
+            raise FeltError(f"{cls.name} makes one iteration after the other: it has no in_flight.")
         wanted = device if cls.runs_on_gpu or device not in DEVICES else CPU
         return choose_device(wanted, elsewhere=is_cluster(workers))
 
     @classmethod
     def _why_cpu(cls) -> str:
         return why_no_gpu() if cls.runs_on_gpu else f"{cls.name} does not run on a GPU."
+
+    def _if_it_fits(self, open_gpu: Callable[[], Gpu]) -> Gpu | None:
+        """What the solver has on the GPU; None on the CPU, also if `auto` was given and it does not fit."""
+        try:
+            return open_gpu() if self.device == CUDA else None
+        except TooLittleMemory as error:
+            if self.device_asked != AUTO:
+                raise
+            self.device, self.why_cpu = CPU, str(error)
+            return None
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_infosets(game)
@@ -344,17 +358,22 @@ class Solver(ABC):
         """Measure the exact exploitability of the policy learned so far; recorded in `measurements`."""
         if not self.is_measured:
             raise FeltError(f"The exploitability of {self.tree.game} is not computed during training.")
+        best, expected = self._evaluate()
+        nash_conv = float((best - expected).sum())
+        measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
+        if not self.measurements or self.measurements[-1].iterations < self.iterations:
+            self.measurements.append(measured)
+        return measured
+
+    def _evaluate(self) -> tuple[Floats, Floats]:
+        """By player, the values of best responses to the policy learned so far, and of the policy."""
         best, expected = np.empty(self.tree.players), np.empty(self.tree.players)
         if self.restriction is not None and self.restriction.toss == EACH:
             evaluate_bound(self.form, self.restriction, self._played(self.restriction), best, expected)
         else:
             response = np.empty(self.tree.num_slots)
             evaluate(self.form, self.probabilities, response, best, expected, self.threads)
-        nash_conv = float((best - expected).sum())
-        measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
-        if not self.measurements or self.measurements[-1].iterations < self.iterations:
-            self.measurements.append(measured)
-        return measured
+        return best, expected
 
     def _played(self, restriction: Restriction) -> Floats:
         """[slots] the policy as played, including the restriction at each decision."""

@@ -27,18 +27,16 @@ from openfelt.cards.deck import BOARD_CARDS, STREETS
 from openfelt.core.cuda import (
     WARP,
     bytes_of,
-    free_memory,
     gpu_faults,
-    gpu_name,
     launch,
     most_threads,
     new_queue,
+    require_memory,
     room_for_threads,
     to_gpu,
     zeros_on_gpu,
 )
 from openfelt.core.cuda_build import Layer, build_for_cuda, cuda
-from openfelt.core.errors import FeltError
 from openfelt.solve.traverse.episode import implementations
 from openfelt.solve.traverse.holdem import PLACES, Deal
 from openfelt.solve.traverse.sampling_worker import Span, Trace, Worker, WorkerSize, iterate_next
@@ -46,7 +44,6 @@ from openfelt.solve.traverse.sampling_worker import Span, Trace, Worker, WorkerS
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], type[np.generic]]]  # of tables, and their types
 
 LONGEST = 8  # iterations that a thread does in one launch
-MARGIN = 1.05  # memory to require on the GPU, as a multiple of what the tables take
 
 
 class InFlightLimits(NamedTuple):
@@ -54,10 +51,6 @@ class InFlightLimits(NamedTuple):
 
     patience: int  # completed iterations for each one in flight
     per_row: float  # most iterations in flight for each infoset of the game
-
-
-class TooLittleMemory(FeltError):
-    """A game does not fit on the GPU."""
 
 
 class Gpu:
@@ -68,12 +61,7 @@ class Gpu:
     ) -> None:
         """Copy the game to the GPU, and allocate tables of zeros."""
         trace = 8 * (size.depth * (size.whole + size.real) + 16 * size.players)
-        needed = MARGIN * (bytes_of((how, tree)) + size_of(shapes) + trace * room_for_threads())
-        if needed > free_memory():
-            raise TooLittleMemory(
-                f"{what} needs {needed / 1e9:.1f} GB on the GPU; of {gpu_name()}'s memory "
-                f"{free_memory() / 1e9:.1f} GB are free."
-            )
+        require_memory(what, bytes_of((how, tree)) + size_of(shapes) + trace * room_for_threads())
         assert size.edges == 1, "a trace for every infoset would not fit"
         with gpu_faults():
             self._set_up(how, tree, tables_type, shapes, size)

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.devices import AUTO, CPU, CUDA
+from openfelt.core.devices import CUDA
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, episode_kernel
 from openfelt.core.memory import machine_memory
@@ -43,7 +43,7 @@ from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
 from openfelt.solve.restriction import Restriction, mixed
-from openfelt.solve.sampling.gpu import Gpu, InFlightLimits, Shapes, TooLittleMemory, size_of
+from openfelt.solve.sampling.gpu import Gpu, InFlightLimits, Shapes, size_of
 from openfelt.solve.solver import MOST_LEARNERS, MOST_THREADS, Solver
 from openfelt.solve.traverse.open_tree import open_tree
 from openfelt.solve.traverse.sampling_worker import Span, Worker, WorkerSize, iterate_next, new_worker
@@ -116,7 +116,7 @@ class SamplingSolver(Solver):
                 f"{machine_memory() / 1e9:.1f}."
             )
         assert tuple(shapes) == self.tables_type._fields
-        self._gpu = self._open_gpu(shapes) if self.device == CUDA and not apart else None
+        self._gpu = self._if_it_fits(lambda: self._new_gpu(shapes)) if not apart else None
         self._shared = size_of(shapes) >= SHARED_FROM or not self.tree.is_enumerated
         if not self.exchanges:
             self._shared = self._shared or not self.tree.two_player_zero_sum
@@ -166,15 +166,9 @@ class SamplingSolver(Solver):
         self._advance(unit.span.length)
         return {name: table[0].copy() for name, table in self.learned.items()}
 
-    def _open_gpu(self, shapes: Shapes) -> Gpu | None:
-        try:
-            what = f"{self.name} of {self.tree.game}"
-            return Gpu(self._how(), self.episode_tree, self.tables_type, shapes, self._worker_size(), what)
-        except TooLittleMemory as error:
-            if self.device_asked != AUTO:
-                raise
-            self.device, self.why_cpu = CPU, str(error)
-            return None
+    def _new_gpu(self, shapes: Shapes) -> Gpu:
+        what = f"{self.name} of {self.tree.game}"
+        return Gpu(self._how(), self.episode_tree, self.tables_type, shapes, self._worker_size(), what)
 
     @abstractmethod
     def _table_shapes(self) -> Shapes:

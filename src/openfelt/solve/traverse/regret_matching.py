@@ -1,6 +1,6 @@
 """Regret matching (Hart & Mas-Colell 2000; PJL11, equation 5) for sampling solvers.
 
-Full-width solvers have their own, with the predictive rule of PCFR+: `_match_regrets` in `solve/cfr.py`.
+Full-width solvers have their own, with the predictive rule of PCFR+: `solve/cfr_kernels.py`.
 """
 
 from __future__ import annotations

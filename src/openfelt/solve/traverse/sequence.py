@@ -1,5 +1,8 @@
 """Passes over the sequence form: reach downwards, leaves summed up, values upwards.
 
+What is done at one infoset is a function of its own (`..._row`), which the passes of a GPU call too
+(`sequence_gpu.py`).
+
 A *table* has one number per slot; arrays called `reach` and `values` have `num_players` more entries, for
 the empty sequences, and `reach` has one more for each group. A player's value of the game is
 `values[num_slots + player]` after an upward pass.
@@ -7,10 +10,26 @@ the empty sequences, and `reach` has one more for each group. A player's value o
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Protocol
 
-from openfelt.core.jit import Floats, kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from openfelt.core.jit import Floats, kernel, part
+from openfelt.core.rounding import product
 from openfelt.games.compile.sequence_form import SequenceForm
+
+
+class Rows(Protocol):
+    """Infosets of a sequence form, on either device."""
+
+    @property
+    def first_slot(self) -> NDArray[Any]:
+        """[rows + 1]"""
+
+    @property
+    def parent_slot(self) -> NDArray[Any]:
+        """[rows]"""
 
 
 @kernel
@@ -26,9 +45,15 @@ def spread_slots(form: SequenceForm, player: int, policy: Floats, reach: Floats)
     """`spread_reach` without the groups."""
     reach[form.first_slot[-1] + player] = 1.0
     for row in range(form.first_row[player], form.first_row[player + 1]):
-        above = reach[form.parent_slot[row]]
-        for slot in range(form.first_slot[row], form.first_slot[row + 1]):
-            reach[slot] = above * policy[slot]
+        spread_row(form, row, policy, reach)
+
+
+@part
+def spread_row(form: Rows, row: int, policy: Floats, reach: Floats) -> None:
+    """`spread_reach` at one infoset."""
+    above = reach[form.parent_slot[row]]
+    for slot in range(form.first_slot[row], form.first_slot[row + 1]):
+        reach[slot] = above * policy[slot]
 
 
 @kernel
@@ -79,11 +104,17 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
 def follow_policy(form: SequenceForm, player: int, policy: Floats, values: Floats) -> float:
     """Pass values upwards where `player` follows its policy; returns its value of the game."""
     for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
-        value = 0.0
-        for slot in range(form.first_slot[row], form.first_slot[row + 1]):
-            value += policy[slot] * values[slot]
-        values[form.parent_slot[row]] += value
+        values[form.parent_slot[row]] += follow_row(form, row, policy, values)
     return float(values[form.first_slot[-1] + player])
+
+
+@part
+def follow_row(form: Rows, row: int, policy: Floats, values: Floats) -> float:
+    """The value of an infoset where its player follows a policy."""
+    value = 0.0
+    for slot in range(form.first_slot[row], form.first_slot[row + 1]):
+        value += product(policy[slot], values[slot])
+    return value
 
 
 @kernel
@@ -93,15 +124,21 @@ def best_response(form: SequenceForm, player: int, values: Floats, response: Flo
     `response` becomes the pure policy that reaches it (the first of equal actions).
     """
     for row in range(form.first_row[player + 1] - 1, form.first_row[player] - 1, -1):
-        best = form.first_slot[row]
-        response[best] = 0.0
-        for slot in range(form.first_slot[row] + 1, form.first_slot[row + 1]):
-            response[slot] = 0.0
-            if values[slot] > values[best]:
-                best = slot
-        response[best] = 1.0
-        values[form.parent_slot[row]] += values[best]
+        values[form.parent_slot[row]] += respond_row(form, row, values, response)
     return float(values[form.first_slot[-1] + player])
+
+
+@part
+def respond_row(form: Rows, row: int, values: Floats, response: Floats) -> float:
+    """The value of an infoset where its player takes the best action."""
+    best = form.first_slot[row]
+    response[best] = 0.0
+    for slot in range(form.first_slot[row] + 1, form.first_slot[row + 1]):
+        response[slot] = 0.0
+        if values[slot] > values[best]:
+            best = slot
+    response[best] = 1.0
+    return values[best]  # type: ignore[no-any-return]
 
 
 @kernel
