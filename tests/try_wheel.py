@@ -30,6 +30,7 @@ EXTRAS = {
     "felt play": "web",
     "felt study run": "plots",
     "felt plot": "plots",
+    "felt train openspiel:": "open_spiel",
 }  # what a command needs beside the wheel
 LOWER_BOUND = re.compile(r"^([\w.-]+)(?:\[\w+\])?>=([\w.]+)", re.ASCII)
 LONGEST = 1800  # seconds for a command
