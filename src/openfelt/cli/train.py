@@ -40,6 +40,7 @@ EXAMPLES = [
     "felt train leduc --solver outcome-mccfr --epsilon 0.6 --episodes 1e7 --seed 1",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
+    "felt train leduc --solver nfsp --seconds 60        (neural players need openfelt[torch])",
     "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
@@ -84,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="for sampling solvers, cfr-br and public-chance-cfr: the CPU, an NVIDIA GPU (needs "
-        f"openfelt[cuda]), or a GPU if there is one (default: {CPU})",
+        help="for sampling solvers, cfr-br, public-chance-cfr and neural players: the CPU, an NVIDIA GPU "
+        f"(needs openfelt[cuda]), or a GPU if there is one (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",
@@ -294,9 +295,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
 def _chosen(solver: Solver) -> str:
     """The chosen device, and why."""
-    from openfelt.core.cuda import gpu_name
-
-    return f"training on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
+    return f"training on the {f'GPU ({solver.gpu})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
 
 
 def _check_before_building(

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.cuda import choose_device, why_no_gpu
+from openfelt.core.cuda import choose_device, gpu_name, why_no_gpu
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
@@ -197,6 +197,11 @@ class Solver(ABC):
     @classmethod
     def _why_cpu(cls) -> str:
         return why_no_gpu() if cls.runs_on_gpu else f"{cls.name} does not run on a GPU."
+
+    @property
+    def gpu(self) -> str:
+        """The name of the GPU that it runs on."""
+        return gpu_name()
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_game(game)
