@@ -38,7 +38,7 @@ def test_only_training_imports_torch():
     ("name", "settings", "message"),
     [
         ("nfsp", {"eta": 2}, "eta must be a number from 0 to 1"),
-        ("deep-cfr", {"restart": "maybe"}, "restart must be no or yes"),
+        ("deep-cfr", {"traversals": 0}, "traversals must be a number"),
         ("mmd", {"eta": 0}, "eta must be a number from"),
         ("ppo", {"hidden": 0}, "hidden must be a number from 1"),
         ("r-nad", {"refresh": 0}, "refresh must be a number"),
@@ -47,4 +47,3 @@ def test_only_training_imports_torch():
 def test_settings_out_of_range_get_a_sentence(name, settings, message):
     with pytest.raises(felt.FeltError, match=message):
         SOLVERS[name].settings_type(**settings)
-        SOLVERS[name]("kuhn", **settings)

@@ -120,7 +120,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
-    full_width: ClassVar[bool] = True  # visits every history; False: samples them
+    full_width: ClassVar[bool] = True  # needs an enumerated game; False: also trains hold'em
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
     knows_values: ClassVar[bool] = False  # estimates action values, from which its greedy policy is taken
     work: ClassVar[str] = "iterations"  # the unit of work

@@ -186,8 +186,14 @@ def match_regrets(regrets: Any, masks: Any) -> Any:
 
 
 def regret_error(predicted: Any, masks: Any, weight: Any, target: Any) -> Any:
-    """The weighted mean of squared errors over legal actions."""
-    return (weight * torch.where(masks, predicted - target, 0.0) ** 2).sum() / weight.sum()
+    """The weighted mean of squared errors over legal actions, relative to that of the targets.
+
+    Regrets fall with the root of iterations, and only their ratios count: so the network predicts them in
+    units of their root mean square.
+    """
+    scale = (weight * torch.where(masks, target, 0.0) ** 2).sum() / weight.sum()
+    error = torch.where(masks, predicted - target / scale.sqrt(), 0.0) ** 2
+    return (weight * error).sum() / weight.sum()
 
 
 @episode_kernel

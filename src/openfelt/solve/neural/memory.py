@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.jit import Longs, kernel, part
+from openfelt.core.jit import Floats, Longs, kernel, part
 from openfelt.core.random import Stream, uniform
 from openfelt.games.features.features import Masks, Vectors
 from openfelt.solve.neural.episodes import Bytes
@@ -28,11 +28,12 @@ class Transitions(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """A reservoir of decisions: each one seen so far is in it with the same probability."""
+    """A reservoir of decisions: each one seen is in it with a probability in proportion to its weight."""
 
     keys: Keys  # [capacity, width]
     action: Bytes  # [capacity]
     counts: Longs  # [2] decisions seen, and held
+    weight: Floats  # [1] of all decisions seen
 
 
 def new_transitions(capacity: int, inputs: Inputs) -> Transitions:
@@ -45,7 +46,7 @@ def new_transitions(capacity: int, inputs: Inputs) -> Transitions:
 def new_choices(capacity: int, inputs: Inputs) -> Choices:
     """An empty reservoir."""
     keys = np.zeros((capacity, inputs.width), inputs.kind)
-    return Choices(keys, np.zeros(capacity, np.int8), np.zeros(2, np.int64))
+    return Choices(keys, np.zeros(capacity, np.int8), np.zeros(2, np.int64), np.zeros(1))
 
 
 @part
@@ -67,6 +68,20 @@ def reservoir_place(counts: Longs, capacity: int, stream: Stream) -> int:
         return int(seen)
     place = int(uniform(stream) * (seen + 1))
     return place if place < capacity else -1
+
+
+@part
+def weighted_place(counts: Longs, total: Floats, weight: float, capacity: int, stream: Stream) -> int:
+    """The same for decisions with weights (Chao 1982)."""
+    seen = counts[SEEN]
+    counts[SEEN] += 1
+    total[0] += weight
+    if seen < capacity:
+        counts[HELD] = seen + 1
+        return int(seen)
+    if uniform(stream) * total[0] >= weight * capacity:
+        return -1
+    return int(uniform(stream) * capacity)
 
 
 @kernel

@@ -67,7 +67,6 @@ class PlaySettings(NetworkSettings):
 class NeuralSolver(Solver):
     """Base of the solvers that train networks."""
 
-    full_width: ClassVar[bool] = False
     runs_on_gpu: ClassVar[bool] = True
     settings: Any
     first_measurement: ClassVar[int] = 10

@@ -35,8 +35,8 @@ from openfelt.solve.neural.memory import (
     draw_places,
     new_choices,
     new_transitions,
-    reservoir_place,
     sum_targets,
+    weighted_place,
     window_place,
 )
 from openfelt.solve.neural.network import descend, log_policy
@@ -52,6 +52,7 @@ class NFSPSettings(PlaySettings):
 
     eta: float = setting(0.1, "anticipatory parameter: probability of playing as best responder")
     epsilon: float = setting(0.06, "exploration of best responders, divided by the root of iterations")
+    recent: float = setting(1.0, "a decision at iteration t has weight t^RECENT in the average", kind=float)
     batch: int = setting(8_192, "decisions of a batch", kind=int)
     updates: int = setting(1, "updates of each network in an iteration", kind=int)
     window: int = setting(200_000, "latest decisions held for Q-learning", kind=int)
@@ -63,6 +64,7 @@ class NFSPSettings(PlaySettings):
         super().__post_init__()
         for name in ("eta", "epsilon", "average_rate"):
             within(name, getattr(self, name), 0, 1)
+        within("recent", self.recent, 0, 10)
         for name in ("batch", "updates", "window", "reservoir", "refresh"):
             within(name, getattr(self, name), 1, MOST_SAMPLES)
 
@@ -81,6 +83,8 @@ class NFSP(PlayingSolver):
         by the root of 2.
     eta, epsilon
         Anticipatory parameter; exploration of best responders, divided by the root of iterations.
+    recent
+        A decision of a best responder at iteration t has weight t^recent in the average.
     batch, updates
         Decisions of a batch, and updates of each network in an iteration.
     window, reservoir
@@ -118,15 +122,17 @@ class NFSP(PlayingSolver):
         self._count, self._target = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
     def _iterate(self, number: int) -> None:
+        factor = self.annealed(number)
         self._epsilon = self.settings.epsilon / np.sqrt(number + 1)
+        self._eta = self.settings.eta * factor
+        weight = (number + 1.0) ** self.settings.recent / factor
         if self.inputs.small:
             self._tables = np.stack(
                 [self.inputs.everywhere(self._average), self.inputs.everywhere(self._best)]
             )
-        _store(self._play(), self.window, self.reservoir, self.stream)
+        _store(self._play(), self.window, self.reservoir, weight, self.stream)
         if number % self.settings.refresh == 0:
             self.target.copy(self.values)
-        factor = self.annealed(number)
         for _ in range(self.settings.updates):
             if self.window.counts[HELD]:
                 descend(self._value_loss(), {self.values: factor * self.settings.rate})
@@ -142,7 +148,7 @@ class NFSP(PlayingSolver):
         return np.where(modes[:, None] == BEST, best, average), modes
 
     def _stepped(self) -> None:
-        _draw_modes(self.modes, self.env.dones, self.settings.eta, self.stream)
+        _draw_modes(self.modes, self.env.dones, self._eta, self.stream)
 
     def _average(self, vectors: Any, masks: Any) -> Any:
         return log_policy(self.average(vectors), masks).exp() * masks
@@ -216,7 +222,7 @@ def _draw_modes(modes: Bytes, dones: Masks, eta: float, stream: Stream) -> None:
 
 
 @kernel
-def _store(games: Decisions, window: Transitions, reservoir: Choices, stream: Stream) -> None:
+def _store(games: Decisions, window: Transitions, reservoir: Choices, weight: float, stream: Stream) -> None:
     """Add the decisions of finished games to the memories."""
     for at in range(len(games.action)):
         after = next_own(games, at)
@@ -227,7 +233,7 @@ def _store(games: Decisions, window: Transitions, reservoir: Choices, stream: St
         window.reward[place] = games.payoffs[at, games.player[at]] if after < 0 else 0.0
         window.after[place] = games.keys[max(after, at)]
         if games.mark[at] == BEST:
-            place = reservoir_place(reservoir.counts, len(reservoir.action), stream)
+            place = weighted_place(reservoir.counts, reservoir.weight, weight, len(reservoir.action), stream)
             if place >= 0:
                 reservoir.keys[place] = games.keys[at]
                 reservoir.action[place] = games.action[at]
