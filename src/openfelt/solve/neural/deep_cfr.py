@@ -49,7 +49,7 @@ class DeepCFRSettings(NetworkSettings):
 
     traversals: int = setting(1_000, "traversals for each player in an iteration", kind=int)
     reservoir: int = setting(1_000_000, "decisions whose regrets are held", kind=int)
-    updates: int = setting(50, "training steps in an iteration", kind=int)
+    updates: int = setting(20, "training steps in an iteration", kind=int)
     batch: int = setting(8_192, "decisions of a batch, in games with many infosets", kind=int)
     restart: str = setting(NO, "whether the network starts anew in each iteration", choices=(NO, YES))
 

@@ -20,8 +20,8 @@ from openfelt.solve.solver import setting, within
 class MMDSettings(GradientSettings):
     """The parameters of magnetic mirror descent."""
 
-    alpha: float = setting(0.05, "temperature: weight of the magnet in the first iteration")
-    eta: float = setting(2.0, "step size of mirror descent in the first iteration")
+    alpha: float = setting(0.2, "temperature: weight of the magnet in the first iteration")
+    eta: float = setting(1.0, "step size of mirror descent in the first iteration")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,7 +51,7 @@ class MMD(PolicyGradient):
     Examples
     --------
     >>> felt.MMD.settings_type().alpha
-    0.05
+    0.2
     """
 
     name: ClassVar[str] = "mmd"

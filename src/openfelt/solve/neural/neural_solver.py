@@ -39,9 +39,9 @@ MOST_UNITS, MOST_LAYERS, MOST_GAMES, MOST_SAMPLES = 65_536, 16, 1 << 20, 1 << 31
 class NetworkSettings(Settings):
     """The parameters that all neural solvers have."""
 
-    hidden: int = setting(128, "units of each hidden layer", kind=int)
+    hidden: int = setting(256, "units of each hidden layer", kind=int)
     layers: int = setting(1, "hidden layers", kind=int)
-    rate: float = setting(1e-3, "step size of Adam")
+    rate: float = setting(3e-3, "step size of Adam")
 
     def __post_init__(self) -> None:
         within("hidden", self.hidden, 1, MOST_UNITS)
@@ -54,8 +54,8 @@ class PlaySettings(NetworkSettings):
     """The parameters of solvers that learn from games played."""
 
     games: int = setting(1024, "games played at once", kind=int)
-    steps: int = setting(4, "decisions in each game between two updates", kind=int)
-    halving: float = setting(1_000.0, "iterations after which rates are first divided by the root of 2")
+    steps: int = setting(16, "decisions in each game between two updates", kind=int)
+    halving: float = setting(100.0, "iterations after which rates are first divided by the root of 2")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,8 +8,9 @@ anticipatory probability `eta`, and follows its average policy otherwise.
 Departures from the paper:
 
 - One network for all players, whose input names the player, instead of one for each.
-- A best responder's decisions enter the reservoir with the greedy action, not with a random one that it
-  takes to explore.
+- The anticipatory parameter falls with the root of iterations: opponents that often play best responses bias
+  the best responses to them. Later decisions have more weight in the average (`recent`), which forgets poor
+  early play sooner; fictitious play converges with such weights, too (Leslie & Collins 2006).
 - Adam instead of plain stochastic gradient descent.
 - In small games a batch is summed by infoset and action (`inputs.py`), so batches are large.
 """
@@ -50,15 +51,19 @@ BEST = 1  # mode of a best responder; 0: it follows its average policy
 class NFSPSettings(PlaySettings):
     """The parameters of NFSP."""
 
-    eta: float = setting(0.1, "anticipatory parameter: probability of playing as best responder")
-    epsilon: float = setting(0.06, "exploration of best responders, divided by the root of iterations")
+    rate: float = setting(1e-2, "step size of Adam for Q-learning")
+    halving: float = setting(
+        1_000.0, "iterations after which rates and eta are first divided by the root of 2"
+    )
+    eta: float = setting(0.3, "anticipatory parameter: share of best responders, annealed")
+    epsilon: float = setting(1.0, "exploration of best responders, divided by the root of iterations")
     recent: float = setting(1.0, "a decision at iteration t has weight t^RECENT in the average", kind=float)
-    batch: int = setting(8_192, "decisions of a batch", kind=int)
+    batch: int = setting(16_384, "decisions of a batch", kind=int)
     updates: int = setting(1, "updates of each network in an iteration", kind=int)
-    window: int = setting(200_000, "latest decisions held for Q-learning", kind=int)
+    window: int = setting(3_000_000, "latest decisions held for Q-learning", kind=int)
     reservoir: int = setting(2_000_000, "decisions of best responders held for the average", kind=int)
-    average_rate: float = setting(1e-3, "step size of Adam for the average policy")
-    refresh: int = setting(50, "iterations between two copies of the Q network to its target", kind=int)
+    average_rate: float = setting(5e-3, "step size of Adam for the average policy")
+    refresh: int = setting(5, "iterations between two copies of the Q network to its target", kind=int)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,7 +102,7 @@ class NFSP(PlayingSolver):
     Examples
     --------
     >>> felt.NFSP.settings_type().eta
-    0.1
+    0.3
     """
 
     name: ClassVar[str] = "nfsp"

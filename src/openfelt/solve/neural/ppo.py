@@ -18,8 +18,8 @@ from openfelt.solve.solver import setting, within
 class PPOSettings(GradientSettings):
     """The parameters of PPO."""
 
-    clip: float = setting(0.2, "how far the ratio of new and old probabilities may be from 1")
-    entropy: float = setting(0.05, "weight of the entropy bonus in the first iteration")
+    clip: float = setting(0.1, "how far the ratio of new and old probabilities may be from 1")
+    entropy: float = setting(0.2, "weight of the entropy bonus in the first iteration")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,7 +49,7 @@ class PPO(PolicyGradient):
     Examples
     --------
     >>> felt.PPO.settings_type().clip
-    0.2
+    0.1
     """
 
     name: ClassVar[str] = "ppo"
