@@ -297,6 +297,22 @@ def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():
         assert float(abs(solver._bonus(vectors, masks, log)).max()) > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "iterations", "settings", "bound"),
+    [
+        ("nfsp", 200, {"steps": 4, "batch": 4_096}, 0.35),
+        ("deep-cfr", 60, {}, 0.12),
+        ("ppo", 300, {"steps": 4, "halving": 50}, 0.3),
+        ("mmd", 200, {"steps": 4, "alpha": 0.1, "eta": 0.2, "halving": 50}, 0.12),
+        ("r-nad", 200, {"steps": 4}, 0.3),
+    ],
+)
+def test_training_approaches_an_equilibrium_of_kuhn(name, iterations, settings, bound):
+    """The uniform policy has a nash_conv of 0.92."""
+    solver = SOLVERS[name]("kuhn", seed=1, hidden=64, **settings).run(iterations)
+    assert solver.measurements[-1].nash_conv < bound
+
+
 def test_a_trained_policy_is_like_any_other(tmp_path, monkeypatch, capsys):
     from openfelt.cli.app import main
 
