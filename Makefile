@@ -30,7 +30,7 @@ tests: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow"
 
 # The slow tests: larger games, longer runs, all hands and all pages in a browser.
-test-slow: $(VENV)/.installed-dev $(VENV)/.installed-docs $(VENV)/.installed-ray $(AXE)
+test-slow: $(VENV)/.installed-dev $(VENV)/.installed-docs $(VENV)/.installed-ray $(VENV)/.installed-torch $(AXE)
 	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-dev

@@ -266,7 +266,10 @@ def can_be_read_back(study) -> bool:
 
 # Full results of an earlier version of the study, which their pages name.
 EARLIER = {"pjl11-figure-7", "pjl11-table-2", "tau-figure-3"}
-PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study) and name not in EARLIER)
+NOT_MADE = {"nfsp-leduc", "deep-methods"}  # the full runs are not made yet
+PAGES = sorted(
+    name for name, study in STUDIES.items() if can_be_read_back(study) and name not in EARLIER | NOT_MADE
+)
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *(slow(name) for name in PAGES[1:])])

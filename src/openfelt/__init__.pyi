@@ -57,6 +57,11 @@ from .policy.tabular import (
 from .solve.cfr import CFR as CFR, DCFR as DCFR, CFRPlus as CFRPlus, PCFRPlus as PCFRPlus
 from .solve.environments.vector_env import VectorEnv as VectorEnv
 from .solve.fictitious_play import FictitiousPlay as FictitiousPlay
+from .solve.neural.deep_cfr import DeepCFR as DeepCFR
+from .solve.neural.mmd import MMD as MMD
+from .solve.neural.nfsp import NFSP as NFSP
+from .solve.neural.ppo import PPO as PPO
+from .solve.neural.r_nad import RNaD as RNaD
 from .solve.sampling.external_mccfr import ChanceCFR as ChanceCFR, ExternalMCCFR as ExternalMCCFR
 from .solve.sampling.outcome_mccfr import OutcomeMCCFR as OutcomeMCCFR
 from .solve.sampling.sampled_fictitious_play import SampledFictitiousPlay as SampledFictitiousPlay

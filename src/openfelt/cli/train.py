@@ -41,6 +41,7 @@ EXAMPLES = [
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --threads 2 --out runs/holdem",
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
     "felt train 'goofspiel(6)' --solver cfr+ --iterations 10000 --device cuda --out runs/goofspiel",
+    "felt train leduc --solver nfsp --seconds 60        (neural players need openfelt[torch])",
     "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
@@ -85,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--device",
         choices=DEVICES,
         default=CPU,
-        help="for cfr, cfr+, dcfr, pcfr+, cfr-br, public-chance-cfr and sampling solvers: the CPU, an NVIDIA "
-        "GPU (needs openfelt[cuda]), or auto: a GPU if there is one and, for the CFR family, the game is "
-        f"large (default: {CPU})",
+        help="for cfr, cfr+, dcfr, pcfr+, cfr-br, public-chance-cfr, sampling solvers and neural players: "
+        "the CPU, an NVIDIA GPU (needs openfelt[cuda]), or auto: a GPU if there is one and, for the CFR "
+        f"family, the game is large (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",
@@ -296,9 +297,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
 
 def _chosen(solver: Solver) -> str:
     """The chosen device, and why."""
-    from openfelt.core.cuda import gpu_name
-
-    return f"training on the {f'GPU ({gpu_name()})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
+    return f"training on the {f'GPU ({solver.gpu})' if solver.device != CPU else f'CPU: {solver.why_cpu}'}"
 
 
 def _check_before_building(

@@ -5,6 +5,11 @@ from __future__ import annotations
 from openfelt.core.errors import FeltError, unknown
 from openfelt.solve.cfr import CFR, DCFR, CFRPlus, PCFRPlus
 from openfelt.solve.fictitious_play import FictitiousPlay
+from openfelt.solve.neural.deep_cfr import DeepCFR
+from openfelt.solve.neural.mmd import MMD
+from openfelt.solve.neural.nfsp import NFSP
+from openfelt.solve.neural.ppo import PPO
+from openfelt.solve.neural.r_nad import RNaD
 from openfelt.solve.sampling.external_mccfr import ChanceCFR, ExternalMCCFR
 from openfelt.solve.sampling.outcome_mccfr import OutcomeMCCFR
 from openfelt.solve.sampling.sampled_fictitious_play import SampledFictitiousPlay
@@ -21,6 +26,7 @@ SOLVERS: dict[str, type[Solver]] = {
         *(CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP),
         *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR, SampledFictitiousPlay),
         *(CFRBR, PublicChanceCFR),
+        *(NFSP, DeepCFR, PPO, MMD, RNaD),
     )
 }
 

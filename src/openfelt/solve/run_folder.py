@@ -16,7 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from openfelt.core.cuda import gpu_name
 from openfelt.core.devices import CPU
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, MANIFEST, not_written, read_manifest, write_text
@@ -228,7 +227,7 @@ def _describe(solver: Solver) -> dict[str, Any]:
         "solver": solver.name,
         "seed": solver.seed,
         "threads": solver.threads,
-        "device": solver.device if solver.device == CPU or is_cluster(solver.workers) else gpu_name(),
+        "device": solver.device if solver.device == CPU or is_cluster(solver.workers) else solver.gpu,
         **({"learners": solver.learners} if solver.learners > 1 else {}),
         **({"cluster": "ray"} if is_cluster(solver.workers) else {}),
         **({"in_flight": solver.in_flight} if solver.in_flight else {}),

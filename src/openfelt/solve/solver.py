@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.cuda import TooLittleMemory, choose_device, why_no_gpu
+from openfelt.core.cuda import TooLittleMemory, choose_device, gpu_name, why_no_gpu
 from openfelt.core.devices import AUTO, CPU, CUDA, DEVICES
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MALFORMED, load_folder, save_folder
@@ -122,7 +122,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
-    full_width: ClassVar[bool] = True  # visits every history; False: samples them
+    full_width: ClassVar[bool] = True  # needs an enumerated game; False: also trains hold'em
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
     knows_values: ClassVar[bool] = False  # estimates action values, from which its greedy policy is taken
     work: ClassVar[str] = "iterations"  # the unit of work
@@ -211,6 +211,11 @@ class Solver(ABC):
                 raise
             self.device, self.why_cpu = CPU, str(error)
             return None
+
+    @property
+    def gpu(self) -> str:
+        """The name of the GPU that it runs on."""
+        return gpu_name()
 
     def _compile(self, game: AnyGame) -> Tree:
         return compile_infosets(game)

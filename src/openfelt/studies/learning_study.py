@@ -120,6 +120,7 @@ class LearningStudy(Study):
     episodes: tuple[int, ...]  # after which to measure
     quick_episodes: tuple[int, ...]
     runs: int = 10
+    work: str = "episodes"  # the unit of `episodes`
     partial_findings: bool = False  # `findings` accepts results in which solvers are missing
 
     def missing(self, results: LearningCurves) -> list[str]:
@@ -165,6 +166,7 @@ class LearningStudy(Study):
                 logarithmic=panel.logarithmic,
                 single_runs=panel.single_runs and results.runs > 1,
                 published=panel.published,
+                x_label=self.work,
             )
             for panel in self.panels
         ]
@@ -179,7 +181,7 @@ class LearningStudy(Study):
         lines = [
             "## Final values",
             "",
-            f"After {results.episodes[-1]:,} episodes{spread}",
+            f"After {results.episodes[-1]:,} {self.work}{spread}",
             "",
             "| solver | " + " | ".join(panel.axis for panel in self.metrics.values()) + " |",
             "|---|" + "---|" * len(self.metrics),

@@ -115,15 +115,15 @@ class VectorEnv:
         )
         self.features, self.masks, self.players, self.infosets, self.rewards, self.dones = self._seen
         self._suits, self._chosen = np.zeros(8, np.int64), np.zeros(count, np.int32)
+        self._start, self._dice = np.zeros((2, 1), np.uint64)
         self._none = np.zeros((0, 0), np.float32)
         self.reset(seed)
 
     def reset(self, seed: int = 0) -> None:
         """Begin all games anew."""
-        self._start, at = starts(seed, 2)
-        self._dice = np.array([at], np.uint64)
+        self._start[:], self._dice[:] = starts(seed, 2)
         self._games.episode[:] = np.arange(self.count)
-        self._checked(_begin_all(self._rules, self._games, self._seen, self._suits, self._start))
+        self._checked(_begin_all(self._rules, self._games, self._seen, self._suits, self._start[0]))
 
     def step(self, actions: NDArray[np.integer[Any]]) -> None:
         """Take one action in each game, by its number in `layout.actions`."""
@@ -134,7 +134,7 @@ class VectorEnv:
         if wrong >= 0:
             word = chosen[wrong]
             raise FeltError(f"Action {word} is not legal in game {wrong}: masks[{wrong}] has the legal ones.")
-        self._checked(_step(self._rules, self._games, self._seen, self._suits, self._start, chosen))
+        self._checked(_step(self._rules, self._games, self._seen, self._suits, self._start[0], chosen))
 
     def sample(self, probabilities: Vectors | None = None) -> Ints:
         """[count] legal actions, drawn by probabilities [count, actions]; by default uniformly.
@@ -151,6 +151,10 @@ class VectorEnv:
         """Copy games onto others, with chance to come: to try several actions from one decision."""
         for array in (*self._games, *self._seen):
             array[target] = array[source]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All arrays, which are changed in place: a saved copy of them, written back, continues the games."""
+        return {**self._games._asdict(), **self._seen._asdict(), "start": self._start, "dice": self._dice}
 
     def _checked(self, unseen: int) -> None:
         if unseen:

@@ -16,7 +16,8 @@ three players it also depends on how often the third does.) Under chance samplin
 known, and weighs its policy once per traversal.
 
 The policy of an infoset is a dispatched function, `play_row`; fictitious play implements another one on the
-same traversal (`sampled_fictitious_play.py`).
+same traversal (`sampled_fictitious_play.py`). So is the use of regrets, `keep_regrets`: Deep CFR puts them
+into a memory (`neural/deep_cfr.py`).
 """
 
 from __future__ import annotations
@@ -141,6 +142,25 @@ def play_row(how: Any, sums: Floats, first: int, last: int, policies: Floats, ro
     raise NotImplementedError
 
 
+@dispatched
+def keep_regrets(
+    how: Any, sums: Floats, trace: Trace, depth: int, first: int, actions: int, value: float
+) -> None:
+    """Use the regrets of a decision of the traverser; each solver `implements` it."""
+    raise NotImplementedError
+
+
+@implements(keep_regrets, Walk)
+def add_regrets(
+    how: Any, sums: Floats, trace: Trace, depth: int, first: int, actions: int, value: float
+) -> None:
+    """Add them to the sums."""
+    values = POLICY + how.most_actions
+    for action in range(actions):
+        regret = trace.real[depth, OTHERS_REACH] * (trace.real[depth, values + action] - value)
+        add(sums, first + action, REGRET, regret)
+
+
 @implements(play_row, Walk)
 def _play_row(
     how: Walk, sums: Floats, first: int, last: int, policies: Floats, row: int, column: int
@@ -153,11 +173,11 @@ def traverse_in_turn(how: Any, tree: Any, tables: Sums, own: Worker, number: int
     """One traversal for each player."""
     players = num_players(tree)
     for player in range(players):
-        _traverse(how, tree, tables.sums, own, player, number * players + player)
+        traverse(how, tree, tables.sums, own, player, number * players + player)
 
 
 @part
-def _traverse(how: Any, tree: Any, sums: Floats, own: Worker, traverser: int, traversal: int) -> None:
+def traverse(how: Any, tree: Any, sums: Floats, own: Worker, traverser: int, traversal: int) -> None:
     """Update the regrets of one player's infosets.
 
     The recursion is unrolled into a loop: `depth` decisions are open; it goes down to a leaf, and then up to
@@ -229,10 +249,7 @@ def _close(how: Any, tree: Any, sums: Floats, deal: Any, trace: Trace, depth: in
     for action in range(actions):
         value += trace.real[depth, POLICY + action] * trace.real[depth, values + action]
     if tree.node[node, PLAYER] == traverser:
-        first = first_slot(tree, deal, node)
-        for action in range(actions):
-            regret = trace.real[depth, OTHERS_REACH] * (trace.real[depth, values + action] - value)
-            add(sums, first + action, REGRET, regret)
+        keep_regrets(how, sums, trace, depth, first_slot(tree, deal, node), actions, value)
     return value
 
 

@@ -32,7 +32,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from openfelt.core.jit import Floats
-from openfelt.solve.sampling.external_mccfr import ExternalMCCFR, play_row, traverse_in_turn
+from openfelt.solve.sampling.external_mccfr import (
+    ExternalMCCFR,
+    add_regrets,
+    keep_regrets,
+    play_row,
+    traverse_in_turn,
+)
 from openfelt.solve.traverse.episode import implements
 from openfelt.solve.traverse.regret_matching import REGRET
 from openfelt.solve.traverse.sampling_worker import iterate
@@ -69,6 +75,7 @@ class SampledFictitiousPlay(ExternalMCCFR):
 
 
 implements(iterate, BestReplies)(traverse_in_turn)
+implements(keep_regrets, BestReplies)(add_regrets)
 
 
 @implements(play_row, BestReplies)

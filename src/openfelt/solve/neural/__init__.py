@@ -1,0 +1,1 @@
+"""Neural players: networks that learn from many games at once."""

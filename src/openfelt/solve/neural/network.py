@@ -1,0 +1,90 @@
+"""A small network and its optimiser, whose whole state is a few arrays of a checkpoint.
+
+All parameters are views of one vector, and so are their gradients: Adam takes one step on one vector, and
+a checkpoint has three arrays instead of a pickled object.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from openfelt.core.pytorch import torch
+
+LAST_SCALE = 0.1  # of the initial weights of the last layer: the first policy is close to uniform
+
+
+class Network:
+    """A multilayer perceptron with rectified linear units, trained by Adam (Kingma & Ba 2015).
+
+    Parameters
+    ----------
+    sizes : list of int
+        Inputs, units of the hidden layers, outputs.
+    seed : sequence of int
+        Of the initial weights, which are the same on all devices.
+    device : str
+        Of the weights.
+    """
+
+    def __init__(self, sizes: list[int], seed: list[int], device: str) -> None:
+        self.sizes = sizes
+        shapes = [shape for inputs, units in pairwise(sizes) for shape in ((inputs, units), (units,))]
+        total = sum(int(np.prod(shape)) for shape in shapes)
+        self.vector = torch.zeros(total, device=device, requires_grad=True)
+        self.vector.grad = torch.zeros(total, device=device)
+        self.parameters, at = [], 0
+        for shape in shapes:
+            until = at + int(np.prod(shape))
+            one = self.vector.detach()[at:until].view(shape).requires_grad_()
+            one.grad = self.vector.grad[at:until].view(shape)
+            self.parameters.append(one)
+            at = until
+        self.optimiser = torch.optim.Adam([self.vector], fused=True)
+        self.optimiser.step()  # creates its state
+        self.restart(seed)
+
+    def restart(self, seed: list[int]) -> None:
+        """Draw the weights anew, and forget what Adam has accumulated."""
+        random, start = np.random.default_rng(seed), []
+        for layer, (inputs, units) in enumerate(pairwise(self.sizes)):
+            bound = np.sqrt(6 / inputs) * (LAST_SCALE if layer == len(self.sizes) - 2 else 1.0)
+            start += [random.uniform(-bound, bound, inputs * units), np.zeros(units)]
+        with torch.no_grad():
+            self.vector.copy_(torch.from_numpy(np.concatenate(start)))
+        for tensor in self.optimiser.state[self.vector].values():
+            tensor.zero_()
+
+    def __call__(self, inputs: Any) -> Any:
+        """[batch, outputs]."""
+        *hidden, (weight, bias) = zip(self.parameters[::2], self.parameters[1::2], strict=True)
+        for own, shift in hidden:
+            inputs = torch.relu(torch.addmm(shift, inputs, own))
+        return torch.addmm(bias, inputs, weight)
+
+    def copy(self, other: Network) -> None:
+        """Take over the weights of another network of the same sizes."""
+        with torch.no_grad():
+            self.vector.copy_(other.vector)
+
+    def state(self) -> dict[str, Any]:
+        """The tensors of a checkpoint."""
+        adam = self.optimiser.state[self.vector]
+        return {"weights": self.vector.detach(), **{key: adam[key] for key in sorted(adam)}}
+
+
+def descend(loss: Any, rates: dict[Network, float]) -> None:
+    """One step of Adam down the gradient of a loss, for networks with their step sizes."""
+    for network in rates:
+        network.vector.grad.zero_()
+    loss.backward()
+    for network, rate in rates.items():
+        network.optimiser.param_groups[0]["lr"] = rate
+        network.optimiser.step()
+
+
+def log_policy(logits: Any, masks: Any) -> Any:
+    """[batch, actions] logarithms of the softmax over legal actions; a large negative number elsewhere."""
+    return torch.log_softmax(torch.where(masks, logits, -1e9), dim=-1)

@@ -1,0 +1,172 @@
+"""What the policy-gradient solvers share: a policy and a critic, trained on the games just played.
+
+An iteration plays, estimates the advantage of each decision by the difference of its return from the
+critic's value (generalised advantage estimation, Schulman et al. 2016, along a player's own decisions), and
+takes a few steps of Adam on the loss that each solver defines. The policy is the last one, not an average.
+
+Payoffs are divided by the largest one of the game, so that settings mean the same in every game. Games that
+were begun under an earlier policy are used too; a decision then has the weight min(1, pi / mu) of V-trace
+(Espeholt et al. 2018), where mu is the probability with which its action was taken.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openfelt.core.jit import Floats, kernel
+from openfelt.core.pytorch import torch
+from openfelt.games.features.features import Vectors
+from openfelt.solve.neural.episodes import Bytes, Decisions
+from openfelt.solve.neural.network import descend, log_policy
+from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
+from openfelt.solve.solver import setting, within
+
+PLAYED, UP, DOWN = 0, 1, 2  # in Batch.sums
+
+
+@dataclass(frozen=True)
+class GradientSettings(PlaySettings):
+    """The parameters of policy-gradient solvers."""
+
+    epochs: int = setting(4, "training steps on each batch", kind=int)
+    critic_rate: float = setting(3e-3, "step size of Adam for the critic")
+    trace: float = setting(0.95, "lambda of generalised advantage estimation; 1: whole returns")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        within("epochs", self.epochs, 1, 10_000)
+        within("critic_rate", self.critic_rate, 0, 1)
+        within("trace", self.trace, 0, 1)
+
+
+class Batch(NamedTuple):
+    """Decisions, summed by infoset in small games; sums are divided by the number of decisions."""
+
+    vectors: Any  # [n, size]
+    masks: Any  # [n, actions]
+    old: Any  # [n, actions] logarithms of the policy that played
+    visits: Any  # [n, 1]
+    up: Any  # [n, actions] advantages above 0
+    down: Any  # [n, actions] advantages below 0
+    target: Any  # [n, 1] means of returns
+
+
+class PolicyGradient(PlayingSolver):
+    """Base of the policy-gradient solvers."""
+
+    def _build(self) -> None:
+        super()._build()
+        self.actor = self.new_network("policy")
+        self.critic = self.new_network("critic", 1)
+        self.scale = max(map(abs, self.tree.payoff_range))
+
+    def _iterate(self, number: int) -> None:
+        if self.inputs.small:
+            self._table = self.inputs.everywhere(self._policy)
+        played = self._play()
+        if len(played.action):
+            batch, factor = self._batch(played), self.annealed(number)
+            rates = {self.actor: factor * self.settings.rate, self.critic: factor * self.settings.critic_rate}
+            for _ in range(self.settings.epochs):
+                predicted, logits = self.critic(batch.vectors), self.actor(batch.vectors)
+                error = (batch.visits * (predicted - batch.target) ** 2).sum()
+                descend(error + self._loss(logits, batch, number), rates)
+        self._updated(number)
+
+    @abstractmethod
+    def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
+        """The loss of the policy."""
+
+    def _bonus(self, vectors: Any, masks: Any, log: Any) -> Any:
+        """[n, actions] what the player gets for an action, and its opponents lose, besides payoffs."""
+        return torch.zeros_like(log)
+
+    def _updated(self, number: int) -> None:
+        """Called at the end of an iteration."""
+
+    def _policy(self, vectors: Any, masks: Any) -> Any:
+        return log_policy(self.actor(vectors), masks).exp() * masks
+
+    def _act(self) -> tuple[Vectors, Bytes]:
+        if self.inputs.small:
+            return self._table[self.env.infosets], self._unmarked
+        return self.inputs.at(self.env, self._policy), self._unmarked
+
+    def _batch(self, played: Decisions) -> Batch:
+        inputs, count = self.inputs, len(played.action)
+        vectors, masks = inputs.all if inputs.small else inputs.tensors(played.keys)
+        with torch.no_grad():
+            old = log_policy(self.actor(vectors), masks)
+            values = self.critic(vectors)[:, 0].cpu().numpy()
+            bonus = self._bonus(vectors, masks, old).cpu().numpy()
+        rows = played.keys[:, 0] if inputs.small else np.arange(count)
+        advantage, target = (np.empty(count, np.float32) for _ in range(2))
+        own = bonus[rows, played.action]
+        future = np.zeros((3, self.rules.players))
+        _estimate(played, values[rows], own, self.scale, self.settings.trace, future, advantage, target)
+        new = old.exp().cpu().numpy()[rows, played.action]
+        weight = np.minimum(1.0, new / np.maximum(played.chance, 1e-6)).astype(np.float32)
+        sums = np.zeros((3, len(vectors), inputs.num_actions), np.float32)
+        returns = np.zeros((len(vectors), 1), np.float32)
+        _sum_by_row(rows, played.action, weight * advantage, target, sums, returns)
+        visits = sums[PLAYED].sum(1, keepdims=True)
+        returns /= np.maximum(visits, 1)
+        found = visits / count, sums[UP] / count, sums[DOWN] / count, returns
+        return Batch._make((vectors, masks, old, *map(inputs.numbers, found)))
+
+    @property
+    def weights(self) -> Floats:
+        return self.slots(self.inputs.everywhere(self._policy))
+
+
+def divergence(log: Any, other: Any, masks: Any) -> Any:
+    """[n, 1] Kullback-Leibler divergence of a policy from another, by logarithms."""
+    return torch.where(masks, log.exp() * (log - other), 0.0).sum(1, keepdim=True)
+
+
+@kernel
+def _estimate(
+    games: Decisions,
+    values: Vectors,
+    bonus: Vectors,
+    scale: float,
+    trace: float,
+    future: Floats,
+    advantage: Vectors,
+    target: Vectors,
+) -> None:
+    """Advantages and returns, backwards through the games.
+
+    `future` is scratch, [3, players]: what a player gets until its next decision, the value of that decision,
+    and its advantage.
+    """
+    players = future.shape[1]
+    for at in range(len(values) - 1, -1, -1):
+        if games.left[at] == 0:
+            for player in range(players):
+                future[0, player] = games.payoffs[at, player] / scale
+                future[1, player] = future[2, player] = 0.0
+        me = games.player[at]
+        for player in range(players):
+            future[0, player] += bonus[at] if player == me else -bonus[at]
+        surprise = future[0, me] + future[1, me] - values[at]
+        future[0, me], future[1, me] = 0.0, values[at]
+        future[2, me] = surprise + trace * future[2, me]
+        advantage[at] = future[2, me]
+        target[at] = values[at] + future[2, me]
+
+
+@kernel
+def _sum_by_row(
+    rows: Any, actions: Bytes, advantage: Vectors, target: Vectors, sums: Any, returns: Vectors
+) -> None:
+    """Add up decisions by row and action: numbers, advantages above and below 0, and returns by row."""
+    for at in range(len(rows)):
+        row, action = rows[at], actions[at]
+        sums[PLAYED, row, action] += 1.0
+        sums[UP if advantage[at] > 0 else DOWN, row, action] += advantage[at]
+        returns[row, 0] += target[at]

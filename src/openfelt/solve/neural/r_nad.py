@@ -1,0 +1,89 @@
+"""Regularised Nash dynamics (Perolat et al. 2022, DeepNash).
+
+In a game whose rewards are transformed, a player pays eta log(pi / rho) for its action, and its opponent gets
+it: self-play then converges to a fixed point that depends on the reference policy rho. Every `refresh`
+iterations the reference becomes the current policy, and the fixed points converge to an equilibrium.
+
+The update is that of NeuRD (Hennes et al. 2020): advantages, divided by the probability of the action, are
+added to logits, which stop at `most` above or below their mean. Departures from DeepNash: returns are those
+of `policy_gradient.py`; the reference changes at once, not by interpolation; there is no averaged target
+network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from openfelt.core.pytorch import torch
+from openfelt.solve.neural.network import log_policy
+from openfelt.solve.neural.policy_gradient import Batch, GradientSettings, PolicyGradient
+from openfelt.solve.solver import setting, within
+
+LEAST = 0.03  # the least probability by which an advantage is divided
+
+
+@dataclass(frozen=True)
+class RNaDSettings(GradientSettings):
+    """The parameters of R-NaD."""
+
+    eta: float = setting(0.2, "weight of the reference policy in rewards")
+    refresh: int = setting(200, "iterations between two changes of the reference policy", kind=int)
+    most: float = setting(8.0, "how far logits may be from their mean")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        within("eta", self.eta, 0, 1e3)
+        within("refresh", self.refresh, 1, 1e12)
+        within("most", self.most, 0.1, 1e3)
+
+
+class RNaD(PolicyGradient):
+    """Regularised Nash dynamics in self-play (Perolat et al. 2022).
+
+    Parameters
+    ----------
+    game : Game, str or Path
+        Any game for two players.
+    hidden, layers, rate
+        Units of each hidden layer, their number, and the step size of Adam.
+    games, steps, halving
+        Games at once, steps in each of them between two updates, and iterations until rates are first divided
+        by the root of 2.
+    epochs, critic_rate, trace
+        Training steps on each batch, step size for the critic, lambda of generalised advantage estimation.
+    eta, refresh, most
+        Weight of the reference policy in rewards, iterations between two changes of it, and how far logits
+        may be from their mean.
+    **options
+        `seed`, `threads` (of PyTorch) and `device`, as in `Solver`.
+
+    Examples
+    --------
+    >>> felt.RNaD.settings_type().eta
+    0.2
+    """
+
+    name: ClassVar[str] = "r-nad"
+    summary: ClassVar[str] = "regularised Nash dynamics, as in DeepNash (Perolat et al. 2022)"
+    settings_type: ClassVar[type[RNaDSettings]] = RNaDSettings
+
+    def _build(self) -> None:
+        super()._build()
+        self.reference = self.new_network("reference")
+        self.reference.copy(self.actor)
+
+    def _bonus(self, vectors: Any, masks: Any, log: Any) -> Any:
+        rho = log_policy(self.reference(vectors), masks)
+        return -self.settings.eta * torch.where(masks, log - rho, 0.0)
+
+    def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
+        count = batch.masks.sum(1, keepdim=True)
+        centred = logits - torch.where(batch.masks, logits, 0.0).sum(1, keepdim=True) / count
+        force = (batch.up + batch.down) / batch.old.exp().clamp_min(LEAST)
+        inside = torch.where(force > 0, centred < self.settings.most, centred > -self.settings.most)
+        return -torch.where(batch.masks & inside, force * centred, 0.0).sum()
+
+    def _updated(self, number: int) -> None:
+        if (number + 1) % self.settings.refresh == 0:
+            self.reference.copy(self.actor)

@@ -1,0 +1,1 @@
+"""Neural players, measured exactly."""

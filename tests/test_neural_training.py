@@ -1,0 +1,330 @@
+"""Neural players against plain twins on small games, runs that resume to the bit, and convergence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import openfelt as felt
+from openfelt.solve.neural.deep_cfr import _sum_regrets, _traverse_all, match_regrets
+from openfelt.solve.neural.memory import HELD
+from openfelt.solve.registry import SOLVERS
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
+
+SMALL = {"hidden": 16, "games": 32, "steps": 4}
+SETTINGS = {
+    "nfsp": {**SMALL, "batch": 256, "window": 2_000, "reservoir": 3_000},
+    "deep-cfr": {"hidden": 16, "traversals": 20, "reservoir": 500, "updates": 5},
+    "ppo": SMALL,
+    "mmd": SMALL,
+    "r-nad": {**SMALL, "refresh": 10},
+}
+
+
+def numeric_gradient(network, loss, places):
+    """Central differences of a loss in some of a network's parameters."""
+    found = []
+    with torch.no_grad():
+        for place in places:
+            ends = []
+            for step in (1e-2, -1e-2):
+                network.vector[place] += step
+                ends.append(float(loss()))
+                network.vector[place] -= step
+            found.append((ends[0] - ends[1]) / 2e-2)
+    return np.array(found)
+
+
+def gradient(network, loss):
+    network.vector.grad.zero_()
+    loss.backward()
+    return network.vector.grad.numpy().copy()
+
+
+def large_ones(gradient):
+    return np.argsort(-abs(gradient))[:12]
+
+
+@pytest.fixture
+def single_decisions(monkeypatch):
+    """Let small games train as large ones do: by single decisions, not by sums over infosets."""
+
+    def make(name, **settings):
+        with monkeypatch.context() as context:
+            context.setattr("openfelt.solve.neural.inputs.SMALL", 0)
+            return SOLVERS[name]("leduc", seed=3, **settings)
+
+    return make
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
+    whole = SOLVERS[name]("leduc", seed=5, **SETTINGS[name]).run(30)
+    SOLVERS[name]("leduc", seed=5, **SETTINGS[name]).run(13).save(tmp_path / "checkpoint")
+    resumed = SOLVERS[name]("leduc", seed=4, **SETTINGS[name])
+    resumed.resume(tmp_path / "checkpoint")
+    resumed.run(17)
+    assert resumed.weights.tobytes() == whole.weights.tobytes()
+    for key, table in whole.tables().items():
+        np.testing.assert_array_equal(table, resumed.tables()[key], key)
+    other = SOLVERS[name]("leduc", seed=6, **SETTINGS[name]).run(30)
+    assert other.weights.tobytes() != whole.weights.tobytes()
+    for path in (tmp_path / "checkpoint").rglob("*.npy"):
+        np.load(path, allow_pickle=False)
+
+
+def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_q_learning(single_decisions):
+    """The same batch, both ways: drawn from equal memories with equal random numbers."""
+    summed = felt.NFSP("leduc", seed=3, **SETTINGS["nfsp"]).run(8)
+    single = single_decisions("nfsp", **SETTINGS["nfsp"])
+    assert summed.inputs.small
+    assert not single.inputs.small
+    for key, table in single.tables().items():
+        table[...] = summed.tables()[key]
+    single._resumed()
+    for loss in ("_value_loss", "_average_loss"):
+        network = {"_value_loss": "values", "_average_loss": "average"}[loss]
+        both = [gradient(getattr(solver, network), getattr(solver, loss)()) for solver in (summed, single)]
+        assert abs(both[0]).max() > 1e-3
+        np.testing.assert_allclose(both[0], both[1], atol=2e-5)
+
+
+def test_targets_of_q_learning_are_payoffs_or_the_best_next_value():
+    solver = felt.NFSP("kuhn", seed=1, **SETTINGS["nfsp"]).run(10)
+    window, rows = solver.window, solver.inputs.rows
+    held = window.counts[HELD]
+    with torch.no_grad():
+        table = solver.target(solver.inputs.all[0]).numpy()
+        values = solver.values(solver.inputs.all[0]).numpy()
+    masks = felt.features("kuhn").masks()
+    best = np.where(masks, table, -np.inf).max(1)
+    stream = solver.stream.copy()
+    places = solver._drawn(held)
+    solver.stream[:] = stream
+    errors = []
+    for place in places:
+        row, action = window.keys[place, 0], window.action[place]
+        assert masks[row, action]
+        target = window.reward[place] if window.last[place] else best[window.after[place, 0]]
+        errors.append((values[row, action] - target) ** 2)
+    # The loss leaves out the variance of targets at an infoset and action, which no value changes.
+    count, total = np.zeros((2, rows, masks.shape[1]))
+    for place in places:
+        at = window.keys[place, 0], window.action[place]
+        count[at] += 1
+        total[at] += window.reward[place] if window.last[place] else best[window.after[place, 0]]
+    means = total / np.maximum(count, 1)
+    assert solver._value_loss().item() == pytest.approx(
+        (count * (values - means) ** 2).sum() / len(places), rel=1e-4
+    )
+    assert np.mean(errors) >= (count * (values - means) ** 2).sum() / len(places)
+    assert set(window.reward[:held].tolist()) <= {-2.0, -1.0, 0.0, 1.0, 2.0}
+
+
+def test_deep_cfr_samples_the_counterfactual_regrets_of_the_policy():
+    """The mean of many samples, by infoset, against regrets computed from the whole tree."""
+    solver = felt.DeepCFR("kuhn", seed=2, traversals=60_000, reservoir=1_000_000, updates=1)
+    policy = felt.random_policy("kuhn", seed=7)
+    from openfelt.core.random import starts
+    from openfelt.solve.neural.deep_cfr import MemoryWalk
+
+    how = MemoryWalk(True, solver.most_actions, policy.probabilities, 1.0, solver.memory, solver.stream)
+    _traverse_all(
+        how,
+        solver.episode_tree,
+        solver._unused,
+        solver._worker,
+        starts(2, 1)[0],
+        0,
+        solver.settings.traversals,
+    )
+    totals = np.zeros((solver.inputs.rows, solver.inputs.num_actions + 1))
+    _sum_regrets(solver.memory, solver._row_of_slot, solver._places, totals)
+    sampled = totals[:, :-1] / totals[:, -1:]
+    tree = solver.tree
+    exact = counterfactual_regrets(tree, policy)
+    for row in range(tree.num_rows):
+        first = tree.rows.first_slot[row]
+        for action in range(solver.inputs.num_actions):
+            slot = first + solver._places[row, action]
+            assert sampled[row, action] == pytest.approx(exact[slot], abs=0.03)
+
+
+def counterfactual_regrets(tree, policy):
+    """[slots] regret of an action given that its infoset is reached, by enumeration of histories."""
+    nodes, first, probabilities = tree.nodes, tree.rows.first_slot, policy.probabilities
+    weight, total = np.zeros(tree.num_rows), np.zeros(tree.num_slots)
+
+    def value(node, reach):  # reach by player, chance last; returns expected payoffs
+        player, children = nodes.player[node], nodes.num_children[node]
+        if children == 0:
+            return nodes.payoffs[nodes.row[node]]
+        below = []
+        for place in range(children):
+            chance = (
+                nodes.chance[nodes.row[node] + place]
+                if player < 0
+                else probabilities[first[nodes.row[node]] + place]
+            )
+            after = reach.copy()
+            after[player] *= chance
+            below.append((chance, value(nodes.first_child[node] + place, after)))
+        mean = sum(chance * payoff for chance, payoff in below)
+        if player >= 0:
+            row, others = nodes.row[node], np.prod(np.delete(reach, player))
+            weight[row] += others
+            for place in range(children):
+                total[first[row] + place] += others * (below[place][1][player] - mean[player])
+        return mean
+
+    value(0, np.ones(tree.players + 1))
+    return total / np.repeat(weight, np.diff(first))
+
+
+def test_regret_matching_follows_positive_regrets_or_the_highest():
+    regrets = torch.tensor([[1.0, 3.0, 5.0], [-1.0, -2.0, 9.0], [0.0, 0.0, -1.0]])
+    masks = torch.tensor([[True, True, False], [True, True, False], [True, True, True]])
+    expected = [[0.25, 0.75, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    np.testing.assert_allclose(match_regrets(regrets, masks).numpy(), expected)
+
+
+def test_deep_cfr_averages_policies_by_realisation_and_iteration():
+    solver = felt.DeepCFR("kuhn", seed=1, **SETTINGS["deep-cfr"])
+    policies = []
+    for _ in range(4):
+        policies.append(felt.TabularPolicy(solver.tree, solver.current))
+        solver.run(1)
+    from openfelt.solve.realisation_plans import tabular_mixture
+
+    np.testing.assert_allclose(solver.probabilities, tabular_mixture(policies, [1, 2, 3, 4]).probabilities)
+
+
+@pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])
+def test_the_gradient_of_a_policy_is_that_of_finite_differences(name):
+    solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=64, steps=6).run(5)
+    solver._table = solver.inputs.everywhere(solver._policy)
+    batch = solver._batch(solver._play())
+
+    def loss():
+        return solver._loss(solver.actor(batch.vectors), batch, 5)
+
+    exact = gradient(solver.actor, loss())
+    places = large_ones(exact)
+    np.testing.assert_allclose(
+        numeric_gradient(solver.actor, loss, places), exact[places], rtol=0.1, atol=2e-4
+    )
+
+
+@pytest.mark.parametrize("name", ["ppo", "mmd"])
+def test_the_first_step_follows_the_policy_gradient_of_the_game(name):
+    """With whole returns, no critic and no regularisation, the mean gradient is that of the expected payoff.
+
+    In tabular softmax form that is reach x probability x (value of the action - value of the infoset).
+    """
+    none = {"entropy": 0.0} if name == "ppo" else {"alpha": 0.0, "eta": 1e9}
+    solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=20_000, steps=12, trace=1.0, **none)
+    with torch.no_grad():
+        solver.critic.vector.zero_()
+    solver._table = solver.inputs.everywhere(solver._policy)
+    batch = solver._batch(solver._play())
+    logits = solver.actor(batch.vectors).detach().requires_grad_()
+    solver._loss(logits, batch, 0).backward()
+    found = -logits.grad.numpy()
+    policy = felt.TabularPolicy(solver.tree, solver.weights)
+    exact = softmax_gradient(solver, policy)
+    scale = (found * exact).sum() / (exact * exact).sum()
+    assert scale > 0
+    np.testing.assert_allclose(found, scale * exact, atol=0.12 * scale * abs(exact).max())
+
+
+def softmax_gradient(solver, policy):
+    """[infosets, actions] of each player's payoff in its own logits."""
+    tree, layout = solver.tree, felt.features(solver.tree.game)
+    regrets, weight = counterfactual_regrets(tree, policy), reach_of_rows(tree, policy)
+    table = np.zeros((tree.num_rows, len(layout.actions)))
+    for row in range(tree.num_rows):
+        for action in range(len(layout.actions)):
+            slot = tree.rows.first_slot[row] + layout.places[row, action]
+            table[row, action] = weight[row] * policy.probabilities[slot] * regrets[slot]
+    return table
+
+
+def reach_of_rows(tree, policy):
+    """[infosets] the probability that play reaches an infoset."""
+    nodes, first, found = tree.nodes, tree.rows.first_slot, np.zeros(tree.num_rows)
+
+    def visit(node, reach):
+        if nodes.player[node] >= 0:
+            found[nodes.row[node]] += reach
+        for place in range(nodes.num_children[node]):
+            row = nodes.row[node]
+            chance = (
+                nodes.chance[row + place]
+                if nodes.player[node] < 0
+                else policy.probabilities[first[row] + place]
+            )
+            visit(nodes.first_child[node] + place, reach * chance)
+
+    visit(0, 1.0)
+    return found
+
+
+@pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])
+def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradients(name, single_decisions):
+    settings = {**SETTINGS[name], "steps": 12}
+    summed, single = SOLVERS[name]("leduc", seed=3, **settings), single_decisions(name, **settings)
+    summed._table = summed.inputs.everywhere(summed._policy)
+    played = [solver._play() for solver in (summed, single)]
+    for one, other in zip(*played, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+    found = []
+    for solver, games in zip((summed, single), played, strict=True):
+        batch = solver._batch(games)
+        found.append(gradient(solver.actor, solver._loss(solver.actor(batch.vectors), batch, 0)))
+    assert abs(found[0]).max() > 1e-4
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():
+    solver = felt.RNaD("kuhn", seed=1, **SETTINGS["r-nad"])
+    vectors, masks = solver.inputs.all
+    with torch.no_grad():
+        log = torch.log_softmax(solver.actor(vectors), 1)
+        assert float(abs(solver._bonus(vectors, masks, log)).max()) == 0
+        solver.reference.vector += 0.1
+        assert float(abs(solver._bonus(vectors, masks, log)).max()) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "iterations", "settings", "bound"),
+    [
+        ("nfsp", 200, {"steps": 4, "batch": 4_096}, 0.35),
+        ("deep-cfr", 60, {}, 0.12),
+        ("ppo", 300, {"steps": 4, "halving": 50}, 0.3),
+        ("mmd", 200, {"steps": 4, "alpha": 0.1, "eta": 0.2, "halving": 50}, 0.12),
+        ("r-nad", 200, {"steps": 4}, 0.3),
+    ],
+)
+def test_training_approaches_an_equilibrium_of_kuhn(name, iterations, settings, bound):
+    """The uniform policy has a nash_conv of 0.92."""
+    solver = SOLVERS[name]("kuhn", seed=1, hidden=64, **settings).run(iterations)
+    assert solver.measurements[-1].nash_conv < bound
+
+
+def test_a_trained_policy_is_like_any_other(tmp_path, monkeypatch, capsys):
+    from openfelt.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    train = ["train", "kuhn", "--solver", "mmd", "--iterations", "20", "--games", "64", "--out", "run"]
+    assert main(train) == 0
+    assert main([*train, "--resume"]) == 0
+    for words in (
+        ["exploit", "run"],
+        ["match", "run", "random", "--game", "kuhn", "--hands", "50"],
+    ):
+        assert main(words) == 0, words
+    assert felt.best_response(felt.load_policy("run"), 0).value > -1 / 18
+    assert "mmd" in (tmp_path / "run" / "run.toml").read_text()
+    assert "nash_conv" in capsys.readouterr().out
