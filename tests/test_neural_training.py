@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import openfelt as felt
+from openfelt.core.pytorch import torch
 from openfelt.solve.neural.deep_cfr import _sum_regrets, _traverse_all, match_regrets
 from openfelt.solve.neural.memory import HELD
 from openfelt.solve.registry import SOLVERS
 
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pytorch")]
 
 SMALL = {"hidden": 16, "games": 32, "steps": 4}
 SETTINGS = {
@@ -21,6 +21,11 @@ SETTINGS = {
     "mmd": SMALL,
     "r-nad": {**SMALL, "refresh": 10},
 }
+
+
+@pytest.fixture(scope="module")
+def pytorch():
+    pytest.importorskip("torch")
 
 
 def numeric_gradient(network, loss, places):

@@ -291,13 +291,13 @@ def test_a_file_of_the_earlier_version_has_no_players(tmp_path):
 
 
 def test_mistakes_to_drill_are_of_ones_own_sessions(server):
-    ann, bo = Person(server, "Ann"), Person(server, "Bo")
-    key, dice = ann.begin("kuhn"), random.Random(3)
-    with ann.window(key) as window:
+    cy, di = Person(server, "Cy"), Person(server, "Di")
+    key, dice = cy.begin("kuhn"), random.Random(3)
+    with cy.window(key) as window:
         for _ in range(12):
             window.deal()
             window.play_on(dice)
-    for person, is_own in ((bo, False), (Person(server), False), (ann, True)):
+    for person, is_own in ((di, False), (Person(server), False), (cy, True)):
         deck = json.loads(person.ask("POST", "/api/drills", {})[1])["deck"]
         wanted, found = {"kind": "mistakes", "sessions": [key]}, {"drill": None, "left": 1}
         while found["drill"] is None and found["left"]:  # an answer may say that the search goes on
