@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HELP = (
     "Play against bots, at a table in the browser or in the terminal: an included bot (`felt bots`), one\n"
     "that you trained, or one that is solved on first use. After a hand you can review the bots' action\n"
-    "probabilities and the EV loss of each of your decisions, drill your mistakes, or look on while bots\n"
-    "play each other. The table accepts connections from this machine only, unless you give --host; other\n"
+    "probabilities and the EV loss of each of your decisions, drill your mistakes, or watch bots play\n"
+    "each other. The table accepts connections from this machine only, unless you give --host; other\n"
     "machines then need a token, and people can choose names. Sessions are saved and continue after a\n"
     "restart. Programs can play too: connect them to /bot/v1 of the same address (docs/bot-api.md)."
 )

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         "--seed",
         type=seed,
         default=0,
-        help="random seed of sampling solvers (default: 0); a resumed run keeps its own",
+        help="random seed of sampling solvers and neural players (default: 0); a resumed run keeps its own",
     )
     parser.add_argument(
         "--threads",
@@ -87,8 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         choices=DEVICES,
         default=CPU,
         help="for cfr, cfr+, dcfr, pcfr+, cfr-br, public-chance-cfr, sampling solvers and neural players: "
-        "the CPU, an NVIDIA GPU (needs openfelt[cuda]), or auto: a GPU if there is one and, for the CFR "
-        f"family, the game is large (default: {CPU})",
+        "the CPU, an NVIDIA GPU (needs openfelt[cuda]; neural players: openfelt[torch]), or auto: a GPU if "
+        f"there is one and, for the CFR family, the game is large (default: {CPU})",
     )
     parser.add_argument(
         "--in-flight",

@@ -82,11 +82,18 @@ class EnumeratedEvaluator:
         if device == AUTO and work_of(sequence_form(self.tree)) < GPU_MEASURES_FROM:
             return None  # and a GPU is not even looked for
         try:
-            return _form_on_gpu(self.tree) if choose_device(device) == CUDA else None
+            return self._fitting_form() if choose_device(device) == CUDA else None
         except TooLittleMemory:
             if device != AUTO:
                 raise
             return None
+
+    def _fitting_form(self) -> GpuForm:
+        try:
+            return _form_on_gpu(self.tree)
+        except TooLittleMemory:
+            _form_on_gpu.cache_clear()  # the game that was measured before
+        return _form_on_gpu(self.tree)
 
 
 @lru_cache(maxsize=1)

@@ -192,7 +192,7 @@ def regret_error(predicted: Any, masks: Any, weight: Any, target: Any) -> Any:
     units of their root mean square.
     """
     scale = (weight * torch.where(masks, target, 0.0) ** 2).sum() / weight.sum()
-    error = torch.where(masks, predicted - target / scale.sqrt(), 0.0) ** 2
+    error = torch.where(masks, predicted - target / scale.sqrt().clamp_min(1e-12), 0.0) ** 2
     return (weight * error).sum() / weight.sum()
 
 

@@ -12,13 +12,14 @@ from openfelt.games.features.features import Masks, Vectors
 from openfelt.solve.neural.inputs import Keys
 
 Bytes = NDArray[np.int8]
+Actions = NDArray[np.int16]
 
 
 class Decisions(NamedTuple):
     """Decisions, those of one game in a row; in progress each array has [games, depth] instead of [n]."""
 
     keys: Keys  # [n, width] the infosets
-    action: Bytes  # [n]
+    action: Actions  # [n]
     player: Bytes  # [n]
     mark: Bytes  # [n] what the solver wants to remember
     chance: Vectors  # [n] the probability with which the action was taken
@@ -30,7 +31,7 @@ def new_decisions(shape: tuple[int, ...], width: int, kind: np.dtype[Any], playe
     """Arrays for decisions."""
     return Decisions(
         keys=np.zeros((*shape, width), kind),
-        action=np.zeros(shape, np.int8),
+        action=np.zeros(shape, np.int16),
         player=np.zeros(shape, np.int8),
         mark=np.zeros(shape, np.int8),
         chance=np.zeros(shape, np.float32),

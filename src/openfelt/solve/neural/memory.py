@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from openfelt.core.jit import Floats, Longs, kernel, part
 from openfelt.core.random import Stream, uniform
 from openfelt.games.features.features import Masks, Vectors
-from openfelt.solve.neural.episodes import Bytes
+from openfelt.solve.neural.episodes import Actions
 from openfelt.solve.neural.inputs import Inputs, Keys
 
 SEEN, HELD = 0, 1  # places in `counts`
@@ -20,7 +20,7 @@ class Transitions(NamedTuple):
     """A window of the latest decisions, with what followed them, for Q-learning."""
 
     keys: Keys  # [capacity, width]
-    action: Bytes  # [capacity]
+    action: Actions  # [capacity]
     reward: Vectors  # [capacity] the payoff, if this was the player's last decision of the game
     after: Keys  # [capacity, width] the player's next decision
     last: Masks  # [capacity]
@@ -31,7 +31,7 @@ class Choices(NamedTuple):
     """A reservoir of decisions: each one seen is in it with a probability in proportion to its weight."""
 
     keys: Keys  # [capacity, width]
-    action: Bytes  # [capacity]
+    action: Actions  # [capacity]
     counts: Longs  # [2] decisions seen, and held
     weight: Floats  # [1] of all decisions seen
 
@@ -39,14 +39,14 @@ class Choices(NamedTuple):
 def new_transitions(capacity: int, inputs: Inputs) -> Transitions:
     """An empty window."""
     keys, after = (np.zeros((capacity, inputs.width), inputs.kind) for _ in range(2))
-    action, reward = np.zeros(capacity, np.int8), np.zeros(capacity, np.float32)
+    action, reward = np.zeros(capacity, np.int16), np.zeros(capacity, np.float32)
     return Transitions(keys, action, reward, after, np.zeros(capacity, np.bool_), np.zeros(2, np.int64))
 
 
 def new_choices(capacity: int, inputs: Inputs) -> Choices:
     """An empty reservoir."""
     keys = np.zeros((capacity, inputs.width), inputs.kind)
-    return Choices(keys, np.zeros(capacity, np.int8), np.zeros(2, np.int64), np.zeros(1))
+    return Choices(keys, np.zeros(capacity, np.int16), np.zeros(2, np.int64), np.zeros(1))
 
 
 @part

@@ -35,7 +35,7 @@ class MMD(PolicyGradient):
     Parameters
     ----------
     game : Game, str or Path
-        Any game.
+        An enumerated game.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
     games, steps, halving

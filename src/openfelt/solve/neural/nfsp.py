@@ -27,7 +27,7 @@ from openfelt.core.jit import Floats, kernel
 from openfelt.core.pytorch import torch
 from openfelt.core.random import Stream, uniform
 from openfelt.games.features.features import Masks, Vectors
-from openfelt.solve.neural.episodes import Bytes, Decisions, next_own
+from openfelt.solve.neural.episodes import Actions, Bytes, Decisions, next_own
 from openfelt.solve.neural.memory import (
     HELD,
     Choices,
@@ -204,7 +204,7 @@ class NFSP(PlayingSolver):
         draw_places(held, self.stream, places)
         return places
 
-    def _one_hot(self, actions: Bytes) -> Vectors:
+    def _one_hot(self, actions: Actions) -> Vectors:
         return np.eye(self.inputs.num_actions, dtype=np.float32)[actions]
 
     @property

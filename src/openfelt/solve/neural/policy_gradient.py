@@ -20,7 +20,7 @@ import numpy as np
 from openfelt.core.jit import Floats, kernel
 from openfelt.core.pytorch import torch
 from openfelt.games.features.features import Vectors
-from openfelt.solve.neural.episodes import Bytes, Decisions
+from openfelt.solve.neural.episodes import Actions, Bytes, Decisions
 from openfelt.solve.neural.network import descend, log_policy
 from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
@@ -62,7 +62,7 @@ class PolicyGradient(PlayingSolver):
         super()._build()
         self.actor = self.new_network("policy")
         self.critic = self.new_network("critic", 1)
-        self.scale = max(map(abs, self.tree.payoff_range))
+        self.scale = max(map(abs, self.tree.payoff_range)) or 1.0
 
     def _iterate(self, number: int) -> None:
         if self.inputs.small:
@@ -162,7 +162,7 @@ def _estimate(
 
 @kernel
 def _sum_by_row(
-    rows: Any, actions: Bytes, advantage: Vectors, target: Vectors, sums: Any, returns: Vectors
+    rows: Any, actions: Actions, advantage: Vectors, target: Vectors, sums: Any, returns: Vectors
 ) -> None:
     """Add up decisions by row and action: numbers, advantages above and below 0, and returns by row."""
     for at in range(len(rows)):

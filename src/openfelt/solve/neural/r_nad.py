@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from openfelt.core.errors import FeltError
 from openfelt.core.pytorch import torch
 from openfelt.solve.neural.network import log_policy
 from openfelt.solve.neural.policy_gradient import Batch, GradientSettings, PolicyGradient
@@ -44,7 +45,7 @@ class RNaD(PolicyGradient):
     Parameters
     ----------
     game : Game, str or Path
-        Any game for two players.
+        An enumerated game for two players.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
     games, steps, halving
@@ -69,6 +70,8 @@ class RNaD(PolicyGradient):
     settings_type: ClassVar[type[RNaDSettings]] = RNaDSettings
 
     def _build(self) -> None:
+        if self.tree.players != 2:
+            raise FeltError(f"{self.name} is for games of two players.")
         super()._build()
         self.reference = self.new_network("reference")
         self.reference.copy(self.actor)

@@ -37,8 +37,8 @@ class DrillCoach:
 
     def mistakes(self, row: HandRow, record: HandRecord) -> list[tuple[Drill, float]]:
         """Clear mistakes of a finished hand with their EV losses; none if they cannot be judged at once."""
-        live = replay_hand(row, record, self._bots.get)
         try:
+            live = replay_hand(row, record, self._bots.get)  # fails if a bot is not offered any more
             for seat, bot in live.bots.items():
                 require_suitable(bot, record.names[seat])
         except FeltError:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.table.drills.drill import Drill, read_drill
-from openfelt.table.drills.schedule import INTERVALS, LEARNED, due_at, next_box
+from openfelt.table.drills.schedule import DAY, INTERVALS, LEARNED, due_at, next_box
 from openfelt.table.session.session_store import SessionStore
 
 NEW = 0  # the box of mistakes of own hands that were not drilled yet
@@ -29,6 +29,7 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS drill_hands (deck TEXT, link TEXT, PRIMARY KEY (deck, link)) WITHOUT ROWID",
 )
 PUT = "INSERT OR REPLACE INTO drill_cards VALUES (?, ?, ?, ?, ?, ?)"
+ADD = "INSERT OR IGNORE INTO drill_cards VALUES (?, ?, ?, ?, ?, ?)"  # another search may have added it
 
 
 class Answer(NamedTuple):
@@ -64,7 +65,7 @@ class DrillStore:
 
     def add_mistakes(self, deck: str, link: str, found: Sequence[tuple[Drill, float]]) -> None:
         """Add the mistakes of a hand, with their EV losses."""
-        cards = [(PUT, (deck, drill.key, drill.as_json(), NEW, None, loss)) for drill, loss in found]
+        cards = [(ADD, (deck, drill.key, drill.as_json(), NEW, None, loss)) for drill, loss in found]
         self._store.change(("INSERT OR IGNORE INTO drill_hands VALUES (?, ?)", (deck, link)), *cards)
 
     def worst_mistake(self, deck: str) -> Drill | None:
@@ -75,10 +76,17 @@ class DrillStore:
         """The card that has been due for the longest time."""
         return self._drill("due <= ? ORDER BY due LIMIT 1", deck, now)
 
+    def postpone(self, deck: str, drill: Drill, now: float) -> None:
+        """Let a card that cannot be shown come back in a day."""
+        change = "UPDATE drill_cards SET box = max(box, 1), due = ? WHERE deck = ? AND key = ?"
+        self._store.change((change, (now + DAY, deck, drill.key)))
+
     def answer(self, deck: str, drill: Drill, answer: Answer, now: float) -> int | None:
         """Store an answer; returns the box of the decision, None if it does not come back."""
         known = self._store.rows("SELECT box FROM drill_cards WHERE deck = ? AND key = ?", deck, drill.key)
         self.require(deck)
+        if known and not isinstance(known[0][0], int):
+            raise FileError(f"{self._store.path} is damaged: a drill cannot be read.")
         changes: list[tuple[str, tuple[object, ...]]] = [
             (
                 "INSERT INTO drill_answers (deck, time, game, right, loss) VALUES (?, ?, ?, ?, ?)",
@@ -87,7 +95,7 @@ class DrillStore:
         ]
         box = None
         if known or not answer.is_right:
-            box = next_box(max(1, int(known[0][0])) if known else 1, answer.is_right)
+            box = next_box(max(1, known[0][0]) if known else 1, answer.is_right)
             changes.append((PUT, (deck, drill.key, drill.as_json(), box, due_at(box, now), answer.loss)))
         self._store.change(*changes)
         return box
@@ -99,7 +107,11 @@ class DrillStore:
             "SELECT game, right, loss FROM drill_answers WHERE deck = ? ORDER BY id", deck
         )
         cards = self._store.rows("SELECT box, due FROM drill_cards WHERE deck = ?", deck)
-        if not all(isinstance(game, str) and right in (0, 1) for game, right, _ in answers):
+        are_sound = all(
+            isinstance(game, str) and right in (0, 1) and isinstance(loss, float)
+            for game, right, loss in answers
+        )
+        if not are_sound or not all(isinstance(box, int) for box, _ in cards):
             raise FileError(f"{self._store.path} is damaged: answers to drills cannot be read.")
         later = [due for _, due in cards if isinstance(due, float) and due > now]
         boxes = Counter(box for box, _ in cards)

@@ -1,8 +1,9 @@
-"""Evaluation of hands in hold'em: EV losses by rollouts, luck by the equity of the pot.
+"""Evaluation of hands in hold'em: EV losses exactly or by rollouts, luck by the equity of the pot.
 
-A best response to the bots is out of reach here. After the evaluated action the person therefore continues in
-the best of a few ways: as a strong bot, or by always folding, calling or raising. Every action has its own
-best way, so its value is at least that of giving up the hand afterwards.
+On the river against one bot values are exact (`river_values.py`). Elsewhere a best response to the bots is
+out of reach. After the evaluated action the person therefore continues in the best of a few ways: as a strong
+bot, or by always folding, calling or raising. Every action has its own best way, so its value is at least
+that of giving up the hand afterwards.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from openfelt.table.review.ev_loss import (
 )
 from openfelt.table.review.luck_adjusted import HoldemLuck
 from openfelt.table.review.ranges import DecisionPoint, decision_points
+from openfelt.table.review.river_values import river_values
 from openfelt.table.review.rollouts import bot_rollouts, draw_deals, kernel_rollouts
 
 Rollouts = Callable[..., Floats]  # kernel_rollouts or bot_rollouts
@@ -54,6 +56,11 @@ ESTIMATED = (
     "actions so far, and the bots continue with their policies; you continue in the best of these ways: "
     "{ways}. ± is half of the 95% interval."
 )
+EXACT = (
+    "Exact: the bot's cards are weighted by its range after its actions so far, it continues with its "
+    "policy, and you continue with a best response."
+)
+ON_RIVER = " On the river values are exact, and you continue with a best response."
 ROUGH = f" Before the flop only {SAMPLED_BOARDS} boards are drawn, so these intervals are wide."
 
 
@@ -78,10 +85,22 @@ class HoldemEvaluator(HandEvaluator):
         count = ROLLOUTS if in_kernels else cost // (len(points) * len(ways))
         count = max(LEAST_ROLLOUTS, int(self._effort * count))
         rollouts = kernel_rollouts if in_kernels else bot_rollouts
-        decisions = [self._decision(point, ways, rollouts, count) for point in points]
-        explain = ESTIMATED.format(count=count, ways=", ".join(ways))
+        exact = [self._exact_decision(point) for point in points]
+        decisions = [
+            found or self._decision(point, ways, rollouts, count)
+            for point, found in zip(points, exact, strict=True)
+        ]
+        explain = EXACT
+        if not all(exact):
+            explain = ESTIMATED.format(count=count, ways=", ".join(ways)) + ON_RIVER * any(map(bool, exact))
         notes = ROUGH * (not points[0].board) + OFF_POLICY * any(point.off_policy for point in points)
-        return EvLosses(explain + notes, False, tuple(decisions))
+        return EvLosses(explain + notes, all(map(bool, exact)), tuple(decisions))
+
+    def _exact_decision(self, at: DecisionPoint) -> DecisionLoss | None:
+        values = None if len(self._bots) > 1 else river_values(at, self._bots[1 - self._seat])
+        if values is None:
+            return None
+        return decision_loss(at.step, values, np.zeros_like(values), np.zeros_like(values))
 
     def _decision(
         self, at: DecisionPoint, ways: Mapping[str, Bot], rollouts: Rollouts, count: int

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.games.game import CHANCE
@@ -123,16 +123,16 @@ class SessionManager:
 
     def unreviewed(self, deck: str, keys: object, player: str | None = None) -> list[str]:
         """Links of a player's finished hands in these sessions, latest first, that were not yet searched."""
-        rows = [self._finished_rows(key, player) for key in require_sessions(keys)]
-        links = [row.link for own in rows for row in reversed(own)]
+        links = [link for key in require_sessions(keys) for link in self._finished_links(key, player)]
         return self.drills.unreviewed(deck, links)
 
-    def _finished_rows(self, key: str, player: str | None) -> list[HandRow]:
-        """The finished hands of a session; none if the player has no such session."""
+    def _finished_links(self, key: str, player: str | None) -> list[str]:
+        """The links of a session's finished hands, latest first; none if the player has no such session."""
         with suppress(MissingError):
             self._store.require_own(key, player)
             self._store.session(key)
-            return [row for row in self._store.table_hands(key) if row.status == FINISHED]
+            query = "SELECT link FROM table_hands WHERE session = ? AND status = ? ORDER BY number DESC"
+            return [str(link) for (link,) in self._store.rows(query, key, FINISHED)]  # rows are checked later
         return []
 
     def played(self, keys: object, player: str | None = None) -> list[PlayedSession]:
@@ -221,9 +221,14 @@ class SessionManager:
         return {**facts, **_cards_and_line(self._store.record(row), row.seat), "returned": False}
 
 
+def is_id(key: object) -> TypeGuard[str]:
+    """Whether something can be the id of a session."""
+    return isinstance(key, str) and key.isascii()
+
+
 def require_sessions(keys: object) -> list[str]:
     """The ids of sessions in a request, without repetitions."""
-    if not isinstance(keys, list) or len(keys) > MOST_RATED or not all(isinstance(key, str) for key in keys):
+    if not isinstance(keys, list) or len(keys) > MOST_RATED or not all(map(is_id, keys)):
         raise FeltError(f"Give a list of at most {MOST_RATED} ids of sessions.")
     return list(dict.fromkeys(keys))
 

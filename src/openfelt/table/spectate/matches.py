@@ -71,7 +71,7 @@ class Match:
             "names": names,
             "bots": self.titles,
             "ranges": self.ranges,
-            "won": self.won,
+            "won": list(self.won),
             "faults": [f"{names[seat]} {what}; it checked or folded." for seat, what in live.faults],
             "steps": [
                 {**step_facts(live, start, end, text, names), "equities": shares}

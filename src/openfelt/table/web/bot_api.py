@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openfelt.core.errors import FeltError
 from openfelt.table.session.fair_dealing import NONCE_BYTES
-from openfelt.table.session.manager import SessionManager
+from openfelt.table.session.manager import SessionManager, is_id
 from openfelt.table.session.program_state import program_state
 from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.requests import read_json
@@ -100,7 +100,7 @@ class _Match:
 
     async def _resume(self, message: dict[str, Any]) -> dict[str, Any]:
         key = message.get("match")
-        if not isinstance(key, str):
+        if not is_id(key):
             raise FeltError('To resume, give the id of the match: {"do": "resume", "match": ID}.')
         await self._sessions(lambda sessions: sessions.require_own(key, None))
         about = await self._sessions(lambda sessions: sessions.about(key))

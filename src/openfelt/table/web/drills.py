@@ -33,6 +33,7 @@ class DrillRoutes:
     ) -> None:
         self._sessions, self._coach = sessions, coach
         self._open: OrderedDict[tuple[str, str], Drill] = OrderedDict()  # by deck and key
+        self._shown: OrderedDict[str, str] = OrderedDict()  # the key of the latest drill, by deck
         self._evaluating: set[asyncio.Task[None]] = set()  # held, so that they are not collected
 
     def routes(self) -> list[Route]:
@@ -69,7 +70,12 @@ class DrillRoutes:
             drill = await self._coach(lambda coach: coach.sample(fields))
         if drill is None:
             return JSONResponse({"drill": None, **progress})
-        return JSONResponse(await self._show(deck, drill))
+        try:
+            return JSONResponse(await self._show(deck, drill))
+        except FeltError:  # such as a bot that is not offered any more; other drills must not wait for it
+            if kind in ("mistakes", "repeat"):
+                await self._sessions(lambda sessions: sessions.drills.postpone(deck, drill, time.time()))
+            raise
 
     async def answer(self, request: Request) -> Response:
         """The verdict on an answer, and the score after it; an answer counts once."""
@@ -91,20 +97,31 @@ class DrillRoutes:
         self._open[deck, drill.key] = drill
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
-        task = asyncio.create_task(self._evaluate(drill))  # while the person thinks
+        self._shown[deck] = drill.key
+        self._shown.move_to_end(deck)
+        while len(self._shown) > MOST_OPEN:
+            self._shown.popitem(last=False)
+        task = asyncio.create_task(self._evaluate(deck, drill))  # while the person thinks
         self._evaluating.add(task)
         task.add_done_callback(self._evaluating.discard)
         return shown
 
-    async def _evaluate(self, drill: Drill) -> None:
+    async def _evaluate(self, deck: str, drill: Drill) -> None:
+        def evaluate(coach: DrillCoach) -> None:
+            if self._shown.get(deck) == drill.key:  # no later drill was taken meanwhile
+                coach.evaluate(drill)
+
         with suppress(Exception, SystemExit):  # the answer tells
-            await self._coach(lambda coach: coach.evaluate(drill))
+            await self._coach(evaluate)
 
     async def _mistake(
         self, deck: str, keys: object, player: str | None
     ) -> tuple[Drill | None, dict[str, Any]]:
         """The worst known mistake that was not drilled; if there is none, hands are searched for a while."""
         end = time.monotonic() + PATIENCE
+        drill = await self._sessions(lambda sessions: sessions.drills.worst_mistake(deck))
+        if drill is not None:
+            return drill, {}
         links = await self._sessions(lambda sessions: sessions.unreviewed(deck, keys, player))
         reviewed = 0
         while True:

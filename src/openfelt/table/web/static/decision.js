@@ -58,7 +58,7 @@ function lossView(index, review, losses) {
   const decision = losses.decisions.find((each) => each.step === index);
   if (!decision) return [];
   const found = costAt(losses, review, index);
-  const cost = found ? [el("p", { class: "cost" }, costText(found, losses, review.unit))] : [];
+  const cost = found ? [el("p", { class: "cost" }, costText(found, review.unit))] : [];
   return [...cost, lossTable(decision, review.steps[index], review.unit)];
 }
 

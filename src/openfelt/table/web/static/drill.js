@@ -19,7 +19,7 @@ const SITUATIONS = ["no bet", "facing a bet", "facing a raise"];
 const INITIATIVES = [["nobody", "nobody's"], ["you", "yours"], ["the bot", "the bot's"]];
 const INTERVALS = [600, 86400, 3 * 86400, 7 * 86400, 21 * 86400]; // seconds, by box
 const ABOUT = {
-  random: "Decisions of simulated hands; every street is equally likely. Your earlier actions are those of the usual bot.",
+  random: "Decisions of simulated hands; every street is equally likely. Your earlier actions are played by the default bot of the game.",
   spot: "Decisions of simulated hands that came to this spot. The initiative is with whoever bet or raised last on an earlier street.",
   mistakes: "Decisions of your own hands whose EV loss clearly exceeds 0, the most costly first. They are searched for in the sessions of this browser.",
   repeat: "Decisions that you missed, when they are due: after 10 minutes, then 1, 3, 7 and 21 days.",

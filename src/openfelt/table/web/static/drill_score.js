@@ -18,7 +18,7 @@ function chart(points) {
     svg("text", { x: EDGE.left - 6, y: y(share) + 4, "text-anchor": "end", class: "chart-text" }, percent(share)),
   ]);
   const names = [
-    svg("text", { x: EDGE.left, y: HEIGHT - 4, class: "chart-text chart-name" }, "right of the last 20"),
+    svg("text", { x: EDGE.left, y: HEIGHT - 4, class: "chart-text chart-name" }, "share right, last 20"),
     svg("text", { x: WIDTH - EDGE.right, y: HEIGHT - 4, "text-anchor": "end", class: "chart-text chart-name" }, `${number(last)} answers`),
   ];
   const path = points.map(([count, share], i) => `${i ? "L" : "M"}${x(count).toFixed(1)} ${y(share).toFixed(1)}`).join("");
@@ -56,7 +56,7 @@ export function drawScore(node, summary, titles) {
   const rows = summary.games.map((game) =>
     el("tr", {}, el("th", { scope: "row" }, titles.get(game.game) ?? game.game), el("td", {}, percent(game.right / game.answers)), el("td", {}, number(game.lost, 3))),
   );
-  const head = el("tr", {}, ["Game", "Right", "EV loss, chips"].map((name) => el("th", { scope: "col" }, name)));
+  const head = el("tr", {}, ["Game", "Right", "Mean EV loss, chips"].map((name) => el("th", { scope: "col" }, name)));
   const table = el("table", { class: "loss-table" }, el("thead", {}, head), el("tbody", {}, rows));
   node.replaceChildren(el("p", { class: "score-line" }, line), el("figure", { class: "chart-box" }, chart(summary.chart)), table, boxes(summary), el("p", { class: "unit-note" }, dueText(summary)));
 }

@@ -5,21 +5,22 @@ import { counted, number, spread } from "./text.js";
 const NOTHING = 0.005; // chips; less is shown as 0
 
 /**
- * The EV loss at a step: {cost, isClose, text}; null if it is not known or not the person's decision. A decision is
- * close if its estimated loss is within its interval.
+ * The EV loss at a step: {cost, isClose, isExact, text}; null if it is not known or not the person's decision. A
+ * decision is close if its estimated loss is within its interval.
  */
 export function costAt(losses, review, index) {
   const decision = losses?.decisions.find((each) => each.step === index);
   const action = decision?.actions[review.steps[index]?.chosen];
   if (!action) return null;
-  const isClose = !losses.exact && action.loss > 0 && action.loss <= action.interval;
-  return { cost: action.loss, isClose, text: number(action.loss) + spread(action.interval) };
+  const isExact = losses.exact || decision.actions.every(({ interval }) => interval === 0);
+  const isClose = !isExact && action.loss > 0 && action.loss <= action.interval;
+  return { cost: action.loss, isClose, isExact, text: number(action.loss) + spread(action.interval) };
 }
 
 /** One sentence on a decision. */
-export function costText({ cost, isClose, text }, { exact }, unit) {
+export function costText({ cost, isClose, isExact, text }, unit) {
   if (isClose) return `Close decision (EV loss ${text}).`;
-  if (cost < NOTHING) return exact ? "Best action: no EV loss." : "Best action according to the estimate.";
+  if (cost < NOTHING) return isExact ? "Best action: no EV loss." : "Best action according to the estimate.";
   return `EV loss: ${counted(cost, unit)}.`;
 }
 
