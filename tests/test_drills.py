@@ -92,6 +92,20 @@ def test_what_was_missed_is_due_again_and_what_was_right_is_not(decks):
     assert decks.summary(deck, now)["learned"] == 1
 
 
+def test_a_card_that_cannot_be_shown_waits_a_day_and_the_next_one_comes(decks):
+    """As if its bot were not offered any more."""
+    deck = decks.begin(0.0)
+    first, second = (Drill("kuhn", ("you", "random"), 0, SEED, "", (), link) for link in "ab")
+    decks.add_mistakes(deck, "a", [(first, 0.3), (second, 0.2)])
+    assert decks.worst_mistake(deck) == first
+    decks.postpone(deck, first, 5.0)
+    assert decks.worst_mistake(deck) == second
+    assert decks.due(deck, 5.0 + DAY - 1) is None
+    assert decks.due(deck, 5.0 + DAY) == first
+    decks.add_mistakes(deck, "a", [(first, 0.3)])  # found again by another search
+    assert decks.worst_mistake(deck) == second
+
+
 def test_own_mistakes_come_worst_first_and_only_once(decks):
     deck = decks.begin(0.0)
     cards = [Drill("kuhn", ("you", "random"), 0, SEED, "", (), link) for link in "abc"]

@@ -129,3 +129,11 @@ def test_published_values(name, infosets, published, iterations):
     found = felt.exploitability(solver.policy, threads=2)
     assert found.exploitability < 0.015
     assert -found.best_responses[1] - 5e-5 <= published <= found.best_responses[0] + 5e-5
+
+
+def test_a_subclass_is_not_compiled_by_the_rules_of_its_parent():
+    class Other(type(felt.load_game("phantom_ttt"))):
+        """May have other payoffs."""
+
+    with pytest.raises(felt.FeltError, match="too many"):
+        compile_infosets(Other())

@@ -333,3 +333,8 @@ def test_a_trained_policy_is_like_any_other(tmp_path, monkeypatch, capsys):
     assert felt.best_response(felt.load_policy("run"), 0).value > -1 / 18
     assert "mmd" in (tmp_path / "run" / "run.toml").read_text()
     assert "nash_conv" in capsys.readouterr().out
+
+
+def test_r_nad_is_for_two_players():
+    with pytest.raises(felt.FeltError, match="two players"):
+        felt.RNaD("kuhn(players=3)")
