@@ -116,7 +116,15 @@ def test_a_cached_tree_is_the_compiled_one(without_histories, monkeypatch, tmp_p
     assert loaded.row_name(loaded.num_rows - 1) == built.row_name(built.num_rows - 1)
 
 
+@pytest.fixture
+def no_large_trees_left():
+    yield
+    compiler._compile_factored.cache_clear()  # a gigabyte each
+    sequence_form.cache_clear()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_large_trees_left")
 @pytest.mark.parametrize(
     ("name", "infosets", "published", "iterations"),
     [("phantom_ttt", 5_990_669, 0.6667, 40), ("dark_hex(3)", 6_072_917, 1.0, 20)],
