@@ -120,7 +120,6 @@ def test_a_cached_tree_is_the_compiled_one(without_histories, monkeypatch, tmp_p
 def no_large_trees_left():
     yield
     compiler._compile_factored.cache_clear()  # a gigabyte each
-    sequence_form.cache_clear()
 
 
 @pytest.mark.slow
