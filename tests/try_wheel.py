@@ -19,7 +19,7 @@ import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import HTTPCookieProcessor, build_opener
 
 README = Path(__file__).parent.parent / "README.md"
 COMMAND = re.compile(r"`(felt [a-z][^`]*)`")
@@ -120,7 +120,8 @@ def load_table(command: list[str], **how: Any) -> None:
         found = re.search(r"http://\S+", server.stdout.readline())
         if found is None:
             raise SystemExit(f"{shlex.join(command)} printed no address.")
-        with urlopen(found[0], timeout=60) as page:
+        browser = build_opener(HTTPCookieProcessor())  # which keeps the token, if there is one
+        with browser.open(found[0], timeout=60) as page:
             if b"<title>" not in page.read():
                 raise SystemExit(f"{found[0]} is not the page of the table.")
     finally:
