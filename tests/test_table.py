@@ -1293,3 +1293,16 @@ def test_a_session_opens_while_all_cached_ones_are_in_the_middle_of_a_hand(tmp_p
         tables.deal(key, 1, "0" * 32)
     assert tables.state(key)["hand"]["number"] == 1
     tables.close()
+
+
+def test_hands_in_progress_beyond_the_most_sessions_go_on_when_they_are_asked_for(tables, monkeypatch):
+    monkeypatch.setattr("openfelt.table.session.manager.CACHED_SESSIONS", 1)
+    monkeypatch.setattr("openfelt.table.session.manager.MOST_SESSIONS", 3)
+    dealt = {}
+    for _ in range(8):
+        key = tables.begin("leduc", ["always-call"])
+        dealt[key] = tables.deal(key, 1, "0" * 32)["hand"]
+        assert len(tables._sessions) <= 3
+    for key, hand in dealt.items():
+        state = tables.state(key)
+        assert (state["hand"], state["notice"]) == (hand, None)

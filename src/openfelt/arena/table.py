@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from openfelt.arena.decision_stats import ERROR, ILLEGAL, LATE, DecisionStats
 from openfelt.arena.hand_kernels import HandOutcomes, RandomStreams
 from openfelt.arena.participants import Participants
-from openfelt.arena.time_limit import TooLateError, alarm
+from openfelt.arena.time_limit import TooLateError, call_within
 from openfelt.bots.bot import Bot, Clock
 from openfelt.bots.view import View
 from openfelt.core.random import Dice
@@ -102,8 +102,7 @@ class WarmUpBot(Bot):
 def _guard(call: Callable[[], object], limit: float) -> tuple[str, object]:
     """The fault of a bot, or "", and what the call returned or raised."""
     try:
-        with alarm(limit):
-            return "", call()
+        return "", call_within(limit, call)
     except TooLateError:
         return LATE, None
     except (Exception, SystemExit) as error:

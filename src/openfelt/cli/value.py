@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from openfelt.cli.exploit import add_exact_arguments
+from openfelt.cli.exploit import add_sampling_arguments
 from openfelt.cli.options import add_on, count, print_json, progress_bar, seed
+from openfelt.core.devices import AUTO
 from openfelt.core.errors import FeltError
 
 HELP = (
@@ -41,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     exact.add_argument(
         "--exact", action="store_true", help="compute the expected value over all deals (see felt exploit)"
     )
-    add_exact_arguments(exact)
+    add_sampling_arguments(exact)
+    exact.add_argument("--device", default=AUTO, help="cpu, cuda or auto (default: a GPU if there is one)")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -35,6 +35,7 @@ from openfelt.table.session.visibility import session_state
 CACHED_HANDS = 500  # finished ones, in memory
 MOST_RATED = 50  # sessions of a rating
 CACHED_SESSIONS = 1_000  # in memory; the others are read again when they are needed
+MOST_SESSIONS = 5_000  # in memory, with those that have a hand in progress
 StateView = Callable[..., dict[str, Any]]  # of a session, for its page or for a program
 
 
@@ -45,7 +46,7 @@ class SessionManager:
         self._store, self._bots = store, bots
         self.drills = DrillStore(store)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._dropped: set[str] = set()  # removed after an error, to be read again
+        self._dropped: set[str] = set()  # removed in mid-hand, to be read again
         self._rated: dict[str, PlayedSession] = {}  # by session
         self._played: OrderedDict[str, TableHand] = OrderedDict()  # by link, as they were played
 
@@ -177,7 +178,7 @@ class SessionManager:
     def _session(self, key: str) -> Session:
         if key not in self._sessions:
             session = Session(self._store, self._store.session(key), self._bots.get)
-            if key in self._dropped:  # read again after an error, not after a restart
+            if key in self._dropped:  # read again, but not after a restart
                 self._dropped.discard(key)
                 session.notice = None
             self._evict()  # before the new one is added, which has no hand yet and would be dropped
@@ -186,12 +187,14 @@ class SessionManager:
         return self._sessions[key]
 
     def _evict(self) -> None:
-        """Drop the least recently used sessions, except those with a hand in progress."""
+        """Drop the least recently used sessions; of those with a hand in progress as few as possible."""
         too_many = len(self._sessions) + 1 - CACHED_SESSIONS
         if too_many > 0:
             idle = [key for key, session in self._sessions.items() if not session.hand_is_on]
             for key in idle[:too_many]:
                 del self._sessions[key]
+        while len(self._sessions) >= MOST_SESSIONS:
+            self._dropped.add(self._sessions.popitem(last=False)[0])
 
     def _change(self, key: str, change: Callable[[Session], None], view: StateView) -> dict[str, Any]:
         session = self._session(key)
