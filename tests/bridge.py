@@ -106,6 +106,10 @@ class OpenSpielTwin:
             return [(int(word[1:]) - 1) * self.game.width + ord(word[0]) - ord("a")]
         if key == "oshi_zumo":
             return [int(word)]
+        if key == "sheriff":
+            if word in ("pass", "inspect"):
+                return [int(word == "inspect")]
+            return [other.legal_actions()[int(word.strip("loadfer"))]]
         if key == "battleship":
             return [_battleship_action(self.game, word, other)]
         assert key == "bluff"
@@ -156,6 +160,7 @@ OPEN_SPIEL = {
     "dark_hex(2,abrupt=True)": "dark_hex(num_rows=2,num_cols=2,gameversion=adh)",
     "oshi_zumo(4,1)": "oshi_zumo(coins=4,size=1,min_bid=1)",
     "oshi_zumo(3,1,3,0)": "oshi_zumo(coins=3,size=1,horizon=3,min_bid=0)",
+    "sheriff": "sheriff",
     "battleship(1,3,2,2)": _battleship(1, 3, 2, 2),
     "battleship(2,2,2)": _battleship(2, 2, 2, 1),
 }

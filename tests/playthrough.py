@@ -25,6 +25,7 @@ PLAYTHROUGHS = {
     "dark_hex(2,abrupt=True)": "dark_hex.txt",
     "oshi_zumo(4,1)": "oshi_zumo.txt",
     "battleship(1,3,2,2)": "battleship.txt",
+    "sheriff(rounds=2)": "sheriff.txt",
 }
 MANY = 20
 

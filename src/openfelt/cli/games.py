@@ -31,6 +31,7 @@ SHOWN = [
     "dark_hex(2)",
     "oshi_zumo(4,1)",
     "battleship(2,2,2)",
+    "sheriff",
 ]
 
 

@@ -43,6 +43,7 @@ class EfgGame(Game):
 
     key: ClassVar[str] = "efg"
     unit: ClassVar[str] = "units"
+    is_zero_sum: ClassVar[bool] = False  # unless its payoffs happen to be
     path: str
     title: str = field(repr=False)
     players: int = field(repr=False)

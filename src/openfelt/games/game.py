@@ -67,6 +67,7 @@ class Game(ABC):
     key: ClassVar[str]  # the word in the game's name: "kuhn" in "kuhn(pot=8)"
     unit: ClassVar[str] = "chips"  # of payoffs
     is_enumerable: ClassVar[bool] = True  # whether all of its infosets fit in memory
+    is_zero_sum: ClassVar[bool] = True  # which `check_game` verifies
     is_poker: ClassVar[bool] = False  # whether `passive` and `stakes` are defined
     big_blind: ClassVar[float] = 0.0  # chips; 0 if there are no blinds
 

@@ -44,6 +44,7 @@ class OpenSpielGame(Game):
 
     key: ClassVar[str] = "openspiel"
     unit: ClassVar[str] = "units"
+    is_zero_sum: ClassVar[bool] = False  # unless its payoffs happen to be
     spec: str  # its name in OpenSpiel, with parameters
 
     @property

@@ -23,10 +23,11 @@ from openfelt.games.open_spiel import PREFIX, read_open_spiel
 from openfelt.games.oshi_zumo import OshiZumo
 from openfelt.games.phantom_ttt import PhantomTicTacToe
 from openfelt.games.princess_monster import PrincessMonster
+from openfelt.games.sheriff import Sheriff
 
 RULES = (
     *(Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster),
-    *(PhantomTicTacToe, DarkHex, OshiZumo, Battleship),
+    *(PhantomTicTacToe, DarkHex, OshiZumo, Battleship, Sheriff),
 )
 GAMES: dict[str, type[Game]] = {game.key: game for game in RULES}
 RECORDED: dict[str, type[Game]] = {CashHoldem.key: CashHoldem}  # games of hand histories only

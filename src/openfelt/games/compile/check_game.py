@@ -23,21 +23,23 @@ class GameCheck:
     states: int
     histories: int
     infosets: int
+    is_zero_sum: bool
 
     def __str__(self) -> str:
         return (
             f"{self.game}: {self.players} players, {self.infosets:,} infosets, {self.histories:,} histories, "
-            f"{self.states:,} states. Chance probabilities sum to 1, payoffs to 0; recall is perfect; all "
-            "histories of an infoset have the same actions; infosets have distinct names."
+            f"{self.states:,} states. Chance probabilities sum to 1{', payoffs to 0' * self.is_zero_sum}; "
+            "recall is perfect; all histories of an infoset have the same actions; infosets have "
+            "distinct names."
         )
 
 
 def check_game(game: AnyGame) -> GameCheck:
     """Verify the rules of a game.
 
-    The checks: chance probabilities sum to 1 and payoffs to 0, the game ends, actions at a state have
-    distinct names, all histories of an infoset have the same actions, recall is perfect, and infosets have
-    distinct names.
+    The checks: chance probabilities sum to 1 and payoffs to 0 (unless the game's `is_zero_sum` is False), the
+    game ends, actions at a state have distinct names, all histories of an infoset have the same actions,
+    recall is perfect, and infosets have distinct names.
 
     Parameters
     ----------
@@ -74,11 +76,13 @@ def check_game(game: AnyGame) -> GameCheck:
             if name in names:
                 raise GameError(f"{rules.name}: two infosets of player {player} have the name '{name}'.")
             names.add(name)
-    return GameCheck(rules.name, rules.players, len(graph.turn), tree.num_nodes, tree.num_rows)
+    return GameCheck(
+        rules.name, rules.players, len(graph.turn), tree.num_nodes, tree.num_rows, rules.is_zero_sum
+    )
 
 
 def _check_states(rules: Game, graph: StateGraph) -> None:
-    if (abs(graph.payoffs.sum(axis=1)) > 1e-9).any():
+    if rules.is_zero_sum and (abs(graph.payoffs.sum(axis=1)) > 1e-9).any():
         raise GameError(f"{rules.name}: payoffs do not sum to zero.")
     for state in np.flatnonzero(graph.turn != TERMINAL):
         words = graph.action[graph.first_edge[state] : graph.first_edge[state + 1]]
