@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
@@ -33,6 +33,7 @@ from openfelt.table.spots.solves import BusyError, Limits, SpotSolves
 from openfelt.table.web.access import AccessControl
 from openfelt.table.web.bot_api import BotApi
 from openfelt.table.web.drills import DrillRoutes
+from openfelt.table.web.page_frame import PAGES, Page
 from openfelt.table.web.players import PlayerControl, PlayerRoutes, player_of
 from openfelt.table.web.preparation import BotPreparation
 from openfelt.table.web.requests import query_number, read_message
@@ -42,16 +43,6 @@ from openfelt.table.web.spots import SpotRoutes
 from openfelt.table.web.worker import BackgroundWorker
 
 STATIC = Path(__file__).parent / "static"
-PAGES = {
-    "/": "index.html",
-    "/play/{key}": "play.html",
-    "/hand/{link}": "hand.html",
-    "/report/{key}": "report.html",
-    "/policy": "policy.html",
-    "/spot": "spot.html",
-    "/drill": "drill.html",
-    "/spectate": "spectate.html",
-}
 STATUS = {FileError: 500, MissingError: 404, BusyError: 409}  # of a FeltError; 400 for all others
 Handler = Callable[[Request], Awaitable[Response]]
 StepAnswer = Callable[[HandAnalyser, HandRow, HandRecord, int], Any]
@@ -97,7 +88,7 @@ def make_app(
         await sessions(SessionManager.close)
 
     routes = [
-        *(Route(path, _page(STATIC / name)) for path, name in PAGES.items()),
+        *(Route(page.path, _answer(page)) for page in PAGES),
         Route("/api/lobby", api.lobby),
         Route("/api/prepare", api.prepare, methods=["POST"]),
         Route("/api/sessions", api.begin, methods=["POST"]),
@@ -241,11 +232,13 @@ def _game_and_bot(request: Request) -> tuple[str, str]:
     return request.query_params.get("game", ""), request.query_params.get("bot", "")
 
 
-def _page(path: Path) -> Handler:
-    async def page(_: Request) -> Response:
-        return FileResponse(path)
+def _answer(page: Page) -> Handler:
+    html = page.html()
 
-    return page
+    async def answer(_: Request) -> Response:
+        return HTMLResponse(html)
+
+    return answer
 
 
 def _download(text: str, name: str) -> Response:
