@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.deck import CARDS, PAIR, PAIR_CARDS, PAIRS, Bytes, Cards, parse_cards
-from openfelt.core.jit import Ints, Longs, kernel, part
+from openfelt.core.jit import Ints, Longs, for_rounds, kernel, part
 
 PERMUTATIONS = np.array(list(itertools.permutations(range(4))), np.uint8)  # [24, 4] suit -> suit
 _NUMBER = {tuple(order): number for number, order in enumerate(PERMUTATIONS.tolist())}
@@ -78,7 +78,7 @@ def board_set(size: int) -> BoardSet:
         return BoardSet(np.zeros(1, np.int64), np.ones(1, np.int32))
     before = board_set(size - 1)
     keys = np.full((len(before.key), CARDS), -1, np.int64)
-    _keys_with_a_card(before.key, keys, np.empty((0, 0), np.int32))
+    _add_a_card(before.key, keys, np.empty((0, 0), np.int32))
     key = np.unique(keys[keys >= 0])
     return BoardSet(key, _multiplicity(key))
 
@@ -86,8 +86,8 @@ def board_set(size: int) -> BoardSet:
 def find_board(cards: Cards) -> tuple[int, int]:
     """The number of a board among the canonical ones of its size, and the permutation that leads there."""
     board, permutation = 0, IDENTITY
-    for table, card in zip(boards(), parse_cards(cards), strict=False):
-        entry = int(table[board, PERMUTED_CARD[permutation, card]])
+    for size, card in enumerate(parse_cards(cards)):
+        entry = int(_steps(size)[board, PERMUTED_CARD[permutation, card]])
         board, permutation = entry >> PERMUTATION_BITS, int(COMPOSED[permutation, entry & 31])
     return board, permutation
 
@@ -103,13 +103,19 @@ def hole_class() -> Ints:
     return np.array([find_board(pair.tolist())[0] for pair in PAIR_CARDS], np.int32)
 
 
+@cache
 def _steps(size: int) -> Ints:
+    """The transitions from boards of that size."""
     before, after = board_set(size), board_set(size + 1)
     keys = np.full((len(before.key), CARDS), -1, np.int64)
     permutation = np.zeros((len(before.key), CARDS), np.int32)
-    _keys_with_a_card(before.key, keys, permutation)
+    _add_a_card(before.key, keys, permutation)
     steps = np.searchsorted(after.key, keys) << PERMUTATION_BITS | permutation
     return np.where(keys < 0, -1, steps).astype(np.int32)
+
+
+def _add_a_card(before: Longs, keys: Longs, permutation: Ints) -> None:
+    for_rounds(_keys_with_a_card, keys.size * len(PERMUTATIONS))(before, keys, permutation)
 
 
 def _multiplicity(key: Longs) -> Ints:
@@ -144,7 +150,7 @@ def _keys_with_a_card(before: Longs, keys: Longs, permutation: Ints) -> None:
                 permutation[board, card] = _permutation_number(order)
 
 
-@kernel
+@part
 def _permutation_number(order: Longs) -> int:
     """The number of the permutation that sends suit order[place] to place."""
     for number in range(len(PERMUTATIONS)):

@@ -34,6 +34,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., object])
 
+SMALL = 20_000  # rounds of a loop that take Python a tenth of a second or less
 CACHE_MAX_AGE = 14 * 24 * 3600.0  # seconds after which machine code of other sources is removed
 
 FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls a kernel
@@ -61,6 +62,14 @@ def vector_kernel(function: F) -> F:
     Like `episode_kernel` it counts no references, but its loops are vectorized, with fused multiply-add.
     """
     return _compiled(function, _nrt=False, fastmath={"contract", "nsz"})
+
+
+def for_rounds(function: F, rounds: int) -> F:
+    """The kernel, or its plain Python version if its loop has so few rounds that compiling takes longer.
+
+    For kernels that are called once or twice in a process and that call parts only, not other kernels.
+    """
+    return function if rounds > SMALL else getattr(function, "py_func", function)
 
 
 def part(function: F) -> F:

@@ -36,9 +36,15 @@ def kernel_checksum(module: str) -> str:
     if module not in _modules():
         return package_checksum()
     found = imported_modules([module])
-    if any(DISPATCHES in _source(name) for name in found):
-        found |= imported_modules(name for name in _modules() if IMPLEMENTS in _source(name))
+    if not found.isdisjoint(_mentioning(DISPATCHES)):
+        found |= imported_modules(_mentioning(IMPLEMENTS))
     return _checksum(found)
+
+
+@cache
+def _mentioning(word: str) -> frozenset[str]:
+    """The modules in whose source a word occurs."""
+    return frozenset(name for name in _modules() if word in _source(name))
 
 
 def imported_modules(modules: Iterable[str]) -> set[str]:

@@ -47,15 +47,9 @@ def unpack(nodes: Longs, buckets: Longs, node_actions: ActionCounts, packed: Byt
     return table
 
 
-@kernel
 def _count(nodes: Longs, buckets: Longs, node_actions: ActionCounts) -> int:
     """The numbers that are stored: one for each action but the last of an infoset."""
-    total, first_node = 0, 0
-    for block in range(len(nodes)):
-        for node in range(first_node, first_node + nodes[block]):
-            total += buckets[block] * (node_actions[node] - 1)
-        first_node += nodes[block]
-    return int(total)
+    return int(np.repeat(buckets, nodes) @ (node_actions.astype(np.int64) - 1))
 
 
 @kernel

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
 from openfelt.cards.deck import PREFLOP, STREETS
-from openfelt.core.jit import Floats, Ints, Longs, kernel
+from openfelt.core.jit import Floats, Ints, Longs, for_rounds, kernel
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import (
@@ -173,12 +173,11 @@ def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
     """The betting tree of hold'em with the given abstraction."""
     node, leaves, all_stakes = betting_nodes(game.players, game.bets)
     players = game.players
-    edges, decisions = np.zeros((2, len(STREETS), players), np.int64)
-    _count_edges(node, edges, decisions)
+    edges, decisions = _count_edges(players, game.bets)
     buckets = np.repeat(np.array(abstraction.counts, np.int64)[:, None], players, axis=1)
-    first_edge = (np.cumsum(edges) - edges.ravel()).reshape(edges.shape)
+    first_edge = _sums_before(edges)
     slots = edges * buckets
-    slot_base = (np.cumsum(slots) - slots.ravel()).reshape(edges.shape)
+    slot_base = _sums_before(slots)
     return BettingTree(
         game.name,
         players,
@@ -230,13 +229,35 @@ def betting_nodes(players: int, most_bets: int) -> tuple[Ints, Leaves, Floats]:
         size[here] += sum(size[below] for below in after[here])
     target = np.array([following + [-1] * (3 - len(following)) for following in after], np.int32)
     node = np.empty((size[0], 4), np.int32)
-    _unfold(facts, target, node, np.empty(1024, np.int32), np.empty(1024, np.int32))
-    _number_edges(node, np.zeros((len(STREETS), players), np.int64))
+    unfold, number_edges = for_rounds(_unfold, len(node)), for_rounds(_number_edges, len(node))
+    unfold(facts, target, node, np.empty(1024, np.int32), np.empty(1024, np.int32))
+    number_edges(node, _sums_before(_count_edges(players, most_bets)[0]))
     leaves = Leaves(
         np.array([inside for inside, _ in leaf_index], np.int32),
         np.array([paid for _, paid in leaf_index], float),
     )
     return node, leaves, np.array(list(stakes_index), np.float64)
+
+
+@lru_cache(maxsize=2)
+def _count_edges(players: int, most_bets: int) -> tuple[Longs, Longs]:
+    """Edges and decisions [streets, players], by the number of betting lines that lead to each state."""
+    states, after = betting_states(players, most_bets)
+    lines = [1] + [0] * (len(states) - 1)
+    edges, decisions = np.zeros((2, len(STREETS), players), np.int64)
+    for here in reversed(reverse_topological(after)):
+        for below in after[here]:
+            lines[below] += lines[here]
+        if after[here]:
+            place = states[here].street, states[here].turn
+            edges[place] += lines[here] * len(after[here])
+            decisions[place] += lines[here]
+    return edges, decisions
+
+
+def _sums_before(counts: Longs) -> Longs:
+    """For each entry of a table the sum of those before it."""
+    return np.asarray((np.cumsum(counts) - counts.ravel()).reshape(counts.shape))
 
 
 def reverse_topological(after: list[list[int]]) -> list[int]:
@@ -272,24 +293,8 @@ def _unfold(facts: Ints, target: Ints, node: Ints, open_nodes: Ints, open_states
 
 
 @kernel
-def _count_edges(node: Ints, edges: Longs, decisions: Longs) -> None:
-    for here in range(len(node)):
-        if node[here, PLAYER] >= 0:
-            street, player = node[here, KIND] >> STREET_SHIFT & 3, node[here, PLAYER]
-            edges[street, player] += node[here, KIND] & ACTIONS_MASK
-            decisions[street, player] += 1
-
-
-@kernel
-def _number_edges(node: Ints, edges: Longs) -> None:
-    """Give each decision the number of its first edge."""
-    _count_edges(node, edges, np.zeros_like(edges))
-    following = np.zeros_like(edges)
-    total = 0
-    for street in range(edges.shape[0]):
-        for player in range(edges.shape[1]):
-            following[street, player] = total
-            total += edges[street, player]
+def _number_edges(node: Ints, following: Longs) -> None:
+    """Give each decision the number of its first edge; `following` [streets, players] are the next ones."""
     for here in range(len(node)):
         if node[here, PLAYER] >= 0:
             street, player = node[here, KIND] >> STREET_SHIFT & 3, node[here, PLAYER]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.errors import GameError
-from openfelt.core.jit import Floats, Ints, kernel
+from openfelt.core.jit import Floats, Ints, for_rounds, kernel, part
 from openfelt.core.memory import machine_memory
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import MOST_NODES, StateGraph
@@ -151,9 +151,9 @@ def unfold(graph: StateGraph, game: str, unit: str) -> GameTree:
     edges = (graph.turn, graph.first_edge, graph.target, graph.action, graph.seen, graph.payoff, chance_place)
     seen = _Seen(*(np.full(1024, -1, np.int32) for _ in _Seen._fields))
     seen.label[:players] = 0
-    node, at = 0, [1, players, 0]
+    node, at, expand = 0, [1, players, 0], for_rounds(_unfold, size)
     while True:
-        node, *at = _unfold(edges, tree, state, knows, seen, node, *at)
+        node, *at = expand(edges, tree, state, knows, seen, node, *at)
         if node == size:
             break
         if node < 0:
@@ -301,7 +301,7 @@ def _unfold(
     return node, free, num_informations, num_rows
 
 
-@kernel
+@part
 def _same_actions(first_edge: NDArray[np.int64], action: Ints, state: int, other: int) -> bool:
     if state == other:
         return True
