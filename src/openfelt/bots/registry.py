@@ -17,10 +17,12 @@ from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.call_syntax import parse_call
 from openfelt.core.errors import FeltError, unknown
 from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.policy.files import DEFAULT
 from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.policy import Policy
+from openfelt.policy.pretrained import shipped_policy
 from openfelt.policy.rules import RULES
 from openfelt.solve.run_folder import open_policy
 from openfelt.solve.sampling.smooth_uct import SmoothUCT
@@ -65,6 +67,20 @@ def _class(module: str, name: str) -> Callable[[Game], Bot]:
     return make
 
 
+def _heads_up(summary: str, make: Callable[[Game], Bot]) -> BotKind:
+    """A bot with a pretrained policy of two-player hold'em, which takes a moment to load."""
+
+    def require(game: Game) -> None:
+        if game.unabstracted != Holdem():
+            raise FeltError(f"The policy plays {Holdem().name}, not {game.name}.")
+
+    def checked(game: Game) -> Bot:
+        require(game)
+        return make(game)
+
+    return BotKind(summary, checked, require)
+
+
 def _learned(name: str, summary: str) -> BotKind:
     return BotKind(summary, lambda game: learned_bot(name, game), lambda game: require_small(name, game))
 
@@ -91,21 +107,21 @@ BOTS: dict[str, BotKind] = {
     "always-raise": BotKind("bets and raises", _rule("always-raise")),
     "random": BotKind("takes every action with equal probability, in any game", _rule("random")),
     "probe": BotKind("raises or calls with equal probability (HS14)", _rule("probe")),
-    DEFAULT: BotKind("pretrained bot for two-player hold'em", _policy(DEFAULT)),
+    DEFAULT: _heads_up(
+        "pretrained bot for two-player hold'em", lambda game: policy_bot(shipped_policy(DEFAULT), game)
+    ),
     "ace1": BotKind("weak: plays by the sum of its hole cards (PGC10)", _class("formula.ace1", "Ace1")),
     "chen": BotKind("Chen's formula before the flop, then hand strength", _class("formula.chen", "Chen")),
     "poki-like": BotKind(
         "stand-in for Poki: formulas and weighted hands", _class("formula.poki_like", "PokiLike")
     ),
-    "sparbot-like": BotKind(
+    "sparbot-like": _heads_up(
         "stand-in for Sparbot: equilibrium of a coarse abstraction", _class("sparbot_like", "SparbotLike")
     ),
-    "fellomen-like": BotKind(
+    "fellomen-like": _heads_up(
         "stand-in for FellOmen2: fictitious play", _class("fellomen_like", "FellomenLike")
     ),
-    EQUILIBRIUM: _learned(
-        EQUILIBRIUM, "small games: solved on the spot by PCFR+ (no guarantee with three players)"
-    ),
+    EQUILIBRIUM: _learned(EQUILIBRIUM, "small games: solved by PCFR+ (no guarantee with three players)"),
     "mcts": _with_options("search_bot", "MctsBot", "tree search without an opponent model (PGC10)"),
     "mcts-tally": _with_options(
         "search_bot", "TallyBot", "tree search with a frequency model of its opponents: Taurus (TAU)"

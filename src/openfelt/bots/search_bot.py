@@ -23,7 +23,7 @@ from openfelt.core.random import Dice
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
 from openfelt.games.hand import Thought
-from openfelt.opponents.models.domain import model_domain
+from openfelt.opponents.models.domain import require_domain
 from openfelt.opponents.models.files import load_model, new_model
 from openfelt.opponents.models.model import OpponentModel
 from openfelt.policy.policy import Policy
@@ -113,7 +113,7 @@ class ModelBot(MctsBot):
 
     @classmethod
     def require(cls, game: Game) -> None:
-        model_domain(game)
+        require_domain(game)
 
     def __init__(
         self,

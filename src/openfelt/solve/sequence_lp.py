@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse  # scipy.optimize takes long to import and loads itself when it is first used
+import scipy  # its packages take long to import and load themselves when they are first used
 from numpy.typing import NDArray
 
 from openfelt.core.errors import FeltError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
+import scipy  # scipy.special takes long to import and loads itself when it is first used
 
 from openfelt.core.jit import Floats
 

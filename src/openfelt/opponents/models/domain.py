@@ -306,6 +306,12 @@ def model_domain(game: AnyGame) -> ModelDomain:
     return _cached_domain(load_game(game).unabstracted)
 
 
+def require_domain(game: Game) -> None:
+    """Raise for a game that has no domain; none is built."""
+    if _domain.dispatch(type(game)) is _domain.dispatch(object):
+        _domain(game)
+
+
 @singledispatch
 def _domain(game: Game) -> ModelDomain:
     raise FeltError(f"Opponent models are for hold'em, Leduc and Kuhn poker, not for {game.name}.")

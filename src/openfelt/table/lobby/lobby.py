@@ -40,6 +40,7 @@ TABLE_GAMES = {
     "kuhn(players=3)": "Kuhn poker with four cards and two opponents.",
 }
 SMALL_GAMES = [name for name in TABLE_GAMES if not name.startswith(Holdem.key)]
+SMALLEST = "kuhn"
 LONGEST_NAME = 60
 NAME = re.compile(r"(\w+)(\([\w=., ]*\))?", re.ASCII)
 
@@ -114,6 +115,12 @@ def usual_bot(game: Game) -> str:
     return DEFAULT if game == Holdem() else REFERENCE
 
 
+def first_choice() -> tuple[str, list[str]]:
+    """The game that the lobby shows first, and its usual bots."""
+    game = table_game(next(iter(TABLE_GAMES)))
+    return game.name, [usual_bot(game)] * (game.players - 1)
+
+
 def table_bot(name: str, game: Game, extra: Sequence[str] = ()) -> Bot:
     """The bot of that name, if it can be chosen for the game."""
     names = _names(game, tuple(extra))
@@ -124,7 +131,9 @@ def table_bot(name: str, game: Game, extra: Sequence[str] = ()) -> Bot:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def _names(game: Game, extra: tuple[str, ...]) -> tuple[str, ...]:
-    ours = [name for name, kind in BOTS.items() if kind.plays(game)]
+    # The same bots play all small games, and the smallest is compiled in a moment.
+    asked = load_game(SMALLEST) if game.name in SMALL_GAMES else game
+    ours = [name for name, kind in BOTS.items() if kind.plays(asked)]
     return tuple(dict.fromkeys([*ours, *(name for name in extra if _is_loadable(name, game))]))
 
 

@@ -39,7 +39,8 @@ def strength(name: str, game: Game) -> str:
     if not game.is_enumerable:
         return _strength_by_matches(name, game.players) if _is_measured(game) else NOT_MEASURED
     lost = exact_results().get((game.name, name))
-    lost = exact(name, game) if lost is None else lost
+    if lost is None and not (name in BOTS and (game.name, UNIFORM) in exact_results()):
+        lost = exact(name, game)
     if lost is None:
         return NOT_MEASURED
     amount = "less than 0.0001" if lost < 1e-4 else f"{lost:.2g}" if lost < 0.1 else f"{lost:,.2f}"
