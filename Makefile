@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each of the tests' many processes would parse all modules again
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(HOW) --editable
 
-.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins strong-bot strengths picture pictures docs docs-serve format dist test-lowest clean
+.PHONY: demo play test test-slow check tests fuzz soak bench studies hs14-policies pjl11-policies stand-ins equilibria strong-bot strengths picture pictures docs docs-serve format dist test-lowest clean
 
 demo: $(VENV)/.installed
 	$(BIN)/felt demo
@@ -109,6 +109,10 @@ strong-bot: $(VENV)/.installed
 	$(TRAIN) $(STRONG) --solver cfr-br --delay 2000 --seconds 1000 --seed 1 --threads $$(nproc) --compact --out runs/strong-bot
 	$(FELT) exploit runs/strong-bot --device $(DEVICE)
 	$(FELT) value runs/strong-bot runs/strong-bot --exact --device $(DEVICE)
+
+# The included policies of equilibrium in the small games of the table: a few seconds.
+equilibria: $(VENV)/.installed
+	$(BIN)/python -c 'from openfelt.bots import learned; from openfelt.table.lobby import lobby; learned.save_equilibria(lobby.SMALL_GAMES)'
 
 # The strengths of bots that the lobby shows: computed in small games, copied from three studies in hold'em.
 strengths: $(VENV)/.installed

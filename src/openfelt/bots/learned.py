@@ -5,24 +5,30 @@ on the clock.
 
 - `equilibrium` is solved by PCFR+ to `TARGET`, or as far as `ITERATIONS` and `WORK` allow. With two players
   that is close to an equilibrium. With three, CFR has no guarantee, and even an equilibrium guarantees
-  nothing against two opponents that deviate from it.
+  nothing against two opponents that deviate from it. For the games of the table the result is included
+  (`make equilibria`), because compiling the kernels of PCFR+ would delay the first hand on a new machine.
 - `smooth-uct` and `uct` play the average policies of a second or two of self-play, with the constants of the
   papers' figures: in Kuhn poker HS14's, in Leduc hold'em those that MM19 took from Heinrich.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
 from openfelt.bots.policy_bot import TreeBot
 from openfelt.core.errors import FeltError
+from openfelt.core.files import MANIFEST, read_manifest
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import Game
+from openfelt.games.registry import load_game
+from openfelt.policy.files import POLICY, PRETRAINED, load_policy, save_policy
 from openfelt.policy.tabular import TabularPolicy, require_tabular
 from openfelt.solve.cfr import PCFRPlus
+from openfelt.solve.run_folder import folder_name
 from openfelt.solve.sampling.smooth_uct import MAX_AVERAGE, SmoothUCT
 from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.solver import Solver
@@ -95,5 +101,27 @@ _LEARNING = Lock()  # two threads must not learn the same
 
 @lru_cache(maxsize=REMEMBERED)
 def _learn(name: str, game: Game) -> LearnedPolicies:
+    if name == EQUILIBRIUM and (included := _included(game)):
+        return LearnedPolicies(included, included.greedy())
     solver = LEARNERS[name](game)
     return LearnedPolicies(require_tabular(solver.policy), require_tabular(solver.greedy))
+
+
+def _included(game: Game) -> TabularPolicy | None:
+    """The included equilibrium, if there is one of these very rules."""
+    folder = _folder(game)
+    if not (folder / MANIFEST).exists():
+        return None
+    if read_manifest(folder, POLICY).get("fingerprint") != compile_game(game).fingerprint:
+        return None
+    return require_tabular(load_policy(folder, game))
+
+
+def save_equilibria(games: Iterable[str]) -> None:
+    """Solve these games anew and replace their included equilibria."""
+    for game in map(load_game, games):
+        save_policy(_solve(game).policy, _folder(game))
+
+
+def _folder(game: Game) -> Path:
+    return PRETRAINED / EQUILIBRIUM / folder_name(game.name)

@@ -210,10 +210,15 @@ def open_policy(folder: str | Path, game: AnyGame | None = None, *, greedy: bool
     return policy.greedy() if greedy else policy
 
 
+def folder_name(game: str) -> str:
+    """The name of a game as that of a folder: leduc-players-3."""
+    return re.sub(r"[^0-9a-z]+", "-", game.lower()).strip("-")
+
+
 def free_folder(parent: Path, game: str, solver: str) -> Path:
     """A new folder for a run: runs/leduc-cfr+, runs/leduc-cfr+-2, ..."""
     word = Path(game).stem if game.endswith(".efg") else game
-    stem = f"{re.sub(r'[^0-9a-z]+', '-', word.lower()).strip('-')}-{solver}"
+    stem = f"{folder_name(word)}-{solver}"
     number, path = 1, parent / stem
     while path.exists():
         number += 1
