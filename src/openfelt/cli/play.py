@@ -84,6 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _in_browser(arguments: argparse.Namespace) -> None:
+    from openfelt.table.lobby.lobby import first_choice
     from openfelt.table.web.access import is_loopback
     from openfelt.table.web.app import make_app
     from openfelt.table.web.guesses import require_long_token
@@ -111,7 +112,8 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     address = _url(others, port, []).removesuffix("/") if others else None
     with busy("starting the server"):
         extra = tuple(dict.fromkeys(names))
-        app = make_app(database, extra=extra, token=token, warm_up=True, address=address)
+        first = (game.name, names) if game else first_choice()
+        app = make_app(database, extra=extra, token=token, warm_up=True, first=first, address=address)
 
     def ready() -> None:
         if arguments.json:

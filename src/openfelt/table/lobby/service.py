@@ -8,6 +8,7 @@ from typing import Any
 
 from openfelt.bots.bot import Bot
 from openfelt.bots.registry import BOTS
+from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.version import VERSION
 from openfelt.games.game import Game
 from openfelt.table.lobby.bot_pool import BotPool
@@ -45,11 +46,17 @@ class LobbyService:
         return {**facts, "players": game.players, "bots": bots}
 
     def prepare_deal(self, game: Game, names: Sequence[str]) -> None:
-        """Let included bots take their first actions: enough to deal a first hand."""
+        """Let included bots take their first actions: enough to deal hands until there is a decision."""
         for bot in {self._bots.get(name, game) for name in names if name in BOTS}:
             for seat in range(game.players):
                 others = dict.fromkeys(set(range(game.players)) - {seat}, bot)
                 TableHand(game, others, seat, f"{seat:064x}", "").advance()
+        for seat in range(game.players):
+            folding = dict.fromkeys(set(range(game.players)) - {seat}, RuleBot("always-fold", game))
+            live = TableHand(game, folding, seat, f"{seat:064x}", "")
+            live.advance()
+            if live.over:
+                hand_evaluator(live.hand, seat, live.bots).luck_adjusted()
 
     def prepare(self, game: Game, names: Sequence[str]) -> None:
         """Warm up included bots: some train, and some compile kernels, at their first decision."""

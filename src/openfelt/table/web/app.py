@@ -55,24 +55,27 @@ def make_app(
     token: str | None = None,
     limits: Limits | None = None,
     warm_up: bool = False,
+    first: tuple[str, list[str]] | None = None,
     address: str | None = None,
 ) -> AccessControl:
     """The application on a session file.
 
     `extra` are bots that are offered besides the included ones; `limits` are those of the spot solver. With
-    `warm_up` kernels of the review are compiled while the first hand of a session is played. Other machines
-    find the server at `address`.
+    `warm_up` kernels of the review are compiled while the first hand of a session is played. `first` is the
+    game and the bots that are prepared at once, before anyone asks. Other machines find the server at
+    `address`.
     """
     sessions = BackgroundWorker("sessions", lambda: SessionManager(SessionStore(database), BotPool(extra)))
-    lobby, policies, preparing = (
+    lobby, policies, preparing, ahead = (
         BackgroundWorker(name, lambda: LobbyService(BotPool(extra)))
-        for name in ("lobby", "policies", "warm-up")  # apart, since only the lobby answers at once
+        for name in ("lobby", "policies", "warm-up", "ahead")  # apart, since only the lobby answers at once
     )
     analyser = BackgroundWorker("analyser", lambda: HandAnalyser(BotPool(extra)))
     reports = BackgroundWorker("reports", lambda: SessionReports(BotPool(extra)))
     coach = BackgroundWorker("drills", lambda: DrillCoach(BotPool(extra)))
     matches = BackgroundWorker("matches", lambda: Matches(BotPool(extra)))
-    exports, prepare = BackgroundWorker("exports", lambda: HandStore(database)), BotPreparation(preparing)
+    exports = BackgroundWorker("exports", lambda: HandStore(database))
+    prepare = BotPreparation(preparing, ahead)
     sockets, solves = SessionSockets(sessions, prepare), SpotSolves(limits)
     api = _Api(sessions, lobby, policies, analyser, reports, exports, prepare, solves, warm_up=warm_up)
 
@@ -81,6 +84,8 @@ def make_app(
         first_lobby = asyncio.create_task(
             lobby(LobbyService.lobby)
         )  # so that the first visitor need not wait
+        if first:
+            prepare.begin(*first)
         yield
         first_lobby.cancel()
         solves.close()

@@ -12,21 +12,25 @@ from openfelt.table.web.worker import BackgroundWorker
 
 
 class BotPreparation:
-    """Warms up bots in a thread of its own; bots that are ready do not wait for those that are not."""
+    """Warms up bots in threads of their own; bots that are ready do not wait for those that are not.
 
-    def __init__(self, worker: BackgroundWorker[LobbyService]) -> None:
-        self._worker = worker
+    What nobody has sat down to is prepared in a thread apart, `ahead`, so that no table waits for it.
+    """
+
+    def __init__(self, worker: BackgroundWorker[LobbyService], ahead: BackgroundWorker[LobbyService]) -> None:
+        self._worker, self._ahead = worker, ahead
         self._ready: set[tuple[str, ...]] = set()  # game and bots
         self._can_deal: set[tuple[str, ...]] = set()
         self._rest: set[asyncio.Task[None]] = set()  # held, so that they are not collected
-        self._begun: asyncio.Task[None] | None = None  # what was begun in the lobby, one at a time
+        self._begun: asyncio.Task[None] | None = None  # what was begun ahead, one at a time
+        self._begun_key: tuple[str, ...] = ()
 
     async def __call__(self, game: object, bots: object) -> None:
         """Return once the bots are ready for this game; raises FeltError if they do not play it."""
         rules, names = parse_request(game, bots)
         key = rules.name, *names
         if key not in self._ready:
-            await self._worker(lambda lobby: lobby.prepare(rules, names))
+            await self._worker_of(key)(lambda lobby: lobby.prepare(rules, names))
             self._ready.add(key)
 
     async def deal(self, game: object, bots: object) -> None:
@@ -34,7 +38,7 @@ class BotPreparation:
         rules, names = parse_request(game, bots)
         key = rules.name, *names
         if key not in self._ready | self._can_deal:
-            await self._worker(lambda lobby: lobby.prepare_deal(rules, names))
+            await self._worker_of(key)(lambda lobby: lobby.prepare_deal(rules, names))
             self._can_deal.add(key)
             rest = asyncio.create_task(self._prepare_quietly(game, bots))
             self._rest.add(rest)
@@ -43,10 +47,14 @@ class BotPreparation:
     def begin(self, game: object, bots: object) -> bool:
         """Begin to prepare bots unless others are being prepared; returns whether these are ready."""
         rules, names = parse_request(game, bots)
-        is_ready = (rules.name, *names) in self._ready
-        if not is_ready and (self._begun is None or self._begun.done()):
+        key = rules.name, *names
+        if key not in self._ready and (self._begun is None or self._begun.done()):
+            self._begun_key = key
             self._begun = asyncio.create_task(self._prepare_quietly(game, bots))
-        return is_ready
+        return key in self._ready
+
+    def _worker_of(self, key: tuple[str, ...]) -> BackgroundWorker[LobbyService]:
+        return self._ahead if key == self._begun_key else self._worker
 
     async def _prepare_quietly(self, game: object, bots: object) -> None:
         with suppress(FeltError):  # whoever sits down is told

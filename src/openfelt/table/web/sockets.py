@@ -46,11 +46,7 @@ class SessionSockets:
         try:
             await send(socket, {**state, "request": None})
             while True:
-                text = await next_text(socket)
-                if not is_new:  # the first message deals
-                    await self._prepare(*bots)
-                await self._answer(socket, key, text)
-                is_new = False
+                await self._answer(socket, key, await next_text(socket), bots)
         except WebSocketDisconnect:
             pass
         except FeltError as error:
@@ -60,11 +56,13 @@ class SessionSockets:
             if not self._windows[key]:
                 del self._windows[key]
 
-    async def _answer(self, socket: WebSocket, key: str, text: str) -> None:
+    async def _answer(self, socket: WebSocket, key: str, text: str, bots: tuple[str, list[str]]) -> None:
         request: object = None
         try:
             message = read_json(text)
             request = echo(message.get("request"))
+            if message.get("do") == "act":  # until then the bots take first actions only
+                await self._prepare(*bots)
             await self._execute(socket, key, message, request)
         except FeltError as error:
             await send(socket, {"type": "error", "error": str(error), "request": request})
