@@ -179,7 +179,9 @@ WITHOUT_LOBBY = """
 import sys
 from openfelt.cli.app import main
 from openfelt.table.lobby.service import LobbyService
+from openfelt.table.web.preparation import BotPreparation
 LobbyService.lobby = lambda _: {"games": []}
+BotPreparation.begin = lambda *_: False
 sys.exit(main())
 """
 
@@ -188,7 +190,8 @@ sys.exit(main())
 def process_server(database: Path, *more: str, lobby: bool = True) -> Iterator[Server]:
     """The server as its users start it; what it prints goes to a file beside the database.
 
-    The lobby takes seconds to work out, in which nobody need wait who does not look at it.
+    The lobby and the bots that are prepared ahead take seconds, in which nobody need wait who does not use
+    them.
     """
     log, words = database.with_suffix(f".{time.time_ns()}.log"), felt_play(database, *more)
     if not lobby:

@@ -13,8 +13,11 @@ import pytest
 from open_spiel.python.algorithms.gambit import export_gambit
 
 import openfelt as felt
+from openfelt.cards import boards
 from openfelt.core import jit, sources
-from openfelt.games.compile import compiler
+from openfelt.games.compile import betting_tree, compiler
+from openfelt.games.compile.betting_tree import ACTIONS_MASK, KIND, PLAYER, STREET_SHIFT, betting_nodes
+from openfelt.games.compile.game_tree import unfold
 from openfelt.games.compile.state_graph import explore
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
@@ -176,7 +179,7 @@ def package(tmp_path, monkeypatch):
 def _forget_sources():
     for each in (sources.kernel_checksum, sources.package_checksum):
         each.cache_clear()
-    for each in (sources._imports, sources._source, sources._modules):
+    for each in (sources._mentioning, sources._imports, sources._source, sources._modules):
         each.cache_clear()
 
 
@@ -266,6 +269,40 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path, monkeypatch):
     (tmp_path / "trees").write_text("in the way")
     with pytest.warns(UserWarning, match="not stored"):
         assert felt.compile_game("bluff(1,1,3)", cache=tmp_path).num_nodes == 1147
+
+
+def without_small(monkeypatch):
+    """From here on kernels run as machine code, however small the game is."""
+    monkeypatch.setattr(jit, "SMALL", -1)
+
+
+@pytest.mark.parametrize("name", ["kuhn(players=3)", "leduc", "goofspiel(3)", "princess_monster(2,2,3)"])
+def test_small_games_have_the_same_tree_without_machine_code(name, monkeypatch):
+    graph = explore(felt.load_game(name))
+    plain = unfold(graph, name, "")
+    without_small(monkeypatch)
+    assert unfold(graph, name, "").fingerprint == plain.fingerprint
+
+
+def test_small_betting_trees_and_boards_are_the_same_without_machine_code(monkeypatch):
+    def made():
+        return [betting_nodes.__wrapped__(2, 2)[0], *(boards._steps.__wrapped__(size) for size in range(2))]
+
+    plain = made()
+    without_small(monkeypatch)
+    for ours, theirs in zip(made(), plain, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("players", "bets"), [(2, 4), (3, 1)])
+def test_edges_are_counted_without_the_nodes(players, bets):
+    node = betting_nodes(players, bets)[0]
+    edges, decisions = betting_tree._count_edges(players, bets)
+    node = node[node[:, PLAYER] >= 0]
+    place = (node[:, KIND] >> STREET_SHIFT & 3) * players + node[:, PLAYER]
+    actions = node[:, KIND] & ACTIONS_MASK
+    assert edges.ravel().tolist() == np.bincount(place, actions, edges.size).tolist()
+    assert decisions.ravel().tolist() == np.bincount(place, minlength=edges.size).tolist()
 
 
 @pytest.mark.parametrize(

@@ -434,7 +434,10 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         (["train", "holdem(players=4)", "--solver", "uct", "--episodes", "5"], "players must be 2 or 3"),
         (["train", "holdem(buckets=5)", "--solver", "uct", "--episodes", "5"], "must be a text in quotes"),
         (["games", SMALL, "--check"], "too many to enumerate"),
-        (["play", "holdem(players=3)", "--terminal", "--bot", "default"], "does not match holdem(players=3)"),
+        (
+            ["play", "holdem(players=3)", "--terminal", "--bot", "default"],
+            "plays holdem, not holdem(players=3)",
+        ),
         (["value", "always-call", "nobody"], "no run or policy at nobody"),
         (["abstraction", "show", "ehs:10", "--hand", "1xAh"], "'1x' is not a card"),
         (["abstraction", "show", "ehs:10", "--hand", "AhAh"], "Ah appears twice"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from bridge import open_spiel_twin
 from speed import fast_only, slow
 
 import openfelt as felt
-from openfelt.bots import learned
+from openfelt.bots import learned, registry
 from openfelt.bots.bot import Clock
 from openfelt.bots.learned import LEARNERS, TARGET
 from openfelt.bots.registry import BOTS, load_bot
@@ -21,6 +23,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.random import Dice
 from openfelt.games.game import CHANCE, TERMINAL
 from openfelt.games.hand import Hand
+from openfelt.policy import pretrained
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.table.lobby import lobby, strength as strengths
 from openfelt.table.lobby.characters import CHARACTERS, SEARCH_BOTS, has_ranges, title_of
@@ -219,6 +222,58 @@ def test_the_usual_bots():
     assert set(usual.values()) == {"equilibrium"}
 
 
+@pytest.mark.parametrize("name", [slow(name) if name == "leduc(players=3)" else name for name in SMALL_GAMES])
+def test_the_same_bots_play_all_small_games(name):
+    game = felt.load_game(name)
+    assert {choice.name for choice in bots_for(game)} == {
+        bot for bot, kind in BOTS.items() if kind.plays(game)
+    }
+
+
+FIRST_DECISIONS = """
+import sys
+from openfelt.table.lobby.bot_pool import BotPool
+from openfelt.table.lobby.lobby import table_game, usual_bot
+from openfelt.table.lobby.service import LobbyService
+service = LobbyService(BotPool())
+service.lobby()
+for game in map(table_game, sys.argv[1:]):
+    service.prepare_deal(game, [usual_bot(game)] * (game.players - 1))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("games", "kernels"),
+    [
+        (["kuhn", "leduc", "kuhn(players=3)"], set()),
+        (["holdem"], {"packing._unpack", "holdem._sums_are_whole"}),
+    ],
+)
+def test_what_is_compiled_before_the_first_decision(games, kernels, tmp_path, monkeypatch):
+    """On a new machine, with the lobby: nothing in small games, and in hold'em what reads the policy."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("OPENFELT_CACHE", str(tmp_path))
+    subprocess.run([sys.executable, "-c", FIRST_DECISIONS, *games], check=True)
+    found = {file.name.partition("-")[0] for file in (tmp_path / "openfelt-kernels").rglob("*.nbi")}
+    assert found == kernels
+
+
+def test_the_lobby_loads_no_policy(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    for module in (registry, pretrained, learned):
+        monkeypatch.setattr(
+            module, "load_policy" if hasattr(module, "load_policy") else "open_policy", refuse
+        )
+    pretrained.shipped_policy.cache_clear()
+    lobby._names.cache_clear()
+    assert {"default", "sparbot-like", "resolver"} <= {
+        choice.name for choice in bots_for(table_game("holdem"))
+    }
+
+
 def test_holdem_needs_no_compiled_tree(monkeypatch):
     def refuse(game):
         raise AssertionError(game)
@@ -339,6 +394,20 @@ def test_what_is_learned_is_the_same_each_time_and_remembered(bot):
     again = load_bot(bot, game).policy
     assert again is not first
     np.testing.assert_array_equal(again.probabilities, first.probabilities)
+
+
+@pytest.mark.parametrize("name", ["kuhn", *(slow(name) for name in SMALL_GAMES if name != "kuhn")])
+def test_included_equilibria_are_what_is_solved(name):
+    game = felt.load_game(name)
+    included, solved = learned._included(game), learned._solve(game)
+    np.testing.assert_allclose(included.probabilities, solved.policy.probabilities, atol=1e-6)
+
+
+def test_other_rules_have_no_included_equilibrium(monkeypatch):
+    folder = learned._folder(felt.load_game("kuhn"))
+    monkeypatch.setattr(learned, "_folder", lambda _: folder)
+    assert learned._included(felt.load_game("kuhn"))
+    assert learned._included(felt.load_game("kuhn(pot=3)")) is None
 
 
 def test_the_equilibrium_of_kuhn_has_its_value():

@@ -1050,13 +1050,16 @@ def test_ctrl_c_closes_the_table_without_a_word(tmp_path):
 
 
 @contextmanager
-def held(monkeypatch, owner: object, name: str) -> Iterator[threading.Event]:
-    """Whoever calls it waits until the end, or is told that it begun."""
+def held(
+    monkeypatch, owner: object, name: str, which: Callable[..., bool] = lambda *_: True
+) -> Iterator[threading.Event]:
+    """Whoever calls it, with arguments that `which` accepts, waits until the end; says when that begins."""
     begun, release, whole = threading.Event(), threading.Event(), getattr(owner, name)
 
     def wait(*words, **more):
-        begun.set()
-        assert release.wait(PATIENCE)
+        if which(*words):
+            begun.set()
+            assert release.wait(PATIENCE)
         return whole(*words, **more)
 
     with monkeypatch.context() as patch:
@@ -1109,8 +1112,8 @@ def test_a_session_that_is_opened_again_waits_for_its_bots_elsewhere(step, is_ne
             window.deal()
     with thread_server(tmp_path / "table.db") as server:
         with Window(server, keys[1]) as other:
-            other.ask(do="state")
-            other.ask(do="state")  # which waits for all that its bots need
+            other.deal()
+            other.act("pass")  # which waits for all that its bots need
         found = list[str]()
         with held(monkeypatch, LobbyService, step) as begun:
 
@@ -1122,11 +1125,34 @@ def test_a_session_that_is_opened_again_waits_for_its_bots_elsewhere(step, is_ne
             slow_one.start()
             assert begun.wait(PATIENCE)
             with Window(server, keys[1]) as other:
-                assert other.deal()["type"] == "state"
+                assert other.ask(do="state")["type"] == "state"
             assert server.get(f"/api/sessions/{keys[0]}")[0] == 200
             assert found == []
         slow_one.join()
         assert found == ["state"]
+
+
+def test_a_table_does_not_wait_for_what_is_prepared_ahead(tmp_path, monkeypatch):
+    ahead = "leduc", ["random"]
+    with (
+        held(monkeypatch, LobbyService, "prepare_deal", lambda _, game, __: game.name == ahead[0]) as begun,
+        thread_server(tmp_path / "table.db", first=ahead) as server,
+    ):
+        assert begun.wait(PATIENCE)
+        with Window(server, server.begin("kuhn", "random")) as window:
+            window.deal()
+            assert window.act("pass")["type"] == "state"
+
+
+def test_hands_without_a_decision_do_not_wait_for_what_later_actions_need(tmp_path, monkeypatch):
+    with (
+        thread_server(tmp_path / "table.db") as server,
+        held(monkeypatch, LobbyService, "prepare") as begun,
+        Window(server, server.begin("holdem", "always-fold")) as window,
+    ):
+        assert window.deal()["hand"]["over"]
+        assert begun.wait(PATIENCE)
+        assert window.deal()["hand"]["actions"]
 
 
 # Files that are deleted, and servers that meet
