@@ -797,7 +797,7 @@ def test_a_window_that_does_not_read_is_dropped(monkeypatch):
         found, stuck, reading = sockets.SessionSockets(ask, ask), Stuck(), Reading()
         found._windows["key"] = {stuck, reading}
         for _ in range(5):
-            await found._answer(reading, "key", '{"do": "deal"}')
+            await found._answer(reading, "key", '{"do": "deal"}', ("kuhn", ["random"]))
         await asyncio.sleep(0)
         assert (stuck.sent, stuck.closed) == (1, 1)
         assert (reading.sent, reading.closed) == (5, 0)
