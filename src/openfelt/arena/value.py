@@ -30,6 +30,8 @@ def value(
     threads: Workers = 1,
     device: str = AUTO,
     flops: int | None = None,
+    turns: int | None = None,
+    rivers: int | None = None,
     folder: Path | None = None,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Value:
@@ -45,13 +47,15 @@ def value(
     deals : int
         Each is played in every seat with the same cards.
     seed : int
-        Deals other cards, or samples other flops.
+        Deals or samples other cards.
     threads : int or str
         CPU threads, or "ray" or the address of a Ray cluster. Does not change the result.
     device : {"auto", "cpu", "cuda"}
         For exact values.
     flops : int, optional
         With `exact`: estimate from this many sampled flops.
+    turns, rivers : int, optional
+        With `flops`, on the CPU: sample this many turns of each flop and rivers of each turn.
     folder : Path, optional
         With `exact`: save finished work there; a later call resumes.
     progress : callable
@@ -69,7 +73,7 @@ def value(
       +1.899306 chips per game, exact
       by seat: +1.222222 as player 0, +2.576389 as player 1
     """
-    effort = Effort(device, flops or 0, seed, threads, False, folder, progress)
+    effort = Effort(device, flops or 0, seed, threads, False, folder, progress, turns or 0, rivers or 0)
     return (
         evaluator(policy).against(opponent, effort)
         if exact

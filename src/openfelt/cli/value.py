@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     from openfelt.bots.measurable import load_measurable, load_policies
 
     names = arguments.policy, arguments.opponent
-    if not arguments.exact and (arguments.flops or arguments.resume):
-        raise FeltError("--flops and --resume go with --exact.")
+    if not arguments.exact and any((arguments.flops, arguments.turns, arguments.rivers, arguments.resume)):
+        raise FeltError("--flops, --turns, --rivers and --resume go with --exact.")
     if arguments.exact:
         policy, opponent = (load_measurable(name, greedy=arguments.greedy) for name in names)
     else:
@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
             threads=arguments.on or arguments.threads,
             device=arguments.device,
             flops=arguments.flops,
+            turns=arguments.turns,
+            rivers=arguments.rivers,
             folder=arguments.resume,
             progress=bar(f"{arguments.policy} against {arguments.opponent}"),
         )

@@ -20,19 +20,31 @@ class Origin:
     half_width: float = 0.0  # of the 95% interval of the mean over seats; 0: exact
     seconds: float = 0.0
     device: str = ""
+    turns: int = 0  # number of sampled turns of each flop; 0: all
+    rivers: int = 0  # number of sampled rivers of each turn; 0: all
+    # What a response wins that is fitted to one half of the sampled cards, on the other; and its half width.
+    held_out: tuple[float, float] | None = None
 
     @property
     def is_exact(self) -> bool:
         """Whether nothing was sampled."""
         return self.half_width == 0.0
 
+    def interval(self, mean: float) -> tuple[float, float]:
+        """The 95% interval of a number; from the held-out value on, if there is one."""
+        low, half_width = self.held_out or (mean, self.half_width)
+        return low - half_width, mean + self.half_width
+
     def as_dict(self, mean: float) -> dict[str, Any]:
         """For JSON; `mean` is the number."""
         if not self.device:
             return {}
+        sampled = {"turns": self.turns or "all", "rivers": self.rivers or "all"}
         return {
-            "interval_95": [mean - self.half_width, mean + self.half_width],
+            "interval_95": list(self.interval(mean)),
             "flops": self.flops or "all",
+            **(sampled if self.turns or self.rivers else {}),
+            **({"held_out": self.held_out[0]} if self.held_out else {}),
             "seconds": self.seconds,
             "device": self.device,
         }
@@ -41,7 +53,10 @@ class Origin:
         """As text; the caveat is one of estimates."""
         if not self.device:
             return []
-        estimate = [f"estimated from {self.flops:,} flops{caveat}"] if self.flops else []
+        cards = f"{self.flops:,} flops"
+        if self.turns or self.rivers:
+            cards += f", {self.turns or 'all'} turns of each and {self.rivers or 'all'} rivers of each turn"
+        estimate = [f"estimated from {cards}{caveat}"] if self.flops else []
         return [*estimate, f"{self.seconds:.1f} seconds on {self.device}"]
 
 
@@ -113,8 +128,21 @@ class Exploitability:
                     f"  {seat}: value {value:+.{digits}f}, best response {best:+.{digits}f}, "
                     f"gain {best - value:.{digits}f} {self.unit}"
                 )
-        caveat = "; the preflop best response is fitted to them, so the estimate is biased upwards"
-        return "\n".join([*lines, *(f"  {line}" for line in self.origin.lines(caveat))])
+        return "\n".join([*lines, *(f"  {line}" for line in self._origin_lines())])
+
+    def _origin_lines(self) -> list[str]:
+        if self.origin.held_out is None:
+            caveat = "; the preflop best response is fitted to them, so the estimate is biased upwards"
+            return self.origin.lines(caveat)
+        cards, *rest = self.origin.lines("; the best response is fitted to them, so it is biased upwards")
+        (won, half_width), (low, high) = self.origin.held_out, self.origin.interval(self.exploitability)
+        return [
+            cards,
+            f"a response that does not know them wins {won:.2f} ± {half_width:.2f} {self.unit} (95%): fitted "
+            "to one half, evaluated on the other",
+            f"so the exploitability is between {low:.2f} and {high:.2f} {self.unit} (95%)",
+            *rest,
+        ]
 
 
 @dataclass(frozen=True, eq=False)

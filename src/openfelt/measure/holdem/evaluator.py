@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from openfelt.cards.runouts import Runouts
 from openfelt.core.errors import FeltError
 from openfelt.measure.holdem.exploitability import SEATS, Exploit, measure_exploit
 from openfelt.measure.holdem.flop_solver import AnyStrategy
@@ -65,6 +66,7 @@ def _measure(other: AnyStrategy, ours: Player | NetworkPlayer | None, effort: Ef
         ours,
         leaks=effort.leaks,
         flops=effort.flops,
+        runouts=Runouts(effort.turns, effort.rivers, effort.seed),
         seed=effort.seed,
         device=effort.device,
         threads=effort.threads,
@@ -74,7 +76,15 @@ def _measure(other: AnyStrategy, ours: Player | NetworkPlayer | None, effort: Ef
 
 
 def _origin(found: Exploit) -> Origin:
-    return Origin(found.flops, found.interval, found.seconds, found.device)
+    return Origin(
+        found.flops,
+        found.interval,
+        found.seconds,
+        found.device,
+        found.runouts.turns,
+        found.runouts.rivers,
+        found.held_out_mbb,
+    )
 
 
 def _value(found: Exploit) -> Value:

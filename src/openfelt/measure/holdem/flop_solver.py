@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from openfelt.cards.boards import boards, hole_class
-from openfelt.cards.deck import FLOP, PAIR_CARDS, PAIRS
+from openfelt.cards.deck import FLOP, PAIRS
 from openfelt.cards.public_cards import Deck, Flop
+from openfelt.cards.runouts import Runouts
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import PLACE, PLAYER
+from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
+from openfelt.measure.holdem.by_board import FlopByBoard, no_strategy
 from openfelt.measure.holdem.flop import (
     FixedStrategy,
     FlopWorkspace,
@@ -33,17 +35,14 @@ from openfelt.measure.holdem.flop import (
     solve_flop,
     stages_of,
 )
-from openfelt.measure.holdem.network import (
-    BoardStrategies,
-    NetworkPlayer,
-    no_strategy,
-    solve_flop_by_boards,
-)
+from openfelt.measure.holdem.network import NetworkPlayer
 from openfelt.measure.holdem.player import AnyPlayer, Player, fixed_strategy
+from openfelt.measure.holdem.street_walk import StreetWalk
 from openfelt.solve.vector.betting_lines import LANES, BettingLines, children
 
 CLASSES = 169
 AnyStrategy: TypeAlias = AnyPlayer | NetworkPlayer
+ALL_RUNOUTS = Runouts()
 KINDS: dict[str, type[np.floating[Any]]] = {"double": np.float64, "single": np.float32}
 
 
@@ -66,14 +65,17 @@ class Task(NamedTuple):
 class FlopValues(NamedTuple):
     """What a flop and its isomorphic flops add to the values before the flop, by class of hole cards."""
 
-    values: Floats  # [stages, roots of the flop, 169]
+    # [stages, roots of the flop, 169]; of a best response to sampled turns and rivers as in `by_board.py`
+    values: Floats
     leaks: tuple[Floats, ...]  # by street after the flop [roots, 169]; empty if not requested
 
 
 class FlopSolver:
     """Solves one flop after another, each thread in a workspace of its own."""
 
-    def __init__(self, task: Task, deck: Deck, precision: str = "double") -> None:
+    def __init__(
+        self, task: Task, deck: Deck, precision: str = "double", runouts: Runouts = ALL_RUNOUTS
+    ) -> None:
         kind, betting = KINDS[precision], task.other.betting
         if task.ours is not None and task.ours.betting.most_bets != betting.most_bets:
             raise FeltError(f"{task.ours.name} and {task.other.name} play with different numbers of bets.")
@@ -103,9 +105,10 @@ class FlopSolver:
             assert task.ours is not None
             self._own_reach[:, :, :roots] = reach_at_flop(task.ours, task.seat, deck)
         self._workspaces: SimpleQueue[FlopWorkspace] = SimpleQueue()
-        self._by_board: BoardStrategies | None = None
-        if is_network(task.other) or is_network(task.ours):
-            self._by_board = BoardStrategies(deck, kind, self._kernel_task, (task.other, task.ours))
+        self._by_board: FlopByBoard | None = None
+        if is_network(task.other) or is_network(task.ours) or runouts.within(deck).is_sample:
+            players = task.other, task.ours
+            self._by_board = FlopByBoard(deck, kind, self._kernel_task, players, runouts)
 
     def solve(self, flop: Flop) -> FlopValues:
         """The values of one flop."""
@@ -122,10 +125,12 @@ class FlopSolver:
         """[stages, 1326, roots] the value of each hand at each root of the flop; and its leaks."""
         task, kernel_task = self._task, self._kernel_task
         work = self._new_workspace() if self._workspaces.empty() else self._workspaces.get()
-        values = np.zeros((stages_of(FLOP, task.leaks), *self._reach.shape[1:]), self._kind)
+        kinds = self._by_board.kinds if self._by_board is not None else 1
+        stages = max(stages_of(FLOP, task.leaks), kinds)
+        values = np.zeros((stages, *self._reach.shape[1:]), self._kind)
         leaks = new_leak_sums(kernel_task, self._kind, task.leaks)
         if self._by_board is not None:
-            solve_flop_by_boards(self._by_board, self._deck, flop, kernel_task, work, values, leaks)
+            self._by_board.solve(flop, work, values, leaks)
         else:
             solve_flop(kernel_task, np.array(flop.cards, np.int32), work, values, leaks)
         self._workspaces.put(work)
@@ -186,13 +191,6 @@ def _part_at_flop(player: Player | NetworkPlayer, seat: int, deck: Deck) -> Floa
     return found
 
 
-def met_by(reach: Floats) -> Floats:
-    """[1326] for each hand, the sum of a reach over the hands that share no card with it."""
-    low, high = PAIR_CARDS.T.astype(np.int64)
-    of_card = np.bincount(low, reach, minlength=52) + np.bincount(high, reach, minlength=52)
-    return np.asarray(reach.sum() - of_card[low] - of_card[high] + reach)
-
-
 @dataclass(frozen=True, eq=False)
 class Before:
     """The values of a seat before the flop."""
@@ -211,31 +209,18 @@ def before_flop(task: Task, deck: Deck, at_flop: Floats, *, best: bool) -> Befor
     at_root = dict(zip(betting.flop_roots.tolist(), at_flop[:, hole_class()], strict=True))
     chosen: dict[int, Floats] = {}
 
-    def walk(node: int, reach: Floats) -> Floats:
-        if node in at_root:
-            return np.asarray(at_root[node])
-        player = int(betting.node[node, PLAYER])
-        if player == TERMINAL:
-            leaf = int(betting.node[node, PLACE])
-            stays = int(betting.leaves.inside[leaf]) >> task.seat & 1
-            paid = betting.leaves.paid[leaf]
-            met = met_by(reach.sum(axis=0))
-            return np.asarray((paid[1 - task.seat] if stays else -paid[task.seat]) * met)
-        if player != task.seat:
-            shares = np.array([part.before_flop(node) for part in task.other.parts])
-            below = [
-                walk(child, reach * shares[:, :, action])
-                for action, child in enumerate(children(betting.node, node))
-            ]
-            return np.asarray(np.sum(below, axis=0))
-        values = np.array([walk(child, reach) for child in children(betting.node, node)])
+    def theirs(node: int) -> Floats:
+        return np.array([part.before_flop(node) for part in parts_of(task.other)])
+
+    def ours(node: int, values: Floats) -> Floats:
         chosen[node] = values.T
         if best:
             return np.asarray(values.max(axis=0))
         assert task.ours is not None
         return np.asarray((values * task.ours.before_flop(node).T).sum(axis=0))
 
-    value = walk(0, np.outer(task.other.weights, deck.pairs)) * deck.chances[0]
+    walk = StreetWalk(betting, task.seat, at_root, theirs, ours)
+    value = walk.value(0, np.outer(task.other.weights, deck.pairs)) * deck.chances[0]
     return Before(value, chosen)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.boards import board_set
-from openfelt.cards.deck import BOARD_CARDS, PAIRS, STREETS
+from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
+from openfelt.cards.deck import BOARD_CARDS, PAIRS, PREFLOP, STREETS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLACE, PLAYER, Layout
@@ -30,8 +30,22 @@ from openfelt.solve.vector.betting_lines import (
 )
 
 
+class Single:
+    """A player that is no mixture."""
+
+    @property
+    def parts(self) -> tuple[Self, ...]:
+        """The player itself."""
+        return (self,)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the parts."""
+        return (1.0,)
+
+
 @dataclass(frozen=True, eq=False)
-class Player:
+class Player(Single):
     """A player whose action probabilities depend only on its cards and the betting."""
 
     name: str
@@ -41,25 +55,24 @@ class Player:
     buckets: tuple[NDArray[Any], ...]  # by street [canonical boards, 1326]
 
     @property
-    def parts(self) -> tuple[Player, ...]:
-        """The player itself."""
-        return (self,)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights of the parts."""
-        return (1.0,)
-
-    @property
     def identity(self) -> tuple[NDArray[Any], ...]:
         """Arrays that tell it from other players; the large tables are left out."""
         return (self.probabilities, *self.layout, *self.buckets[:2])
 
     def before_flop(self, node: int) -> Floats:
         """[1326, actions] the action probabilities at a decision before the flop."""
+        return self.at(node, self.buckets[PREFLOP][0])
+
+    def buckets_on(self, board: Sequence[int]) -> NDArray[Any]:
+        """[1326] the buckets of hole cards on a board."""
+        number, seen_as = find_board(board)
+        return np.asarray(self.buckets[BOARD_CARDS.index(len(board))][number, PERMUTED_PAIR[seen_as]])
+
+    def at(self, node: int, buckets: NDArray[Any]) -> Floats:
+        """[hands, actions] the action probabilities at a decision, of hands with these buckets."""
         facts, layout = self.betting.node[node], self.layout
         place = street_of(self.betting.node, node), int(facts[PLAYER])
-        rows = int(layout.slot_base[place]) + int(layout.edges[place]) * self.buckets[0][0].astype(np.int64)
+        rows = int(layout.slot_base[place]) + int(layout.edges[place]) * buckets.astype(np.int64)
         first = rows + int(facts[PLACE]) - int(layout.first_edge[place])
         return np.asarray(self.probabilities[first[:, None] + np.arange(facts[KIND] & ACTIONS_MASK)])
 
