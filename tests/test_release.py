@@ -48,8 +48,9 @@ def test_the_readme_has_commands_to_try():
         parse(shlex.split(command)[1:])
     for tried in ("felt train", "felt exploit", "felt match", "felt play", "felt study run"):
         assert any(command.startswith(tried) for command in commands)
-    assert {try_wheel.needed_extra(command) for command in commands} == {"", "web", "plots", "open_spiel"}
-    assert set(try_wheel.EXTRAS.values()) <= PROJECT["optional-dependencies"].keys()
+    extras = set(try_wheel.EXTRAS.values())
+    assert {try_wheel.needed_extra(command) for command in commands} == {"", *extras}
+    assert try_wheel.LARGE < extras <= PROJECT["optional-dependencies"].keys()
 
 
 def test_the_lowest_versions_are_those_of_the_metadata(tmp_path):
