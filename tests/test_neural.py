@@ -1,9 +1,12 @@
-"""Neural players: without PyTorch a sentence says what to install."""
+"""Neural players: without PyTorch a sentence says what to install; their page lists every parameter."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from openfelt.solve.neural.neural_solver import NeuralSolver
 from openfelt.solve.registry import SOLVERS
 
 NEURAL = [name for name, solver in SOLVERS.items() if issubclass(solver, NeuralSolver)]
+PAGE = Path(__file__).parent.parent / "docs/neural.md"
 
 
 @pytest.mark.parametrize("name", NEURAL)
@@ -22,6 +26,17 @@ def test_without_torch_a_sentence_says_what_to_install(name, monkeypatch, capsys
     assert main(["train", "kuhn", "--solver", name, "--iterations", "5"]) == 2
     assert "pip install 'openfelt[torch]'" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_the_page_lists_every_parameter(name):
+    listed: set[str] = set()
+    for options, solvers in re.findall(
+        r"^\| (`--.*?) \| (.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    ):
+        own = solvers == "all" or (name not in solvers if "but" in solvers else name in solvers)
+        listed |= set(re.findall(r"`--(\w+)`", options)) if own else set()
+    assert listed == {field.name for field in fields(SOLVERS[name].settings_type)}
 
 
 def test_only_training_imports_torch():
