@@ -75,3 +75,24 @@ def test_the_lowest_versions_are_those_of_the_metadata(tmp_path):
 def test_an_error_of_another_form_is_noticed(text):
     with pytest.raises(SystemExit, match="Expected one sentence"):
         try_wheel.require_sentence(text, "checkout")
+
+
+def test_an_extra_without_wheels_is_named_and_left_out(capsys):
+    class Empty:
+        """Says what is missing, and has no wheels of OpenSpiel."""
+
+        def install(self, what, constraints):
+            return "open_spiel" not in what
+
+        def run(self, program, *words, expected=0):
+            extra = try_wheel.needed_extra(shlex.join(["felt", *words]))
+            assert expected or extra != "open_spiel"
+            return f"Install openfelt[{extra}] or a checkout."
+
+        def fetch_table(self, *words):
+            print("page loaded")
+
+    try_wheel.try_wheel(Empty(), "a.whl", None)
+    said = capsys.readouterr().out
+    assert "openfelt[open_spiel] has no wheels for this Python; not tried: felt train openspiel:" in said
+    assert "page loaded" in said

@@ -18,7 +18,15 @@ from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, RIVER
 from openfelt.cards.public_cards import Deck
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, PLACE, PLAYER, STREET_SHIFT
+from openfelt.games.compile.betting_tree import (
+    ACTIONS_MASK,
+    FACING_SHIFT,
+    KIND,
+    PLACE,
+    PLAYER,
+    STREET_SHIFT,
+    Layout,
+)
 from openfelt.measure.holdem.player import Player, Single, one_bucket
 from openfelt.policy.network import NetworkPolicy
 from openfelt.solve.vector.betting_lines import BettingLines, betting_lines
@@ -68,18 +76,23 @@ class NetworkPlayer(Single):
         nodes, line, number = self._edges[place]
         pairs = np.flatnonzero((deck.pairs > 0) & ~np.isin(PAIR_CARDS, board).any(axis=1))
         cards = self.policy.layout.card_table(board)[pairs]
-        _, first, kind = np.unique(
-            np.packbits(cards > 0, axis=1), axis=0, return_index=True, return_inverse=True
-        )
+        bits = np.packbits(cards > 0, axis=1)
+        _, first, kind = np.unique(bits, axis=0, return_index=True, return_inverse=True)
         shares = self.policy.on_board(board, pairs[first], nodes)
         buckets = np.zeros(PAIRS, np.uint16)
         buckets[pairs] = kind.ravel()
-        layout = one_bucket(self.betting)
-        base, counts = np.zeros_like(layout.slot_base), layout.buckets.copy()
+        counts = self._layout.buckets.copy()
         counts[place] = len(first)
         table = np.ascontiguousarray(shares[line, :, number].T)
-        layout = layout._replace(slot_base=base, buckets=counts)
-        return Player(self.name, self.betting, layout, table.ravel(), ()), buckets
+        return Player(
+            self.name, self.betting, self._layout._replace(buckets=counts), table.ravel(), ()
+        ), buckets
+
+    @cached_property
+    def _layout(self) -> Layout:
+        """That of a table for one place."""
+        layout = one_bucket(self.betting)
+        return layout._replace(slot_base=np.zeros_like(layout.slot_base))
 
     @cached_property
     def _edges(self) -> dict[tuple[int, int], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
