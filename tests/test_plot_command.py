@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+import openfelt as felt
 from openfelt.cli import exploit, learning, options, study
 from openfelt.cli.app import main
 from openfelt.cli.spot_bar import SpotBar
@@ -97,12 +98,19 @@ def test_long_studies_are_announced(capsys):
 
 
 def test_long_measurements_are_announced(capsys):
-    exploit.announce(argparse.Namespace(device="cpu", flops=None, threads=2, on=None))
-    assert "about 10 hours on 2 cores" in (told := capsys.readouterr().err)
-    assert "--flops 20" in told
-    exploit.announce(argparse.Namespace(device="cpu", flops=6, threads=1, on=None))
-    assert "about 4 minutes on one core" in (told := capsys.readouterr().err)
-    assert "--flops" not in told
+    def told(policy=None, **options):
+        defaults = {"device": "cpu", "flops": None, "turns": None, "rivers": None, "threads": 1, "on": None}
+        exploit.announce(argparse.Namespace(**defaults | options), policy)
+        return capsys.readouterr().err
+
+    assert "about 10 hours on 2 cores" in told(threads=2)
+    assert "--flops 20" in told(threads=2)
+    assert "about 4 minutes on one core" in told(flops=6)
+    assert "--flops" not in told(flops=6)
+    assert "about 3 minutes" in told(flops=600, turns=4, rivers=4)
+    network = felt.network_policy("holdem", lambda features, masks: masks)
+    assert "up to 3e+10 infosets. --flops 8" in told(network, flops=2)
+    assert told(network, flops=8, turns=4, rivers=4).endswith("8e+08 infosets.\n")
 
 
 @pytest.mark.parametrize(
