@@ -31,9 +31,10 @@ class Origin:
         return self.half_width == 0.0
 
     def interval(self, mean: float) -> tuple[float, float]:
-        """The 95% interval of a number; from the held-out value on, if there is one."""
-        low, half_width = self.held_out or (mean, self.half_width)
-        return low - half_width, mean + self.half_width
+        """The 95% interval; with a held-out value that of an exploitability, which is not negative."""
+        if self.held_out is None:
+            return mean - self.half_width, mean + self.half_width
+        return max(0.0, self.held_out[0] - self.held_out[1]), mean + self.half_width
 
     def as_dict(self, mean: float) -> dict[str, Any]:
         """For JSON; `mean` is the number."""
