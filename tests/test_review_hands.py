@@ -30,7 +30,7 @@ from openfelt.table.report.hand_review import choose_hands, choose_player, revie
 from openfelt.table.report.holdem_review import HoldemReview
 from openfelt.table.report.report import Results, make_report
 from openfelt.table.report.style import styles
-from openfelt.table.review.holdem_evaluator import fair_losses
+from openfelt.table.review.estimates import fair_losses
 from openfelt.table.review.ranges import decision_points
 from openfelt.table.review.rollouts import kernel_rollouts
 

@@ -7,6 +7,7 @@ the permutations of suits. On the flop and the turn the few remaining boards are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import resources
@@ -71,6 +72,14 @@ def deal_equities(cards: Ints) -> Floats:
     """[deals, streets] the equity of seat 0 on each street of deals [deals, 9]: two hands, then the board."""
     found = np.empty((len(cards), len(BOARD_CARDS)))
     _deal_equities(np.ascontiguousarray(cards, np.int32), matchups(), found)
+    return found
+
+
+def equities_against(hole: Sequence[int], board: Sequence[int]) -> Floats:
+    """[1326] the equity of one hand against every other; one half against hands that share a card with it."""
+    found, street = np.full(PAIRS, 0.5), BOARD_CARDS.index(len(board))
+    cards = np.array([*hole, 0, 0, *board, *[0] * (5 - len(board))], np.int32)
+    _all_equities(cards, street, matchups(), found)
     return found
 
 
@@ -160,6 +169,23 @@ def _deal_equities(cards: Ints, before: Matchups, found: Floats) -> None:
         own, other = cards[deal, :2], cards[deal, 2:4]
         found[deal, 0] = _before_flop(before, PAIR[own[0], own[1]], PAIR[other[0], other[1]])
         _streets(cards[deal], found[deal], 1, 3)
+
+
+@kernel
+def _all_equities(cards: Ints, street: int, before: Matchups, found: Floats) -> None:
+    dead, by_street = np.uint64(0), np.empty(4)
+    for place in range(9):
+        if place < 2 or 4 <= place < 4 + (2 + street if street else 0):
+            dead |= CARD_BIT[cards[place]]
+    for pair in range(PAIRS):
+        cards[2], cards[3] = PAIR_CARDS[pair, 0], PAIR_CARDS[pair, 1]
+        if (CARD_BIT[cards[2]] | CARD_BIT[cards[3]]) & dead:
+            continue
+        if street == 0:
+            found[pair] = _before_flop(before, PAIR[cards[0], cards[1]], pair)
+        else:
+            _streets(cards, by_street, street, street)
+            found[pair] = by_street[street]
 
 
 @part

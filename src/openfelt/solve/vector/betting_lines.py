@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.cards.deck import FLOP, PREFLOP, RIVER
+from openfelt.cards.deck import FLOP, PREFLOP, RIVER, Bytes
 from openfelt.core.jit import Floats, Ints, Longs
 from openfelt.games.compile.betting_tree import (
     ACTIONS_MASK,
@@ -36,6 +36,7 @@ from openfelt.games.compile.betting_tree import (
 )
 from openfelt.games.game import TERMINAL
 from openfelt.games.holdem import BET, MOST_BETS
+from openfelt.policy.holdem import WHOLE
 
 FIRST = 0  # the seat that acts first after the flop
 LINES = 2 * MOST_BETS + 1  # of a street
@@ -70,12 +71,23 @@ def betting_lines(most_bets: int = MOST_BETS) -> BettingLines:
     """The lines of hold'em with that many bets a street."""
     node, leaves, _ = betting_nodes(2, most_bets)
     flop_roots = _find_flop_roots(node)
-    streets, decisions, roots = [], [], flop_roots
+    return _lines_from(node, leaves, most_bets, FLOP, flop_roots)
+
+
+def lines_below(betting: BettingLines, street: int, roots: Longs) -> BettingLines:
+    """The lines that begin at some roots of a street; earlier streets have none."""
+    return _lines_from(betting.node, betting.leaves, betting.most_bets, street, roots)
+
+
+def _lines_from(node: Ints, leaves: Leaves, most_bets: int, first: int, begun: Longs) -> BettingLines:
+    streets, decisions, roots = [], [], begun[:0]
     for street in range(FLOP, RIVER + 1):
+        roots = begun if street == first else roots
         nodes, after = _street_nodes(node, most_bets, roots)
         streets.append(_street_lines(node, leaves, most_bets, street, roots))
         decisions.append(nodes)
         roots = after.ravel()
+    flop_roots = begun if first == FLOP else begun[:0]
     return BettingLines(node, leaves, most_bets, flop_roots, tuple(streets), tuple(decisions))
 
 
@@ -156,20 +168,25 @@ def street_shares(
     betting: BettingLines, street: int, probabilities: Floats, layout: Layout, seat: int
 ) -> LineShares:
     """The shares of a player on one street."""
-    share, none = _shares(betting, street, probabilities, layout, seat)
+    share, none = line_probabilities(betting, street, probabilities, layout, seat)
     folds = _folds(betting.streets[street - FLOP], share, none, seat == FIRST)
-    return LineShares(_in_lanes(share), _in_lanes(folds))
+    return LineShares(in_lanes(share), in_lanes(folds))
 
 
-def _in_lanes(by_line: Floats) -> Floats:
+def in_lanes(by_line: Floats) -> Floats:
+    """From [lines, buckets, columns] to the order of `LineShares`."""
     blocks = by_line.reshape(LINES, by_line.shape[1], -1, LANES).transpose(2, 1, 0, 3)
     return np.ascontiguousarray(blocks.reshape(blocks.shape[0], blocks.shape[1], -1))
 
 
-def _shares(
-    betting: BettingLines, street: int, probabilities: Floats, layout: Layout, seat: int
+def line_probabilities(
+    betting: BettingLines, street: int, probabilities: Floats | Bytes, layout: Layout, seat: int
 ) -> tuple[Floats, Floats]:
-    """[lines, buckets, columns] the player's share of each line; [buckets, columns] that of no action."""
+    """[lines, buckets, columns] the player's share of each line; [buckets, columns] that of no action.
+
+    `probabilities` [slots] of the layout; bytes are the weights of a `HoldemPolicy`.
+    """
+    whole = WHOLE if probabilities.dtype == np.uint8 else 1.0
     place, nodes, lines = (street, seat), betting.decisions[street - FLOP], betting.streets[street - FLOP]
     edges, buckets = int(layout.edges[place]), int(layout.buckets[place])
     rows = int(layout.slot_base[place]) + edges * np.arange(buckets)
@@ -180,7 +197,7 @@ def _shares(
         node = nodes[which]
         exists = (node >= 0) & ((betting.node[node, KIND] & ACTIONS_MASK) > action)
         edge = np.where(exists, betting.node[node, PLACE] - first_edge + action, 0)
-        return np.where(exists, probabilities[rows[:, None] + edge], 0.0)
+        return np.where(exists, probabilities[rows[:, None] + edge] / whole, 0.0)
 
     own = 0 if seat == FIRST else 1
     checks, bets = probability(own, 0), probability(own, 1)

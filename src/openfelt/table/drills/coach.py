@@ -11,10 +11,10 @@ from openfelt.table.drills.drill_store import Answer
 from openfelt.table.drills.sampling import parse_spot, require_suitable, sample_drill
 from openfelt.table.lobby.bot_pool import BotPool, parse_request
 from openfelt.table.presentation.registry import presentation_of
+from openfelt.table.report.report import HALF_WIDTH
 from openfelt.table.report.session_report import EFFORT
 from openfelt.table.review.ev_loss import DecisionLoss, EvLosses
 from openfelt.table.review.evaluator import hand_evaluator
-from openfelt.table.review.holdem_evaluator import HALF_WIDTH
 from openfelt.table.review.replay import decision_facts, losses_json, replay_hand
 from openfelt.table.session.hand_log import action_label
 from openfelt.table.session.session_store import HandRow

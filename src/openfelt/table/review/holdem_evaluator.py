@@ -1,14 +1,14 @@
-"""Evaluation of hands in hold'em: EV losses exactly or by rollouts, luck by the equity of the pot.
+"""Evaluation of hands in hold'em: EV losses by best responses or rollouts, luck by the equity of the pot.
 
-On the river against one bot values are exact (`river_values.py`). Elsewhere a best response to the bots is
-out of reach. After the evaluated action the person therefore continues in the best of a few ways: as a strong
-bot, or by always folding, calling or raising. Every action has its own best way, so its value is at least
-that of giving up the hand afterwards.
+Against one bot that follows a policy or a rule the person continues with a best response
+(`best_response.py`). Against others that is out of reach. After the evaluated action the person then
+continues in the best of a few ways: as a strong bot, or by always folding, calling or raising. Every action
+has its own best way, so its value is at least that of giving up the hand afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, singledispatch
 
 import numpy as np
@@ -19,14 +19,17 @@ from openfelt.bots.formula.ace1 import Ace1
 from openfelt.bots.formula.chen import Chen
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.registry import load_bot
+from openfelt.bots.resolver import Resolver
 from openfelt.bots.rule_bot import RuleBot
-from openfelt.core.jit import Floats, Ints
+from openfelt.core.jit import Floats
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import Holdem
 from openfelt.policy.files import DEFAULT, load_policy
 from openfelt.policy.policy import Policy
 from openfelt.table.lobby.characters import title_of
+from openfelt.table.review.best_response import best_response_losses
 from openfelt.table.review.board_sample import SAMPLED_BOARDS, board_sample
+from openfelt.table.review.estimates import best_way, fair_losses, means_and_intervals
 from openfelt.table.review.ev_loss import (
     OFF_POLICY,
     UNAVAILABLE,
@@ -35,16 +38,15 @@ from openfelt.table.review.ev_loss import (
     HandEvaluator,
     decision_loss,
 )
+from openfelt.table.review.fixed_play import fixed_play
 from openfelt.table.review.luck_adjusted import HoldemLuck
 from openfelt.table.review.ranges import DecisionPoint, decision_points
-from openfelt.table.review.river_values import river_values
 from openfelt.table.review.rollouts import bot_rollouts, draw_deals, kernel_rollouts
 
 Rollouts = Callable[..., Floats]  # kernel_rollouts or bot_rollouts
 ROLLOUTS = 24_000  # per decision, in kernels
 LEAST_ROLLOUTS = 16
 QUICK_BOARDS = 48  # that may follow a flop, with less than the whole effort
-HALF_WIDTH = 1.96  # standard errors in half of a 95% interval
 RULES = {  # ways to continue
     "folding to the next bet": "always-fold",
     "calling": "always-call",
@@ -56,11 +58,14 @@ ESTIMATED = (
     "actions so far, and the bots continue with their policies; you continue in the best of these ways: "
     "{ways}. ± is half of the 95% interval."
 )
-EXACT = (
-    "Exact: the bot's cards are weighted by its range after its actions so far, it continues with its "
-    "policy, and you continue with a best response."
+BEST_RESPONSE = (
+    "Expected winnings if you continue with a best response to the bot: its cards are weighted by its range "
+    "after its actions so far, and it continues with its policy. Values without ± are exact; the others are "
+    "estimated from sampled cards, and ± is half of the 95% interval."
 )
-ON_RIVER = " On the river values are exact, and you continue with a best response."
+BLUEPRINT = (
+    " The bot solves the last streets anew while it plays; it is judged by the policy from which it starts."
+)
 ROUGH = f" Before the flop only {SAMPLED_BOARDS} boards are drawn, so these intervals are wide."
 
 
@@ -70,14 +75,26 @@ class HoldemEvaluator(HandEvaluator):
     def __init__(
         self, game: Holdem, hand: Hand, seat: int, bots: Mapping[int, Bot], effort: float = 1.0
     ) -> None:
-        super().__init__(hand, seat, bots)
+        super().__init__(hand, seat, {place: without_search(bot) for place, bot in bots.items()})
         self._game, self._effort = game, effort
+        self._notes = BLUEPRINT * any(isinstance(bot, Resolver) for bot in bots.values())
 
     def _ev_losses(self, first: int) -> EvLosses:
         points = decision_points(self._game, self._hand, self._seat, self._bots)
         if points is None:
             return EvLosses(UNAVAILABLE, False, ())
         points = [point for point in points if point.step >= first]
+        play = fixed_play(self._bots[1 - self._seat], self._game.bets) if len(self._bots) == 1 else None
+        if play is None:
+            decisions, explain = self._by_rollouts(points)
+        else:
+            decisions = best_response_losses(points, play, self._effort)
+            explain = BEST_RESPONSE
+        exact = not any(any(decision.value_intervals) for decision in decisions)
+        explain += self._notes + OFF_POLICY * any(point.off_policy for point in points)
+        return EvLosses(explain, exact, tuple(decisions))
+
+    def _by_rollouts(self, points: Sequence[DecisionPoint]) -> tuple[list[DecisionLoss], str]:
         ways = self._ways()
         in_kernels = all(bot.plays_in_kernels for bot in (*ways.values(), *self._bots.values()))
         # Not limited by time, so that the result is always the same.
@@ -85,22 +102,9 @@ class HoldemEvaluator(HandEvaluator):
         count = ROLLOUTS if in_kernels else cost // (len(points) * len(ways))
         count = max(LEAST_ROLLOUTS, int(self._effort * count))
         rollouts = kernel_rollouts if in_kernels else bot_rollouts
-        exact = [self._exact_decision(point) for point in points]
-        decisions = [
-            found or self._decision(point, ways, rollouts, count)
-            for point, found in zip(points, exact, strict=True)
-        ]
-        explain = EXACT
-        if not all(exact):
-            explain = ESTIMATED.format(count=count, ways=", ".join(ways)) + ON_RIVER * any(map(bool, exact))
-        notes = ROUGH * (not points[0].board) + OFF_POLICY * any(point.off_policy for point in points)
-        return EvLosses(explain + notes, all(map(bool, exact)), tuple(decisions))
-
-    def _exact_decision(self, at: DecisionPoint) -> DecisionLoss | None:
-        values = None if len(self._bots) > 1 else river_values(at, self._bots[1 - self._seat])
-        if values is None:
-            return None
-        return decision_loss(at.step, values, np.zeros_like(values), np.zeros_like(values))
+        decisions = [self._decision(point, ways, rollouts, count) for point in points]
+        explain = ESTIMATED.format(count=count, ways=", ".join(ways))
+        return decisions, explain + ROUGH * (not points[0].board)
 
     def _decision(
         self, at: DecisionPoint, ways: Mapping[str, Bot], rollouts: Rollouts, count: int
@@ -130,6 +134,11 @@ class HoldemEvaluator(HandEvaluator):
         return HoldemLuck(self._hand, self._game, self._seat).adjusted()
 
 
+def without_search(bot: Bot) -> Bot:
+    """The bot itself, or the blueprint of one that re-solves: its every decision would take seconds."""
+    return policy_bot(bot.policy, bot.game) if isinstance(bot, Resolver) else bot
+
+
 @cache
 def default_policy() -> Policy:
     """The policy with which the person continues."""
@@ -150,55 +159,3 @@ def _(bot: Ace1) -> int:
 @affordable_rollouts.register
 def _(bot: Chen) -> int:
     return 2_500
-
-
-def best_way(won: Floats, groups: Ints) -> Floats:
-    """[hands, actions] winnings in the best way of each action, from all ways [ways, hands, actions].
-
-    The best way of one half of the groups of hands is the one of the highest mean in the other half, so that
-    means stay unbiased.
-    """
-    found = np.empty(won.shape[1:])
-    half = groups % 2 == 0
-    for own, other in ((half, ~half), (~half, half)):
-        source = other if other.any() else own
-        best = won[:, source].mean(axis=1).argmax(axis=0)  # [actions]
-        for action, way in enumerate(best.tolist()):
-            found[own, action] = won[way, own, action]
-    return found
-
-
-def means_and_intervals(won: Floats, groups: Ints | None = None) -> tuple[Floats, Floats, Floats]:
-    """From winnings [hands, actions]: means, intervals of their differences to the best, and of the means.
-
-    Hands of a group share their board, and are not independent of each other.
-    """
-    means = won.mean(axis=0)
-    losses = won[:, [int(means.argmax())]] - won
-    return means, _half_widths(losses, groups), _half_widths(won, groups)
-
-
-def fair_losses(won: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """EV losses of all actions, and their standard errors, that can be summed over decisions.
-
-    The highest of noisy means is too high on average. So the best action is chosen on one half of the groups
-    and, if it is better by more than a standard error there, its gain is measured on the other half: on
-    average this loss is at most the true loss.
-    """
-    half, gains = groups % 2 == 0, np.zeros_like(won)
-    for own, other in ((half, ~half), (~half, half)):
-        rest = won[other if other.any() else own]
-        best = int(rest.mean(axis=0).argmax())
-        tried = rest[:, [best]] - rest
-        is_clear = tried.mean(axis=0) > tried.std(axis=0) / len(tried) ** 0.5
-        gains[own] = (won[own, best][:, None] - won[own]) * is_clear
-    return gains.mean(axis=0), _half_widths(gains, groups) / HALF_WIDTH
-
-
-def _half_widths(values: Floats, groups: Ints | None) -> Floats:
-    rest = values - values.mean(axis=0)
-    if groups is not None:
-        count = int(groups.max()) + 1
-        rest = np.stack([np.bincount(groups, column, count) for column in rest.T], axis=1)
-    count = len(rest)
-    return np.asarray(HALF_WIDTH * np.sqrt((rest**2).sum(axis=0) * count / max(1, count - 1)) / len(values))
