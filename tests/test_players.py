@@ -17,7 +17,7 @@ from openfelt.core.errors import FeltError, FileError, MissingError
 from openfelt.table.session import player_store
 from openfelt.table.session.player_store import player_id, require_name
 from openfelt.table.session.session_store import SessionStore
-from openfelt.table.web.players import COOKIE
+from openfelt.table.web.players import COOKIE, MOST_NEW_NAMES, TOO_MANY_NAMES
 
 pytestmark = pytest.mark.usefixtures("no_lobby")
 
@@ -147,6 +147,15 @@ def test_there_is_an_end_to_names(tmp_path, monkeypatch):
         with pytest.raises(FeltError, match="play without one"):
             store.take_name("b", "Bo")
         assert store.take_name("a", "Bo") == "Bo"
+
+
+def test_one_address_takes_few_names(server):
+    """Somebody who drops its cookies; who has a name can still change it."""
+    people = [Person(server, f"name {number}") for number in range(MOST_NEW_NAMES)]
+    status, answer = Person(server).take("one more")
+    assert (status, answer["error"]) == (429, TOO_MANY_NAMES)
+    assert people[0].take("another name")[0] == 200
+    assert people[1].get("/api/player")[1]["name"] == "name 1"
 
 
 def test_the_file_holds_no_key(tmp_path):

@@ -49,7 +49,7 @@ from openfelt.table.review.analyser import HandAnalyser
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.session_store import SessionStore
 from openfelt.table.web import app as app_module, sockets
-from openfelt.table.web.guesses import MOST_ADDRESSES, MOST_GUESSES, PERIOD, GuessLimit
+from openfelt.table.web.guesses import MOST_ADDRESSES, MOST_GUESSES, PERIOD, AddressLimit
 from openfelt.table.web.server import bind
 
 pytestmark = pytest.mark.usefixtures("no_lobby")
@@ -624,7 +624,7 @@ def test_tokens_cannot_be_tried_one_after_the_other(tmp_path):
 
 def test_guesses_are_counted_by_address_and_forgotten():
     now = [0.0]
-    limit = GuessLimit(lambda: now[0])
+    limit = AddressLimit(lambda: now[0])
     for guess in range(MOST_GUESSES):
         assert not limit.is_reached("2001:db8::1")
         limit.add(f"2001:db8::{guess}", str(guess))  # one network

@@ -13,7 +13,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from openfelt.table.web.guesses import PERIOD, GuessLimit
+from openfelt.table.web.guesses import PERIOD, AddressLimit
 
 COOKIE, TOKEN = "felt_token", "token"
 SAFE_METHODS = ("GET", "HEAD")
@@ -54,7 +54,7 @@ class AccessControl:
 
     def __init__(self, app: ASGIApp, *, token: str | None, token_page: Path) -> None:
         self._app, self._token, self._token_page = app, token, token_page
-        self._guesses = GuessLimit()
+        self._guesses = AddressLimit()
         self._cookie_value = hashlib.sha256((token or "").encode()).hexdigest()  # ASCII, unlike the token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Limits how fast tokens can be guessed."""
+"""Limits what one address can do in a period: guess tokens, take names."""
 
 from __future__ import annotations
 
@@ -27,32 +27,38 @@ def require_long_token(token: str) -> str:
     return token
 
 
-class GuessLimit:
-    """Counts the different wrong tokens from each address.
+class AddressLimit:
+    """Counts the different texts, such as wrong tokens, from each address.
 
     A token that is repeated counts once: a browser that still has the cookie of an earlier server sends it
     with every request.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(
+        self,
+        now: Callable[[], float] = time.monotonic,
+        *,
+        most: int = MOST_GUESSES,
+        period: float = PERIOD,
+    ) -> None:
+        self._now, self._most, self._period = now, most, period
         self._guesses: OrderedDict[str, dict[bytes, float]] = OrderedDict()  # guess -> when, by address
 
-    def add(self, address: str, token: str) -> None:
-        """Count a wrong token."""
+    def add(self, address: str, text: str) -> None:
+        """Count a text."""
         own = self._recent(address)
-        own[hashlib.sha256(token.encode()).digest()] = self._now()
+        own[hashlib.sha256(text.encode()).digest()] = self._now()
         self._guesses[_network(address)] = own
         self._guesses.move_to_end(_network(address))
         if len(self._guesses) > MOST_ADDRESSES:
             self._guesses.popitem(last=False)
 
     def is_reached(self, address: str) -> bool:
-        """Whether this address has made so many guesses that its tokens are refused."""
-        return len(self._recent(address)) >= MOST_GUESSES
+        """Whether this address has sent so many that more are refused."""
+        return len(self._recent(address)) >= self._most
 
     def _recent(self, address: str) -> dict[bytes, float]:
-        since = self._now() - PERIOD
+        since = self._now() - self._period
         guesses = self._guesses.get(_network(address), {})
         return {guess: when for guess, when in guesses.items() if when > since}
 

@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket
 from openfelt.core.errors import FeltError, MissingError
 from openfelt.table.session.manager import SessionManager
 from openfelt.table.session.player_store import player_id
+from openfelt.table.web.guesses import AddressLimit
 from openfelt.table.web.requests import read_body, read_json
 from openfelt.table.web.sockets import CANNOT_OPEN, NO_SESSION, refuse
 from openfelt.table.web.worker import BackgroundWorker
@@ -22,6 +23,8 @@ from openfelt.table.web.worker import BackgroundWorker
 COOKIE = "felt_player"
 KEY_BYTES = 32
 MAX_AGE = 5 * 365 * 24 * 3600  # seconds
+MOST_NEW_NAMES, NAMES_PERIOD = 20, 3600.0  # of one address; seconds
+TOO_MANY_NAMES = f"There were {MOST_NEW_NAMES} new names from this address within an hour; try again later."
 KEY = re.compile(r"[A-Za-z0-9_-]{43}")
 OF_SESSION = re.compile(r"/(?:api/sessions|ws)/([^/]+)")  # what only the player may request
 
@@ -68,6 +71,7 @@ class PlayerRoutes:
     ) -> None:
         self._sessions = sessions
         self._facts = {"shared": shared, "address": address}
+        self._new_names = AddressLimit(most=MOST_NEW_NAMES, period=NAMES_PERIOD)
 
     def routes(self) -> list[Route]:
         return [
@@ -80,11 +84,20 @@ class PlayerRoutes:
         return JSONResponse({**self._facts, **await self._sessions(lambda sessions: sessions.player(found))})
 
     async def take_name(self, request: Request) -> Response:
-        """Take a name; the key in the answer's cookie is what it belongs to from now on."""
+        """Take a name; the key in the answer's cookie is what it belongs to from now on.
+
+        Who has a name is renamed. An address without one takes few in an hour: one client that drops its
+        cookies could otherwise take all names of the server.
+        """
         wanted = read_json((await read_body(request)).decode("utf-8", "replace")).get("name")
         key = _key(request.headers) or secrets.token_urlsafe(KEY_BYTES)
-        player = player_id(key)
+        player, client = player_id(key), request.client.host if request.client else ""
+        is_new = not (await self._sessions(lambda sessions: sessions.player(player)))["name"]
+        if is_new and self._new_names.is_reached(client):
+            return JSONResponse({"error": TOO_MANY_NAMES}, 429)
         await self._sessions(lambda sessions: sessions.take_name(player, wanted))
+        if is_new:
+            self._new_names.add(client, player)
         found = await self._sessions(lambda sessions: sessions.player(player))
         answer = JSONResponse({**self._facts, **found})
         answer.set_cookie(COOKIE, key, httponly=True, samesite="strict", max_age=MAX_AGE)
