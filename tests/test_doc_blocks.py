@@ -30,6 +30,7 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"--boards all": "tests/test_spot_command.py solves several boards",
     r"^felt study run (?!.*--quick)": "tests/test_studies.py runs studies with small budgets",
     r"^felt train ledoc": "shows an error",
+    r"^felt drill": "tests/test_drill_command.py answers drills",
     r"^felt review": "tests/test_review_hands.py reviews files of several kinds",
     r"resolver": "tests/test_resolver.py plays it, tests/test_resolver_exploitability.py measures it",
     r"phantom": "tests/test_factored_games.py trains on small boards; this one takes a minute to compile",

@@ -27,6 +27,7 @@ COMMANDS = {
     "freezeout": "play heads-up with stacks until one bot is broke",
     "abstraction": "build or inspect a card abstraction of hold'em",
     "play": "play against a bot, in the browser or the terminal",
+    "drill": "practise single decisions in the terminal",
     "acpc": "play over the ACPC protocol, as client or dealer",
     "review": "review hands: where does a player lose money?",
     "history": "convert, check and show hand histories",

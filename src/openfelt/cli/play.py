@@ -101,7 +101,7 @@ def _in_browser(arguments: argparse.Namespace) -> None:
     elif arguments.greedy:
         raise FeltError("--greedy needs a game or a bot.")
     token = arguments.token or (None if is_loopback(host) else secrets.token_urlsafe(12))
-    database = arguments.database or _default_database()
+    database = arguments.database or data_file(DATABASE)
     listening = bind(host, port)
     query = [("game", game.name), *(("bot", name) for name in names)] if game else []
     query += [("token", token)] if token else []
@@ -142,7 +142,8 @@ def _browser_game(arguments: argparse.Namespace) -> Game:
     return table_game(game.name)
 
 
-def _default_database() -> Path:
+def data_file(name: str) -> Path:
+    """A file of the user's data folder, which is created if it does not exist."""
     from openfelt.core.user_folders import data_folder
 
     folder = data_folder()
@@ -152,7 +153,7 @@ def _default_database() -> Path:
         raise FileError(
             f"{folder} cannot be created ({error.strerror}); choose a file with --database."
         ) from None
-    return folder / DATABASE
+    return folder / name
 
 
 def _in_terminal(arguments: argparse.Namespace) -> None:
@@ -164,9 +165,9 @@ def _in_terminal(arguments: argparse.Namespace) -> None:
         names = _bot_names(arguments, game)
         bots = _bots(names, game)
     # With --json only the result goes to stdout.
-    write = _to_stderr if arguments.json else print
-    ask = _ask_on_stderr if arguments.json else _ask
-    terminal = Terminal(game, bots, names=names, seed=arguments.seed, ask=ask, write=write)
+    write = to_stderr if arguments.json else print
+    asking = ask_on_stderr if arguments.json else ask
+    terminal = Terminal(game, bots, names=names, seed=arguments.seed, ask=asking, write=write)
     terminal.play(arguments.hands)
     if arguments.json:
         print_json(
@@ -233,17 +234,20 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"a port must be a number from 0 to 65535, not '{text}'")
 
 
-def _ask(text: str) -> str:
+def ask(text: str) -> str:
+    """The person's answer; raises EOFError if there is none."""
     try:
         return input(text)
     except RuntimeError:  # stdin is closed
         raise EOFError from None
 
 
-def _to_stderr(text: str) -> None:
+def to_stderr(text: str) -> None:
+    """For commands that print only their result."""
     print(text, file=sys.stderr)
 
 
-def _ask_on_stderr(text: str) -> str:
+def ask_on_stderr(text: str) -> str:
+    """The same, with the question on stderr."""
     print(text, end="", file=sys.stderr, flush=True)
-    return _ask("")
+    return ask("")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -125,26 +126,12 @@ class Terminal:
                 self._write(f"  {names[mover]} {fault}; it checks or folds")
             return
         table = table_state(hand, seat, names, None, all_cards=False)
-        board = f" Board: {card_signs(table['board'])}." if table["board"] else ""
-        made = hand_name(hand, seat)
-        self._write(f"  Pot {table['pot']:g}.{board}{f' You have {made}.' if made else ''}")
+        self._write(f"  {table_line(table, hand_name(hand, seat))}")
         labels = [action_label(hand.game, hand.state, action) for action in hand.actions]
         hand.act(self._choose(hand.actions, labels))
 
     def _choose(self, actions: tuple[str, ...], labels: Sequence[str] = ()) -> int:
-        numbered = not any(action.isdecimal() for action in actions)
-        words = labels or actions
-        menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(words, 1))
-        while True:
-            answer = self._ask(f"  your move: {menu} > ").strip()
-            if answer.lower() in (QUIT, "quit", "exit") and answer.lower() not in map(str.lower, actions):
-                raise EOFError
-            choice = parse_action(answer, actions)
-            if choice is None and labels:
-                choice = parse_action(answer.capitalize(), tuple(labels))
-            if choice is not None:
-                return choice
-            self._write(f"  '{answer}' is not one of: {', '.join(words)}; {QUIT} quits.")
+        return choose_action(actions, labels, self._ask, self._write)
 
     def score(self) -> str:
         """The winnings so far, with a 95% interval for the mean."""
@@ -158,6 +145,34 @@ class Terminal:
             low, high = scipy.stats.t.interval(0.95, count - 1, loc=mean, scale=spread)
             text += f"; 95% interval {low:+.2f} to {high:+.2f}"
         return text + ")."
+
+
+def table_line(table: Mapping[str, Any], made: str | None) -> str:
+    """Pot, board and the name of one's hand, from what the page is sent."""
+    board = f" Board: {card_signs(table['board'])}." if table["board"] else ""
+    return f"Pot {table['pot']:g}.{board}{f' You have {made}.' if made else ''}"
+
+
+def choose_action(
+    actions: tuple[str, ...],
+    labels: Sequence[str],
+    ask: Callable[[str], str],
+    write: Callable[[str], None],
+) -> int:
+    """Ask until the answer is an action; raises EOFError if the person quits."""
+    numbered = not any(action.isdecimal() for action in actions)
+    words = labels or actions
+    menu = "  ".join(f"{number}) {word}" if numbered else word for number, word in enumerate(words, 1))
+    while True:
+        answer = ask(f"  your move: {menu} > ").strip()
+        if answer.lower() in (QUIT, "quit", "exit") and answer.lower() not in map(str.lower, actions):
+            raise EOFError
+        choice = parse_action(answer, actions)
+        if choice is None and labels:
+            choice = parse_action(answer.capitalize(), tuple(labels))
+        if choice is not None:
+            return choice
+        write(f"  '{answer}' is not one of: {', '.join(words)}; {QUIT} quits.")
 
 
 def _event_line(step: Step, seat: int) -> str:

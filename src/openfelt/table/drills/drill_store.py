@@ -52,6 +52,11 @@ class DrillStore:
         self._store.change(("INSERT INTO drill_decks VALUES (?, ?)", (deck, now)))
         return deck
 
+    def first(self, now: float) -> str:
+        """The oldest deck of the file, or a new one: that of a person who keeps no id."""
+        found = self._store.rows("SELECT id FROM drill_decks ORDER BY begun LIMIT 1")
+        return str(found[0][0]) if found else self.begin(now)
+
     def require(self, deck: str) -> None:
         """Raise if there is no such deck."""
         if not self._store.rows("SELECT id FROM drill_decks WHERE id = ?", deck):
