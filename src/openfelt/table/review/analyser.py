@@ -21,6 +21,7 @@ from openfelt.table.session.session_store import HandRow
 from openfelt.table.session.table_hand import TableHand
 
 CACHED_HANDS = 500
+WARM_UP_EFFORT = 0.1  # compiles the same kernels
 
 
 class HandAnalyser:
@@ -42,7 +43,7 @@ class HandAnalyser:
         while not live.over:
             live.act(str(game.passive(live.hand.state)))
         with suppress(Exception, SystemExit):  # of a user's own bot; a review tells
-            hand_evaluator(live.hand, 0, seated).ev_losses()
+            hand_evaluator(live.hand, 0, seated, WARM_UP_EFFORT).ev_losses()
 
     def losses(self, row: HandRow, record: HandRecord) -> dict[str, Any]:
         """The EV losses of the person in a finished hand, ready for JSON."""
