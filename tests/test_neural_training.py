@@ -7,15 +7,15 @@ import pytest
 
 import openfelt as felt
 from openfelt.core.pytorch import torch
-from openfelt.solve.neural.deep_cfr import _sum_regrets, _traverse_all, match_regrets
-from openfelt.solve.neural.memory import HELD
+from openfelt.solve.neural.deep_cfr import _traverse_all, match_regrets
+from openfelt.solve.neural.memory import HELD, SEEN
 from openfelt.solve.registry import SOLVERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pytorch")]
 
 SMALL = {"hidden": 16, "games": 32, "steps": 4}
 SETTINGS = {
-    "nfsp": {**SMALL, "batch": 256, "window": 2_000, "reservoir": 3_000},
+    "nfsp": {**SMALL, "batch": 256, "window": 2_000, "reservoir": 300},
     "deep-cfr": {"hidden": 16, "traversals": 20, "reservoir": 500, "updates": 5},
     "ppo": SMALL,
     "mmd": SMALL,
@@ -80,57 +80,72 @@ def test_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
         np.load(path, allow_pickle=False)
 
 
-def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_q_learning(single_decisions):
-    """The same batch, both ways: drawn from equal memories with equal random numbers."""
-    summed = felt.NFSP("leduc", seed=3, **SETTINGS["nfsp"]).run(8)
+def test_sums_of_the_memories_have_the_gradient_of_all_their_decisions(single_decisions, monkeypatch):
+    """Both ways with equal memories, in which old decisions have been overwritten."""
+    summed = felt.NFSP("leduc", seed=3, **SETTINGS["nfsp"]).run(60)
     single = single_decisions("nfsp", **SETTINGS["nfsp"])
     assert summed.inputs.small
     assert not single.inputs.small
+    for memory in (summed.window, summed.reservoir):
+        assert memory.counts[SEEN] > memory.counts[HELD] == memory.played.sum()
     for key, table in single.tables().items():
-        table[...] = summed.tables()[key]
+        if table.size:  # the sums are empty in large games
+            table[...] = summed.tables()[key]
     single._resumed()
-    for loss in ("_value_loss", "_average_loss"):
-        network = {"_value_loss": "values", "_average_loss": "average"}[loss]
+    monkeypatch.setattr(single, "_drawn", all_places)
+    for loss, network in (("_value_loss", "values"), ("_average_loss", "average")):
         both = [gradient(getattr(solver, network), getattr(solver, loss)()) for solver in (summed, single)]
         assert abs(both[0]).max() > 1e-3
         np.testing.assert_allclose(both[0], both[1], atol=2e-5)
 
 
+def all_places(memory):
+    """The places of all decisions that a memory holds: the latest ones in a window."""
+    seen, held = memory.counts
+    return np.arange(seen - held, seen) % len(memory.action)
+
+
 def test_targets_of_q_learning_are_payoffs_or_the_best_next_value():
     solver = felt.NFSP("kuhn", seed=1, **SETTINGS["nfsp"]).run(10)
     window, rows = solver.window, solver.inputs.rows
-    held = window.counts[HELD]
     with torch.no_grad():
         table = solver.target(solver.inputs.all[0]).numpy()
         values = solver.values(solver.inputs.all[0]).numpy()
     masks = felt.features("kuhn").masks()
     best = np.where(masks, table, -np.inf).max(1)
-    stream = solver.stream.copy()
-    places = solver._drawn(held)
-    solver.stream[:] = stream
-    errors = []
-    for place in places:
-        row, action = window.keys[place, 0], window.action[place]
-        assert masks[row, action]
-        target = window.reward[place] if window.last[place] else best[window.after[place, 0]]
-        errors.append((values[row, action] - target) ** 2)
-    # The loss leaves out the variance of targets at an infoset and action, which no value changes.
     count, total = np.zeros((2, rows, masks.shape[1]))
-    for place in places:
-        at = window.keys[place, 0], window.action[place]
+    for place in all_places(window):
+        at, after = (window.infoset[place], window.action[place]), window.after[place]
+        assert masks[at]
         count[at] += 1
-        total[at] += window.reward[place] if window.last[place] else best[window.after[place, 0]]
+        total[at] += window.reward[place] if after < 0 else best[after]
+    # The loss leaves out the variance of targets at an infoset and action, which no value changes.
     means = total / np.maximum(count, 1)
-    assert solver._value_loss().item() == pytest.approx(
-        (count * (values - means) ** 2).sum() / len(places), rel=1e-4
+    expected = (count * (values - means) ** 2).sum() / window.counts[HELD]
+    assert solver._value_loss().item() == pytest.approx(expected, rel=1e-4)
+    assert set(window.reward[: window.counts[HELD]].tolist()) <= {-2.0, -1.0, 0.0, 1.0, 2.0}
+
+
+def test_a_window_grows_with_the_decisions_seen():
+    solver = felt.NFSP("kuhn", seed=1, hidden=16, games=512, steps=8, share=0.1, window=40_000).run(60)
+    seen, held = solver.window.counts
+    assert held == max(10_000, int(0.1 * (seen - 1)))
+    assert solver.window.played.sum() == held
+
+
+def test_the_average_leaves_out_exploration_and_what_follows_it():
+    """Best responders that always explore add nothing; those that never do add all of their decisions."""
+    always, never = (
+        felt.NFSP("kuhn", seed=1, eta=1, epsilon=epsilon, **SMALL | {"anneal": 1e9}).run(20)
+        for epsilon in (1, 0)
     )
-    assert np.mean(errors) >= (count * (values - means) ** 2).sum() / len(places)
-    assert set(window.reward[:held].tolist()) <= {-2.0, -1.0, 0.0, 1.0, 2.0}
+    assert always.reservoir.counts[SEEN] == 0
+    assert never.reservoir.counts[SEEN] == never.window.counts[SEEN] > 1_000
 
 
 def test_deep_cfr_samples_the_counterfactual_regrets_of_the_policy():
     """The mean of many samples, by infoset, against regrets computed from the whole tree."""
-    solver = felt.DeepCFR("kuhn", seed=2, traversals=60_000, reservoir=1_000_000, updates=1)
+    solver = felt.DeepCFR("kuhn", seed=2, traversals=150_000, reservoir=300_000, updates=1)
     policy = felt.random_policy("kuhn", seed=7)
     from openfelt.core.random import starts
     from openfelt.solve.neural.deep_cfr import MemoryWalk
@@ -145,16 +160,19 @@ def test_deep_cfr_samples_the_counterfactual_regrets_of_the_policy():
         0,
         solver.settings.traversals,
     )
-    totals = np.zeros((solver.inputs.rows, solver.inputs.num_actions + 1))
-    _sum_regrets(solver.memory, solver._row_of_slot, solver._places, totals)
-    sampled = totals[:, :-1] / totals[:, -1:]
+    memory = solver.memory
+    assert memory.counts[HELD] < memory.counts[SEEN]
+    held, seen = np.zeros_like(memory.sums), np.zeros_like(memory.weights)
+    np.add.at(held, memory.slot[:, None] + np.arange(solver.most_actions), memory.regret)
+    np.add.at(seen, memory.slot, memory.weight)
+    np.testing.assert_allclose(memory.sums, held, atol=1e-4)
+    np.testing.assert_allclose(memory.weights, seen)
     tree = solver.tree
     exact = counterfactual_regrets(tree, policy)
     for row in range(tree.num_rows):
         first = tree.rows.first_slot[row]
-        for action in range(solver.inputs.num_actions):
-            slot = first + solver._places[row, action]
-            assert sampled[row, action] == pytest.approx(exact[slot], abs=0.03)
+        for slot in range(first, tree.rows.first_slot[row + 1]):
+            assert memory.sums[slot] / memory.weights[first] == pytest.approx(exact[slot], abs=0.03)
 
 
 def counterfactual_regrets(tree, policy):
@@ -307,8 +325,8 @@ def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():
     [
         ("nfsp", 200, {"steps": 4, "batch": 4_096}, 0.35),
         ("deep-cfr", 60, {}, 0.12),
-        ("ppo", 300, {"steps": 4, "halving": 50}, 0.3),
-        ("mmd", 200, {"steps": 4, "alpha": 0.1, "eta": 0.2, "halving": 50}, 0.12),
+        ("ppo", 300, {"steps": 4, "anneal": 50}, 0.3),
+        ("mmd", 200, {"steps": 4, "alpha": 0.1, "eta": 0.2, "anneal": 50}, 0.12),
         ("r-nad", 200, {"steps": 4}, 0.3),
     ],
 )

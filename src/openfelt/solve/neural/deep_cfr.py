@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, kernel
+from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.core.pytorch import torch
 from openfelt.core.random import ITERATION_DRAWS, Stream, go_to, starts
 from openfelt.games.features.features import Vectors
@@ -66,6 +66,8 @@ class Regrets(NamedTuple):
     regret: Vectors  # [capacity, actions] by place among the infoset's actions
     weight: Vectors  # [capacity] the iteration
     counts: Longs  # [2] decisions seen, and held
+    sums: Floats  # [slots, and as many more as an infoset may have] weighted sums of the regrets held
+    weights: Floats  # [the same] of the decisions held, at the first slot of their infosets
 
 
 class MemoryWalk(NamedTuple):
@@ -118,15 +120,16 @@ class DeepCFR(NeuralSolver):
             np.zeros((capacity, opened.most_actions), np.float32),
             np.zeros(capacity, np.float32),
             np.zeros(2, np.int64),
+            *np.zeros((2, self.tree.num_slots + opened.most_actions)),
         )
         self.network = self.new_network("regrets")
         self.sums = np.zeros(self.tree.num_slots)
         self.keep("memory", self.memory._asdict())
         self.keep("average", {"sums": self.sums})
         self._unused = np.zeros((self.tree.num_slots, 2))
-        layout: Any = self.layout
-        self._places, rows = layout.places, layout.tree.rows
-        self._row_of_slot = np.repeat(np.arange(self.tree.num_rows, dtype=np.int32), np.diff(rows.first_slot))
+        self._places, first = self.layout.places, self.layout.tree.rows.first_slot
+        self._first_slot = first[:-1, None]
+        self._row_of_slot = np.repeat(np.arange(self.tree.num_rows, dtype=np.int32), np.diff(first))
 
     def _iterate(self, number: int) -> None:
         policy, weight = self.current, float(number + 1)
@@ -153,20 +156,18 @@ class DeepCFR(NeuralSolver):
 
     def _train(self) -> None:
         inputs, memory, settings = self.inputs, self.memory, self.settings
-        held = int(memory.counts[HELD])
         if inputs.small:
-            totals = np.zeros((inputs.rows, inputs.num_actions + 1))
-            _sum_regrets(memory, self._row_of_slot, self._places, totals)
-            weight = totals[:, -1:].astype(np.float32)
-            batch = inputs.all, weight, (totals[:, :-1] / np.maximum(weight, 1e-9)).astype(np.float32)
+            weight = memory.weights[self._first_slot].astype(np.float32)
+            totals = memory.sums[self._first_slot + np.maximum(self._places, 0)]
+            batch = inputs.all, weight, (totals / np.maximum(weight, 1e-9)).astype(np.float32)
         for _ in range(settings.updates):
             if not inputs.small:
                 places = np.empty(settings.batch, np.int64)
-                draw_places(held, self.stream, places)
+                draw_places(memory.counts, len(memory.slot), self.stream, places)
                 rows = self._row_of_slot[memory.slot[places]]
                 order = np.maximum(self._places[rows], 0)
                 regrets = np.take_along_axis(memory.regret[places], order, axis=1)
-                batch = inputs.tensors(rows[:, None]), memory.weight[places, None], regrets
+                batch = inputs.tensors(rows), memory.weight[places, None], regrets
             (vectors, masks), weight, target = batch
             loss = regret_error(self.network(vectors), masks, inputs.numbers(weight), inputs.numbers(target))
             descend(loss, {self.network: settings.rate})
@@ -215,26 +216,27 @@ def _play_row(
         policies[row, column + slot - first] = how.policy[slot]
 
 
+@part
+def _add_to_sums(memory: Regrets, place: int, sign: float) -> None:
+    first, weight = memory.slot[place], sign * memory.weight[place]
+    memory.weights[first] += weight
+    for action in range(memory.regret.shape[1]):
+        memory.sums[first + action] += weight * memory.regret[place, action]
+
+
 @implements(keep_regrets, MemoryWalk)
 def _remember(
     how: MemoryWalk, sums: Floats, trace: Trace, depth: int, first: int, actions: int, value: float
 ) -> None:
     memory, values = how.memory, POLICY + how.most_actions
+    full = memory.counts[HELD] == len(memory.slot)
     place = reservoir_place(memory.counts, len(memory.slot), how.stream)
     if place >= 0:
+        if full:
+            _add_to_sums(memory, place, -1.0)
         memory.slot[place], memory.weight[place] = first, how.weight
+        memory.regret[place] = 0.0
         for action in range(actions):
             regret = trace.real[depth, OTHERS_REACH] * (trace.real[depth, values + action] - value)
             memory.regret[place, action] = regret
-
-
-@kernel
-def _sum_regrets(memory: Regrets, row_of_slot: Ints, places: Any, totals: Floats) -> None:
-    """Weighted sums of regrets by infoset and action, and in the last column of weights."""
-    for at in range(memory.counts[HELD]):
-        row, weight = row_of_slot[memory.slot[at]], memory.weight[at]
-        totals[row, -1] += weight
-        for action in range(places.shape[1]):
-            place = places[row, action]
-            if place >= 0:
-                totals[row, action] += weight * memory.regret[at, place]
+        _add_to_sums(memory, place, 1.0)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from openfelt.core.jit import Ints, kernel, part
 from openfelt.games.features.features import Masks, Vectors
-from openfelt.solve.neural.inputs import Keys
 
 Bytes = NDArray[np.int8]
 Actions = NDArray[np.int16]
@@ -18,7 +17,7 @@ Actions = NDArray[np.int16]
 class Decisions(NamedTuple):
     """Decisions, those of one game in a row; in progress each array has [games, depth] instead of [n]."""
 
-    keys: Keys  # [n, width] the infosets
+    infoset: Ints  # [n]
     action: Actions  # [n]
     player: Bytes  # [n]
     mark: Bytes  # [n] what the solver wants to remember
@@ -27,10 +26,10 @@ class Decisions(NamedTuple):
     payoffs: Vectors  # [n, players] of the game
 
 
-def new_decisions(shape: tuple[int, ...], width: int, kind: np.dtype[Any], players: int) -> Decisions:
+def new_decisions(shape: tuple[int, ...], players: int) -> Decisions:
     """Arrays for decisions."""
     return Decisions(
-        keys=np.zeros((*shape, width), kind),
+        infoset=np.zeros(shape, np.int32),
         action=np.zeros(shape, np.int16),
         player=np.zeros(shape, np.int8),
         mark=np.zeros(shape, np.int8),
@@ -51,23 +50,21 @@ class Recorder:
         The most decisions in a game.
     steps : int
         The most steps between two calls of `take`.
-    width, kind
-        Of keys.
     players : int
         Of the game.
     """
 
-    def __init__(
-        self, games: int, depth: int, steps: int, width: int, kind: np.dtype[Any], players: int
-    ) -> None:
-        self._open = new_decisions((games, depth), width, kind, players)
+    def __init__(self, games: int, depth: int, steps: int, players: int) -> None:
+        self._open = new_decisions((games, depth), players)
         self._length = np.zeros(games, np.int32)
-        self._closed = new_decisions((games * (steps + depth),), width, kind, players)
+        self._closed = new_decisions((games * (steps + depth),), players)
         self._count = 0
 
-    def note(self, keys: Keys, actions: Ints, players: Bytes, marks: Bytes, probabilities: Vectors) -> None:
+    def note(
+        self, infosets: Ints, actions: Ints, players: Bytes, marks: Bytes, probabilities: Vectors
+    ) -> None:
         """Record one decision in each game, before the step."""
-        _note(self._open, self._length, keys, actions, players, marks, probabilities)
+        _note(self._open, self._length, infosets, actions, players, marks, probabilities)
 
     def close(self, dones: Masks, rewards: Vectors) -> None:
         """After the step: move games that ended to the finished ones."""
@@ -87,7 +84,7 @@ class Recorder:
 def _note(
     pending: Decisions,
     length: Ints,
-    keys: Keys,
+    infosets: Ints,
     actions: Ints,
     players: Bytes,
     marks: Bytes,
@@ -95,8 +92,7 @@ def _note(
 ) -> None:
     for game in range(len(length)):
         at = length[game]
-        for column in range(keys.shape[1]):
-            pending.keys[game, at, column] = keys[game, column]
+        pending.infoset[game, at] = infosets[game]
         pending.action[game, at] = actions[game]
         pending.player[game, at] = players[game]
         pending.mark[game, at] = marks[game]
@@ -112,8 +108,7 @@ def _close(
         if not dones[game]:
             continue
         for at in range(length[game]):
-            for column in range(closed.keys.shape[1]):
-                closed.keys[count, column] = pending.keys[game, at, column]
+            closed.infoset[count] = pending.infoset[game, at]
             closed.action[count] = pending.action[game, at]
             closed.player[count] = pending.player[game, at]
             closed.mark[count] = pending.mark[game, at]

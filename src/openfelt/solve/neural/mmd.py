@@ -38,9 +38,9 @@ class MMD(PolicyGradient):
         An enumerated game.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
-    games, steps, halving
-        Games at once, steps in each of them between two updates, and iterations until rates are first divided
-        by the root of 2.
+    games, steps, anneal
+        Games at once, steps in each of them between two updates; iteration t divides rates and regularisation
+        by the square root of 1 + t / anneal.
     epochs, critic_rate, trace
         Training steps on each batch, step size for the critic, lambda of generalised advantage estimation.
     alpha, eta

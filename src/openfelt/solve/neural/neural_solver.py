@@ -56,11 +56,11 @@ class PlaySettings(NetworkSettings):
 
     games: int = setting(1024, "games played at once", kind=int)
     steps: int = setting(16, "decisions in each game between two updates", kind=int)
-    halving: float = setting(100.0, "iterations after which rates are first divided by the root of 2")
+    anneal: float = setting(100.0, "iteration t divides rates by the square root of 1 + t / ANNEAL")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        within("halving", self.halving, 1, 1e12)
+        within("anneal", self.anneal, 1, 1e12)
         within("games", self.games, 1, MOST_GAMES)
         within("steps", self.steps, 1, 10_000)
 
@@ -99,7 +99,9 @@ class NeuralSolver(Solver):
         if self.restriction is not None:
             raise FeltError(f"{self.name} does not support restricted games.")
         torch.set_num_threads(self.threads)
-        self.layout = features(self.rules)
+        layout = features(self.rules)
+        assert isinstance(layout, EnumeratedFeatures)
+        self.layout = layout
         self.inputs = Inputs(self.layout, self.device)
         self.stream = starts(self.seed, 3)[2:].copy()  # the first two are those of the games
         self._tensors: dict[str, Any] = {}
@@ -144,7 +146,6 @@ class NeuralSolver(Solver):
     def slots(self, table: NDArray[Any]) -> Floats:
         """[slots] from [infosets, actions]."""
         layout = self.layout
-        assert isinstance(layout, EnumeratedFeatures)
         row, number = np.nonzero(layout.places >= 0)
         found = np.empty(self.tree.num_slots)
         found[layout.tree.rows.first_slot[row] + layout.places[row, number]] = table[row, number]
@@ -155,19 +156,17 @@ class PlayingSolver(NeuralSolver):
     """Base of the solvers that learn from games played by the current policies."""
 
     def _build(self) -> None:
-        settings, inputs = self.settings, self.inputs
+        settings = self.settings
         depth = open_tree(self.tree).depth
         self.env = VectorEnv(self.rules, settings.games, seed=self.seed)
-        self.recorder = Recorder(
-            settings.games, depth, settings.steps, inputs.width, inputs.kind, self.rules.players
-        )
+        self.recorder = Recorder(settings.games, depth, settings.steps, self.rules.players)
         self.keep("env", self.env.state())
         self.keep("games", self.recorder.state())
         self._unmarked = np.zeros(settings.games, np.int8)
 
     def annealed(self, number: int) -> float:
         """The factor of rates and of regularisation, which falls with the root of iterations."""
-        return float((1 + number / self.settings.halving) ** -0.5)
+        return float((1 + number / self.settings.anneal) ** -0.5)
 
     @property
     def environment_steps(self) -> int:
@@ -180,7 +179,7 @@ class PlayingSolver(NeuralSolver):
         for _ in range(self.settings.steps):
             probabilities, marks = self._act()
             actions = env.sample(probabilities)
-            recorder.note(self.inputs.keys(env), actions, env.players, marks, probabilities)
+            recorder.note(env.infosets, actions, env.players, marks, probabilities)
             env.step(actions)
             recorder.close(env.dones, env.rewards)
             self._stepped()

@@ -11,8 +11,13 @@ Departures from the paper:
 - The anticipatory parameter falls with the root of iterations: opponents that often play best responses bias
   the best responses to them. Later decisions have more weight in the average (`recent`), which forgets poor
   early play sooner; fictitious play converges with such weights, too (Leslie & Collins 2006).
+- The average leaves out random actions, and what a player does after one. So best responders can explore
+  much, which Q-learning needs at actions that the average policy rarely takes.
+- The window holds a share of all decisions so far: a window of the whole early game would be answered long
+  after the average has moved on.
 - Adam instead of plain stochastic gradient descent.
-- In small games a batch is summed by infoset and action (`inputs.py`), so batches are large.
+- In small games an update uses the whole window and the whole reservoir, summed by infoset and action
+  (`inputs.py`).
 """
 
 from __future__ import annotations
@@ -32,19 +37,18 @@ from openfelt.solve.neural.memory import (
     HELD,
     Choices,
     Transitions,
-    count_choices,
+    add_choice,
+    add_transition,
     draw_places,
+    mean_targets,
     new_choices,
     new_transitions,
-    sum_targets,
-    weighted_place,
-    window_place,
 )
 from openfelt.solve.neural.network import descend, log_policy
 from openfelt.solve.neural.neural_solver import MOST_SAMPLES, PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
-BEST = 1  # mode of a best responder; 0: it follows its average policy
+BEST, EXPLORING = 1, 2  # marks of decisions by best responders; 0: by the average policy
 
 
 @dataclass(frozen=True)
@@ -52,22 +56,23 @@ class NFSPSettings(PlaySettings):
     """The parameters of NFSP."""
 
     rate: float = setting(1e-2, "step size of Adam for Q-learning")
-    halving: float = setting(
-        1_000.0, "iterations after which rates and eta are first divided by the root of 2"
+    anneal: float = setting(
+        1_000.0, "iteration t divides rates, eta and epsilon by the square root of 1 + t / ANNEAL"
     )
-    eta: float = setting(0.3, "anticipatory parameter: share of best responders, annealed")
-    epsilon: float = setting(1.0, "exploration of best responders, divided by the root of iterations")
+    eta: float = setting(0.2, "anticipatory parameter: share of best responders, annealed")
+    epsilon: float = setting(0.4, "share of random actions among those of best responders, annealed")
     recent: float = setting(1.0, "a decision at iteration t has weight t^RECENT in the average", kind=float)
-    batch: int = setting(16_384, "decisions of a batch", kind=int)
-    updates: int = setting(1, "updates of each network in an iteration", kind=int)
-    window: int = setting(3_000_000, "latest decisions held for Q-learning", kind=int)
+    batch: int = setting(16_384, "decisions of a batch, in games with many infosets", kind=int)
+    updates: int = setting(2, "updates of each network in an iteration", kind=int)
+    window: int = setting(1_000_000, "latest decisions held for Q-learning", kind=int)
+    share: float = setting(0.03, "the window holds at most this share of all decisions so far")
     reservoir: int = setting(2_000_000, "decisions of best responders held for the average", kind=int)
     average_rate: float = setting(5e-3, "step size of Adam for the average policy")
     refresh: int = setting(5, "iterations between two copies of the Q network to its target", kind=int)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("eta", "epsilon", "average_rate"):
+        for name in ("eta", "epsilon", "average_rate", "share"):
             within(name, getattr(self, name), 0, 1)
         within("recent", self.recent, 0, 10)
         for name in ("batch", "updates", "window", "reservoir", "refresh"):
@@ -83,17 +88,17 @@ class NFSP(PlayingSolver):
         An enumerated game.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
-    games, steps, halving
-        Games at once, steps in each of them between two updates, and iterations until rates are first divided
-        by the root of 2.
+    games, steps, anneal
+        Games at once, steps in each of them between two updates; iteration t divides rates and regularisation
+        by the square root of 1 + t / anneal.
     eta, epsilon
-        Anticipatory parameter; exploration of best responders, divided by the root of iterations.
+        Anticipatory parameter, and share of random actions among those of best responders; both annealed.
     recent
         A decision of a best responder at iteration t has weight t^recent in the average.
     batch, updates
-        Decisions of a batch, and updates of each network in an iteration.
-    window, reservoir
-        Decisions held for Q-learning and for the average policy.
+        Decisions of a batch in games with many infosets, and updates of each network in an iteration.
+    window, share, reservoir
+        Decisions held for Q-learning, at most this share of all so far, and for the average policy.
     average_rate, refresh
         Step size for the average policy; iterations between two copies of the Q network to its target.
     **options
@@ -102,7 +107,7 @@ class NFSP(PlayingSolver):
     Examples
     --------
     >>> felt.NFSP.settings_type().eta
-    0.3
+    0.2
     """
 
     name: ClassVar[str] = "nfsp"
@@ -123,19 +128,16 @@ class NFSP(PlayingSolver):
         self.keep("window", self.window._asdict())
         self.keep("reservoir", self.reservoir._asdict())
         self._everybody = np.arange(settings.games)
-        shape = (inputs.rows if inputs.small else 0, inputs.num_actions)
-        self._count, self._target = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self._target = np.zeros((inputs.rows if inputs.small else 0, inputs.num_actions))
 
     def _iterate(self, number: int) -> None:
         factor = self.annealed(number)
-        self._epsilon = self.settings.epsilon / np.sqrt(number + 1)
-        self._eta = self.settings.eta * factor
+        self._epsilon, self._eta = self.settings.epsilon * factor, self.settings.eta * factor
         weight = (number + 1.0) ** self.settings.recent / factor
         if self.inputs.small:
-            self._tables = np.stack(
-                [self.inputs.everywhere(self._average), self.inputs.everywhere(self._best)]
-            )
-        _store(self._play(), self.window, self.reservoir, weight, self.stream)
+            policies = self._average, self._greedy, uniform_policy
+            self._tables = np.stack([self.inputs.everywhere(policy) for policy in policies])
+        _store(self._play(), self.window, self.settings.share, self.reservoir, weight, self.stream)
         if number % self.settings.refresh == 0:
             self.target.copy(self.values)
         for _ in range(self.settings.updates):
@@ -145,12 +147,13 @@ class NFSP(PlayingSolver):
                 descend(self._average_loss(), {self.average: factor * self.settings.average_rate})
 
     def _act(self) -> tuple[Vectors, Bytes]:
-        modes = self.modes[self._everybody, self.env.players]
+        marks = self.modes[self._everybody, self.env.players]
+        _explore(marks, self._epsilon, self.stream)
         if self.inputs.small:
-            return self._tables[modes, self.env.infosets], modes
-        average = self.inputs.at(self.env, self._average)
-        best = self.inputs.at(self.env, self._best)
-        return np.where(modes[:, None] == BEST, best, average), modes
+            return self._tables[marks, self.env.infosets], marks
+        policies = self._average, self._greedy, uniform_policy
+        tables = np.stack([self.inputs.at(self.env, policy) for policy in policies])
+        return tables[marks, self._everybody], marks
 
     def _stepped(self) -> None:
         _draw_modes(self.modes, self.env.dones, self._eta, self.stream)
@@ -158,63 +161,57 @@ class NFSP(PlayingSolver):
     def _average(self, vectors: Any, masks: Any) -> Any:
         return log_policy(self.average(vectors), masks).exp() * masks
 
-    def _best(self, vectors: Any, masks: Any) -> Any:
-        """The greedy action with probability 1 - epsilon, any legal one otherwise."""
+    def _greedy(self, vectors: Any, masks: Any) -> Any:
         values = torch.where(masks, self.values(vectors), -torch.inf)
-        greedy = torch.nn.functional.one_hot(values.argmax(1), self.inputs.num_actions)
-        return (1 - self._epsilon) * greedy + self._epsilon * masks / masks.sum(1, keepdim=True)
+        return torch.nn.functional.one_hot(values.argmax(1), self.inputs.num_actions).float()
 
     def _value_loss(self) -> Any:
         """The squared error of Q(s, a) from the payoff or the target's best next value."""
         inputs, memory = self.inputs, self.window
-        batch = self.settings.batch
         if inputs.small:
-            best = inputs.everywhere(self._best_value)
-            sum_targets(memory, self.stream, batch, best, self._count, self._target)
-            (vectors, _), count, target = inputs.all, self._count, self._target
+            mean_targets(memory, inputs.everywhere(self._best_value), self._target)
+            (vectors, _), count, target = inputs.all, memory.played, self._target
         else:
-            places = self._drawn(memory.counts[HELD])
+            places = self._drawn(memory)
             with torch.no_grad():
-                best = self._best_value(*inputs.tensors(memory.after[places])).cpu().numpy()
-            reached = np.where(memory.last[places], memory.reward[places], best)
+                best = self._best_value(*inputs.tensors(np.maximum(memory.after[places], 0))).cpu().numpy()
+            reached = np.where(memory.after[places] < 0, memory.reward[places], best)
             count = self._one_hot(memory.action[places])
-            (vectors, _), target = inputs.tensors(memory.keys[places]), count * reached[:, None]
-        return squared_error(self.values(vectors), inputs.numbers(count), inputs.numbers(target), batch)
+            (vectors, _), target = inputs.tensors(memory.infoset[places]), count * reached[:, None]
+        weight = inputs.numbers((count / count.sum()).astype(np.float32))
+        return (weight * (self.values(vectors) - inputs.numbers(target.astype(np.float32))) ** 2).sum()
 
     def _average_loss(self) -> Any:
         """The cross entropy of the average policy from the decisions of best responders."""
         inputs, memory = self.inputs, self.reservoir
         if inputs.small:
-            count_choices(memory, self.stream, self.settings.batch, self._count)
-            (vectors, masks), count = inputs.all, self._count
+            (vectors, masks), count = inputs.all, memory.played
         else:
-            places = self._drawn(memory.counts[HELD])
-            (vectors, masks), count = (
-                inputs.tensors(memory.keys[places]),
-                self._one_hot(memory.action[places]),
-            )
-        logits = log_policy(self.average(vectors), masks)
-        return -(inputs.numbers(count) * logits).sum() / self.settings.batch
+            places = self._drawn(memory)
+            vectors, masks = inputs.tensors(memory.infoset[places])
+            count = self._one_hot(memory.action[places])
+        weight = inputs.numbers((count / count.sum()).astype(np.float32))
+        return -(weight * log_policy(self.average(vectors), masks)).sum()
 
     def _best_value(self, vectors: Any, masks: Any) -> Any:
         return torch.where(masks, self.target(vectors), -torch.inf).max(1).values
 
-    def _drawn(self, held: int) -> NDArray[np.int64]:
+    def _drawn(self, memory: Transitions | Choices) -> NDArray[np.int64]:
         places = np.empty(self.settings.batch, np.int64)
-        draw_places(held, self.stream, places)
+        draw_places(memory.counts, len(memory.action), self.stream, places)
         return places
 
-    def _one_hot(self, actions: Actions) -> Vectors:
-        return np.eye(self.inputs.num_actions, dtype=np.float32)[actions]
+    def _one_hot(self, actions: Actions) -> Floats:
+        return np.eye(self.inputs.num_actions)[actions]
 
     @property
     def weights(self) -> Floats:
         return self.slots(self.inputs.everywhere(self._average))
 
 
-def squared_error(values: Any, count: Any, target: Any, batch: int) -> Any:
-    """The mean over a batch of (value - target)^2, summed by infoset and action up to a constant."""
-    return (count * (values - target) ** 2).sum() / batch
+def uniform_policy(vectors: Any, masks: Any) -> Any:
+    """[batch, actions] equal probabilities of legal actions."""
+    return masks / masks.sum(1, keepdim=True)
 
 
 @kernel
@@ -227,18 +224,30 @@ def _draw_modes(modes: Bytes, dones: Masks, eta: float, stream: Stream) -> None:
 
 
 @kernel
-def _store(games: Decisions, window: Transitions, reservoir: Choices, weight: float, stream: Stream) -> None:
-    """Add the decisions of finished games to the memories."""
+def _explore(marks: Bytes, epsilon: float, stream: Stream) -> None:
+    """Mark the decisions at which a best responder explores."""
+    for game in range(len(marks)):
+        if marks[game] == BEST and uniform(stream) < epsilon:
+            marks[game] = EXPLORING
+
+
+@kernel
+def _store(
+    games: Decisions, window: Transitions, share: float, reservoir: Choices, weight: float, stream: Stream
+) -> None:
+    """Add the decisions of finished games to the memories.
+
+    The average leaves out exploration, and what a player did after it.
+    """
+    explored = np.zeros(games.payoffs.shape[1], np.bool_)
     for at in range(len(games.action)):
-        after = next_own(games, at)
-        place = window_place(window.counts, len(window.action))
-        window.keys[place] = games.keys[at]
-        window.action[place] = games.action[at]
-        window.last[place] = after < 0
-        window.reward[place] = games.payoffs[at, games.player[at]] if after < 0 else 0.0
-        window.after[place] = games.keys[max(after, at)]
-        if games.mark[at] == BEST:
-            place = weighted_place(reservoir.counts, reservoir.weight, weight, len(reservoir.action), stream)
-            if place >= 0:
-                reservoir.keys[place] = games.keys[at]
-                reservoir.action[place] = games.action[at]
+        if at == 0 or games.left[at - 1] == 0:
+            explored[:] = False
+        infoset, action, player = games.infoset[at], games.action[at], games.player[at]
+        later = next_own(games, at)
+        after = games.infoset[later] if later >= 0 else -1
+        reward = games.payoffs[at, player] if later < 0 else 0.0
+        add_transition(window, share, infoset, action, reward, after)
+        explored[player] |= games.mark[at] == EXPLORING
+        if games.mark[at] == BEST and not explored[player]:
+            add_choice(reservoir, weight, infoset, action, stream)

@@ -98,12 +98,12 @@ class PolicyGradient(PlayingSolver):
 
     def _batch(self, played: Decisions) -> Batch:
         inputs, count = self.inputs, len(played.action)
-        vectors, masks = inputs.all if inputs.small else inputs.tensors(played.keys)
+        vectors, masks = inputs.all if inputs.small else inputs.tensors(played.infoset)
         with torch.no_grad():
             old = log_policy(self.actor(vectors), masks)
             values = self.critic(vectors)[:, 0].cpu().numpy()
             bonus = self._bonus(vectors, masks, old).cpu().numpy()
-        rows = played.keys[:, 0] if inputs.small else np.arange(count)
+        rows = played.infoset if inputs.small else np.arange(count)
         advantage, target = (np.empty(count, np.float32) for _ in range(2))
         own = bonus[rows, played.action]
         future = np.zeros((3, self.rules.players))
