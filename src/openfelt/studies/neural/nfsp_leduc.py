@@ -42,12 +42,21 @@ NFSP_LEDUC = LearningStudy(
             "network", "one hidden layer of 64 units, one network for each player", "256 units, one network"
         ),
         Setting("optimiser", "stochastic gradient descent, 0.1 and 0.005", "Adam, 0.01 and 0.005, annealed"),
-        Setting("batch", "128 decisions, two updates in 128 steps", "16,384 decisions, one update in 16,384"),
-        Setting("anticipatory parameter", "0.1", "0.3, annealed"),
-        Setting("memories", "200,000 and 2 million", "3 million and 2 million, later decisions weigh more"),
+        Setting(
+            "batch", "128 decisions, two updates in 128 steps", "the whole memories, two updates in 16,384"
+        ),
+        Setting("anticipatory parameter", "0.1", "0.2, annealed"),
+        Setting(
+            "exploration", "from 0.06 to 0, part of the average", "from 0.4, annealed; not in the average"
+        ),
+        Setting(
+            "memories",
+            "200,000 and 2 million",
+            "the latest 3%, at most a million, and 2 million, where later decisions weigh more",
+        ),
     ),
     setup=(
-        "An iteration is 16,384 decisions in 1,024 games and one update of each network. Suits are merged."
+        "An iteration is 16,384 decisions in 1,024 games and two updates of each network. Suits are merged."
     ),
     solvers=(SolverConfig(LABEL, lambda seed: NFSP("leduc", seed=seed)),),
     panels=(
@@ -59,11 +68,11 @@ NFSP_LEDUC = LearningStudy(
             published={"exploitability in the paper, times two players": 2 * PUBLISHED},
         ),
     ),
-    episodes=spaced(10, 30_000),
+    episodes=spaced(10, 8_000),
     quick_episodes=spaced(10, 300),
     findings=_judge,
     runs=3,
     work="iterations",
     own_claims=True,
-    requires="PyTorch, 15 minutes",
+    requires="PyTorch, 10 minutes",
 )
