@@ -35,8 +35,8 @@ def test_the_page_lists_every_parameter(name):
         r"^\| (`--.*?) \| (.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
     ):
         own = solvers == "all" or (name not in solvers if "but" in solvers else name in solvers)
-        listed |= set(re.findall(r"`--(\w+)`", options)) if own else set()
-    assert listed == {field.name for field in fields(SOLVERS[name].settings_type)}
+        listed |= set(re.findall(r"`--([\w-]+)`", options)) if own else set()
+    assert listed == {field.name.replace("_", "-") for field in fields(SOLVERS[name].settings_type)}
 
 
 def test_only_training_imports_torch():

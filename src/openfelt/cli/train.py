@@ -134,7 +134,7 @@ def add_parameters(parser: argparse.ArgumentParser, solver: type[Solver]) -> Non
     for field in fields:
         default = "" if field.default is None else f" (default: {field.default})"
         group.add_argument(
-            f"--{field.name}",
+            f"--{field.name.replace('_', '-')}",
             type=field.metadata["kind"],
             default=field.default,
             choices=field.metadata["choices"] or None,
