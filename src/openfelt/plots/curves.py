@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,7 +82,8 @@ def plot_runs(
 def _draw_runs(axes: Any, panel: CurvePanel) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    for colour, (label, table) in zip(COLOURS * 2, panel.runs.items(), strict=False):
+    styles = product(("-", "--"), COLOURS)
+    for (line, colour), (label, table) in zip(styles, panel.runs.items(), strict=False):
         if panel.single_runs:
             axes.plot(panel.x, table.T, color=colour, alpha=0.35, linewidth=0.6)
             axes.plot(panel.x, np.median(table, axis=0), color=colour, label=label, linewidth=2.2)
@@ -90,7 +91,8 @@ def _draw_runs(axes: Any, panel: CurvePanel) -> None:
             continue
         low, high = table.min(axis=0), table.max(axis=0)
         low = above_zero(low, LEAST) if panel.logarithmic else low
-        draw_band(axes, panel.x, table.mean(axis=0), low, high, color=colour, label=label, linewidth=1.6)
+        drawn = {"color": colour, "linestyle": line, "linewidth": 1.6, "label": label}
+        draw_band(axes, panel.x, table.mean(axis=0), low, high, **drawn)
     for style, (label, value) in zip(((0, (1, 1)), "--", "-."), panel.published.items(), strict=False):
         axes.axhline(value, color="#555555", linestyle=style, linewidth=1.1, label=f"paper: {label}")
     if panel.logarithmic:

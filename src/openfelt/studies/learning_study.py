@@ -22,6 +22,11 @@ from openfelt.studies.study import Study
 Metric = Callable[[Any], float]  # of a solver, or of what a line of its SolverConfig extracts from it
 
 
+def short(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def _solver_itself(solver: Solver) -> Solver:
     return solver
 
@@ -108,7 +113,8 @@ class LearningCurves:
             return ""
         if len(last) == 1:
             return f"{last[0]:.4g}"
-        return f"{last.mean():.3g}, {np.median(last):.3g} ({last.min():.3g} to {last.max():.3g})"
+        mean, median, least, most = map(short, (last.mean(), np.median(last), last.min(), last.max()))
+        return f"{mean}, {median} ({least} to {most})"
 
 
 @dataclass(frozen=True, kw_only=True)
