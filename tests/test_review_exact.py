@@ -28,8 +28,9 @@ from openfelt.games.holdem import BET, Holdem
 from openfelt.games.registry import load_game
 from openfelt.hands.check import replay
 from openfelt.hands.record import HandRecord
-from openfelt.measure.holdem.flop_solver import FlopSolver, Task, met_by, reach_at_flop
+from openfelt.measure.holdem.flop_solver import FlopSolver, Task, reach_at_flop
 from openfelt.measure.holdem.player import policy_player
+from openfelt.measure.holdem.street_walk import met_by
 from openfelt.policy.holdem import HoldemPolicy, quantised
 from openfelt.solve.traverse.conditional_deals import pairs_without
 from openfelt.solve.vector.betting_lines import children

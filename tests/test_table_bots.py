@@ -152,7 +152,7 @@ def test_greedy_is_for_the_usual_bot_too(capsys, monkeypatch):
         (["--bot", "mine.py:Mine"], "Name the game that mine.py:Mine plays"),
         (["--greedy"], "--greedy needs a game or a bot."),
         (["--token", " "], "The token has 0 characters and could be guessed; give at least 12"),
-        (["leduc", "--bot", "default"], "felt: default holds a policy of holdem"),
+        (["leduc", "--bot", "default"], "felt: The policy plays holdem, not leduc."),
     ],
 )
 def test_what_makes_no_sense_is_said(words, says, capsys):

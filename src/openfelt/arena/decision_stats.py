@@ -10,6 +10,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any
 
+from openfelt.arena import time_limit
 from openfelt.core.errors import FeltError
 
 MILLI = 1000
@@ -123,8 +124,9 @@ class DecisionStats:
 
 
 def _below(frames: TracebackType | None, caller: str) -> TracebackType | None:
-    """The frames without the first ones, those of a file."""
-    while frames and frames.tb_next and frames.tb_frame.f_code.co_filename == caller:
+    """The frames without the first ones, those of the caller and of the time limit."""
+    files = caller, time_limit.__file__
+    while frames and frames.tb_next and frames.tb_frame.f_code.co_filename in files:
         frames = frames.tb_next
     return frames
 

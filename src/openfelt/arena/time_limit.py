@@ -35,6 +35,7 @@ def call_within(limit: float, call: Callable[[], T]) -> T:
         return _interruptible(call)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)  # discards one that another thread has yet to take
         signal.signal(signal.SIGALRM, before)
 
 
