@@ -54,7 +54,9 @@ def sitting(tmp_path):
 
 def test_right_answers_are_counted_and_do_not_come_back(sitting):
     sitting.drills.run(sitting.sample, 3)
-    assert sitting.lines[-1].startswith("3 of 3 answers right; leduc: mean EV loss 0.00")
+    assert sitting.lines[-1].startswith(
+        "All drills so far: 3 of 3 answers right; leduc: mean EV loss 0.00 chips"
+    )
     assert sitting.text.count("  Right.") == 3
     assert "Pot " in sitting.text
     assert "EV loss 0.00" in sitting.text

@@ -90,6 +90,15 @@ def test_sizes(name, rows, nodes):
     assert (tree.num_rows, tree.num_nodes) == (rows, nodes)
 
 
+def test_a_smuggler_that_is_caught_pays_no_fine_where_there_is_none():
+    game = felt.load_game("sheriff(rounds=1,fine=0)")
+    for loaded, won in (("load0", 3.0), ("load2", 0.0)):
+        state = game.start()
+        for action in (loaded, "offer1", "inspect"):
+            state = game.play(state, action)
+        assert [*game.payoffs(state)] == [won, -won]
+
+
 def test_one_card_of_three_is_kuhn():
     kuhn, one = felt.compile_game("kuhn"), felt.compile_game("one_card(3)")
     assert kuhn.fingerprint == one.fingerprint

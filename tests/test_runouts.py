@@ -15,7 +15,7 @@ from openfelt.cards.runouts import Runouts
 from openfelt.cli.app import main
 from openfelt.measure.holdem.exploitability import Measure, Sample, some_flops
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task
-from openfelt.measure.holdem.player import mixed
+from openfelt.measure.holdem.player import mixed, rule_player
 
 NINE = Deck(3, 3)
 FLOP = NINE.flops[5]
@@ -68,6 +68,13 @@ def players():
 def flop_values(task: Task, runouts: Runouts | None = None):
     """By stage: the sum of the values of all hands at all roots of a flop."""
     return FlopSolver(task, NINE, "double", runouts or Runouts()).solve(FLOP).values.sum(axis=(1, 2))
+
+
+@pytest.mark.parametrize("sizes", [(-3, 0, 0), (4, -1, 4), (4, 4, -1)])
+def test_numbers_below_two_are_refused(sizes):
+    flops, turns, rivers = sizes
+    with pytest.raises(felt.FeltError, match="or more"):
+        felt.exploitability(rule_player("always-call", 4), flops=flops, turns=turns, rivers=rivers)
 
 
 @pytest.mark.slow
@@ -155,7 +162,7 @@ def test_before_the_flop_a_flop_is_judged_by_the_others():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--turns", "4"], "give --flops"),
+        (["--turns", "4"], "need --flops"),
         (["--flops", "4", "--turns", "1"], "two turns of each flop and two rivers"),
         (["--flops", "4", "--rivers", "4", "--device", "cuda"], "sampled on the CPU"),
         (["--flops", "4", "--rivers", "4", "--leaks"], "Leaks need all turns and rivers"),

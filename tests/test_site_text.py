@@ -206,6 +206,13 @@ def test_what_is_not_understood_is_quoted(old, new, reason):
         site_hand(text.replace(old, new).splitlines())
 
 
+def test_a_player_that_cashed_out_lost_or_won_the_pot_as_told():
+    """PokerStars pays a player that cashes out itself; the pot is won as without it."""
+    text = STARS.read_text().split("\n\n\n")[0]
+    told = "Cy cashed out the hand for $22.77 | Cash Out Fee $0.46\n*** SUMMARY ***"
+    assert site_hand(text.replace("*** SUMMARY ***", told).splitlines()) == site_hand(text.splitlines())
+
+
 def test_bad_hands_are_counted(tmp_path, capsys):
     path = tmp_path / "hands.txt"
     path.write_text(STARS.read_text().replace("late has timed out", "late runs it three times"), "utf-8-sig")

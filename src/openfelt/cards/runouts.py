@@ -46,7 +46,7 @@ class Runouts(NamedTuple):
 
     def check(self) -> None:
         """Raise if a sample cannot be halved."""
-        if 1 in (self.turns, self.rivers):
+        if any(number and number < 2 for number in (self.turns, self.rivers)):
             raise FeltError("An estimate needs two turns of each flop and two rivers of each turn, or more.")
 
     def within(self, deck: Deck) -> Runouts:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 HELP = (
     "Drills in the terminal: single decisions of poker hands against a bot, each judged at once by the EV\n"
-    "loss of your answer. They are random decisions, those of a spot that you choose, or with --repeat\n"
-    "those that you missed, which come back after 10 minutes, 1, 3, 7 and 21 days. In Kuhn, Leduc and\n"
-    "from the flop on in hold'em losses are exact. The page Drills of `felt play` has the same, and your\n"
-    "own mistakes."
+    "loss of your answer. Decisions are random, from a spot that you choose, or, with --repeat, those that\n"
+    "you missed; these come back after 10 minutes and after 1, 3, 7 and 21 days. EV losses are exact in\n"
+    "Kuhn and Leduc, and in hold'em from the flop on. The page Drills of `felt play` offers the same, and\n"
+    "also drills your own mistakes."
 )
 EXAMPLES = [
     "felt drill",
@@ -34,7 +34,11 @@ SPOT = ("street", "position", "situation", "initiative")
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     parser.add_argument("game", nargs="?", help="holdem, leduc or kuhn (default: holdem)")
-    parser.add_argument("--bot", help="the opponent: one that plays by a policy or a rule")
+    parser.add_argument(
+        "--bot",
+        help="the opponent: one that plays by a policy or a rule; with --repeat, a bot of your own against "
+        "which you missed decisions",
+    )
     parser.add_argument("--repeat", action="store_true", help="repeat what you missed")
     parser.add_argument("--count", type=count, help="number of drills (default: until you quit)")
     parser.add_argument(
@@ -57,8 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     from openfelt.table.session.session_store import SessionStore
 
     spot = {name: value for name in SPOT if (value := getattr(arguments, name)) is not None}
-    if arguments.repeat and (arguments.game or arguments.bot or spot):
-        raise FeltError("--repeat takes what you missed; leave out the game, the bot and the spot.")
+    if arguments.repeat and (arguments.game or spot):
+        raise FeltError("--repeat takes what you missed; leave out the game and the spot.")
     game = table_game(load_game(arguments.game or "holdem").name)
     name = arguments.bot or usual_bot(game)
     coach = DrillCoach(BotPool((name,)))

@@ -34,7 +34,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., object])
 
-SMALL = 20_000  # rounds of a loop that take Python a tenth of a second or less
+INTERPRETED_ROUNDS = 20_000  # rounds of a loop that take Python a tenth of a second or less
 CACHE_MAX_AGE = 14 * 24 * 3600.0  # seconds after which machine code of other sources is removed
 
 FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls a kernel
@@ -69,7 +69,7 @@ def for_rounds(function: F, rounds: int) -> F:
 
     For kernels that are called once or twice in a process and that call parts only, not other kernels.
     """
-    return function if rounds > SMALL else getattr(function, "py_func", function)
+    return function if rounds > INTERPRETED_ROUNDS else getattr(function, "py_func", function)
 
 
 def part(function: F) -> F:

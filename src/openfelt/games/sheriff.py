@@ -16,7 +16,7 @@ class SheriffState(NamedTuple):
     items: int  # illegal ones in the cargo; NOT_YET before it is loaded
     rounds: int  # in which the sheriff has answered
     bribe: int  # offered in this round; NOT_YET before
-    inspects: bool  # the last answer
+    inspects: bool  # the answer of the last round; False before it
 
 
 @dataclass(frozen=True)
@@ -79,5 +79,5 @@ class Sheriff(Game):
     def payoffs(self, state: SheriffState) -> Sequence[float]:
         if not state.inspects:
             return [self.worth * state.items - state.bribe, state.bribe]
-        paid = self.fine * state.items or -self.compensation
+        paid = self.fine * state.items if state.items else -self.compensation
         return [-paid, paid]

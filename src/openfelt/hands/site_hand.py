@@ -47,6 +47,7 @@ SUMMED_UP = re.compile(r"Seat ([0-9]+): .* (?:mucked|showed) \[(.. ..)\].*")
 NO_EVENT = re.compile(
     r".+ said, \".*|.+(?:: mucks hand|: doesn't show hand|: sits out ?)|Betting is capped"
     r"|.+ (?:has timed out|is disconnected|is connected|has returned|is sitting out|leaves the table)(?: .*)?"
+    r"|.+ cashed out the hand for .*"
     r"|.+ (?:joins the table at seat #|was removed from the table|will be allowed to play|re-buys ).*"
     r"|.+ has timed out while (?:being )?disconnected.*|(?:Board|Seat [0-9]+:) .*"
 )

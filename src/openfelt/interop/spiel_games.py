@@ -129,7 +129,12 @@ def _registered(kind: type[Game]) -> type[FeltSpielGame]:
 
     class Registered(FeltSpielGame):
         def __init__(self, params: dict[str, Any] | None = None) -> None:
-            given = {name: value for name, value in (params or {}).items() if value}
+            usual = kind(**DEFAULTS.get(kind.key, {}))
+            given = {
+                name: value
+                for name, value in (params or {}).items()
+                if value or getattr(usual, name) is not None  # 0 stands for a number without a default
+            }
             super().__init__(kind(**DEFAULTS.get(kind.key, {}) | given), params)
 
     return Registered
@@ -183,6 +188,6 @@ def _game_info(rules: Game) -> Any:
         num_players=rules.players,
         min_utility=least,
         max_utility=most,
-        utility_sum=0.0,
+        utility_sum=0.0 if rules.is_zero_sum else None,
         max_game_length=length,
     )

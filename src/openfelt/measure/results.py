@@ -135,12 +135,14 @@ class Exploitability:
         if self.origin.held_out is None:
             caveat = "; the preflop best response is fitted to them, so the estimate is biased upwards"
             return self.origin.lines(caveat)
-        cards, *rest = self.origin.lines("; the best response is fitted to them, so it is biased upwards")
+        cards, *rest = self.origin.lines(
+            "; the best response is fitted to these cards, so the estimate is biased upwards"
+        )
         (won, half_width), (low, high) = self.origin.held_out, self.origin.interval(self.exploitability)
         return [
             cards,
-            f"a response that does not know them wins {won:.2f} ± {half_width:.2f} {self.unit} (95%): fitted "
-            "to one half, evaluated on the other",
+            f"a response fitted to one half of the cards wins {won:.2f} ± {half_width:.2f} {self.unit} (95%) "
+            "on the other half",
             f"so the exploitability is between {low:.2f} and {high:.2f} {self.unit} (95%)",
             *rest,
         ]

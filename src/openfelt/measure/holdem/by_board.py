@@ -158,7 +158,8 @@ class FlopByBoard:
         number, seen_as = find_board(board)
         tables = fixed.buckets[:, number][:, PERMUTED_PAIR[seen_as]]
         found = StreetStrategy(fixed.shares, np.ascontiguousarray(tables[:, None]).astype(np.uint16))
-        return found, lambda node: np.array([part.at(node, part.buckets_on(board)) for part in player.parts])
+        parts = [(part, part.buckets_on(board)) for part in player.parts]
+        return found, lambda node: np.array([part.at(node, buckets) for part, buckets in parts])
 
 
 def _best_on_first(node: int, values: Floats) -> Floats:

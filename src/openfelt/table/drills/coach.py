@@ -65,7 +65,7 @@ class DrillCoach:
         return drill_json(drill, drill_hand(drill, self._bots.get))
 
     def evaluate(self, drill: Drill) -> EvLosses:
-        """The EV losses of all actions; this takes about a second in hold'em."""
+        """The EV losses of all actions; this takes about a second in hold'em, and a few before the flop."""
         if drill.key not in self._cache:
             live = drill_hand(drill, self._bots.get)
             place = len(live.hand.steps)

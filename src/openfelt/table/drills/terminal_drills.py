@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from openfelt.core.errors import FeltError
+from openfelt.games.registry import load_game
 from openfelt.table.drills.coach import DrillCoach
 from openfelt.table.drills.drill import Drill
 from openfelt.table.drills.drill_store import DrillStore
@@ -64,9 +65,13 @@ class TerminalDrills:
         found = self.summary()
         if not found["answers"]:
             return "No answer yet."
-        games = [f"{each['game']}: mean EV loss {each['lost']:.2f}" for each in found["games"]]
+        games = [
+            f"{each['game']}: mean EV loss {each['lost']:.2f} {load_game(each['game']).unit}"
+            for each in found["games"]
+        ]
         due = f" {found['due']} due for repetition." if found["due"] else ""
-        return f"{found['right']} of {amount(found['answers'], 'answers')} right; {'; '.join(games)}.{due}"
+        right = f"{found['right']} of {amount(found['answers'], 'answers')} right"
+        return f"All drills so far: {right}; {'; '.join(games)}.{due}"
 
     def _one(self, drill: Drill) -> None:
         try:
@@ -87,7 +92,7 @@ class TerminalDrills:
         box = self._store.answer(self._deck, drill, answer, self._now())
         self._write(f"  {_verdict(verdict)}")
         for action in verdict["losses"]["decisions"][0]["actions"]:
-            self._write(f"    {_action_line(action)}")
+            self._write(f"    {_action_line(action, load_game(drill.game).unit)}")
         self._write(f"  {verdict['explain']}")
         if box is not None:
             self._write(f"  It comes back in {_wait(INTERVALS[box])}." if box in INTERVALS else "  Learned.")
@@ -106,14 +111,14 @@ def _wait(seconds: float) -> str:
 
 def _verdict(verdict: dict[str, Any]) -> str:
     if verdict["close"]:
-        return f"Right: a close decision. The highest EV is that of: {verdict['best']}."
+        return f"Right: a close decision; {verdict['best']} has the highest EV."
     return "Right." if verdict["right"] else f"Wrong. The best action is: {verdict['best']}."
 
 
-def _action_line(action: dict[str, Any]) -> str:
+def _action_line(action: dict[str, Any], unit: str) -> str:
     return (
-        f"{action['label']}: EV {action['value']:+.2f}{_spread(action['value_interval'])}, "
-        f"EV loss {action['loss']:.2f}{_spread(action['interval'])}"
+        f"{action['label']}: EV {action['value']:+.2f}{_spread(action['value_interval'])} {unit}, "
+        f"EV loss {action['loss']:.2f}{_spread(action['interval'])} {unit}"
     )
 
 

@@ -26,8 +26,8 @@ from openfelt.table.session.session_store import HandRow
 
 PATIENCE = 1.5  # seconds of one call
 CACHED_HANDS = 20_000
-EFFORT = 1 / 6  # of the rollouts of a review
-ROUGH = "Estimated with fewer rollouts than in the review of a hand, where the values may differ a little."
+EFFORT = 1 / 6  # of a review
+ROUGH = "Estimated from fewer sampled cards or rollouts than in the review of a hand, so values may differ."
 EXACT = "Exact: the EV losses against the bots, if you continue with a best response."
 
 FinishedHands = Sequence[tuple[HandRow, HandRecord]]

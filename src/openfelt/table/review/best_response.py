@@ -1,8 +1,8 @@
 """What each action of a decision wins in two-player hold'em, if the person continues with a best response.
 
 From the flop on this is exact: all cards to come are enumerated (`street_values.py`). Before the flop, and
-with less effort on the flop, flops and turns are sampled (`sampled_cards.py`). Two things then reduce the
-noise and make the interval cover the exact value:
+with less effort on the flop, flops and turns are sampled (`sampled_cards.py`). Two techniques then reduce
+the noise and keep the 95% interval honest:
 
 - *Control variates.* A multiple of what a sampled card changes in the value of the pot without further bets
   is subtracted. Its mean is known: it follows from the equity of the hand against the bot's range.
@@ -30,7 +30,7 @@ from openfelt.solve.vector.betting_lines import LANES, children, lines_below, st
 from openfelt.table.review.ev_loss import DecisionLoss
 from openfelt.table.review.fixed_play import FixedPlay
 from openfelt.table.review.ranges import DecisionPoint
-from openfelt.table.review.sampled_cards import CardSample, all_turns, sample_flops, sample_turns
+from openfelt.table.review.sampled_cards import CardSample, nothing_sampled, sample_flops, sample_turns
 from openfelt.table.review.street_values import new_runout_workspace, river_values, street_table, turn_values
 
 THREADS = 2
@@ -140,7 +140,7 @@ class _Response:
             return sample_flops(at.hole, QUICK_FLOPS if is_quick else FLOPS, TURNS)
         if self._street == FLOP:
             return sample_turns(at.hole, at.board, QUICK_TURNS if is_quick else CARDS)
-        return all_turns(at.board)
+        return nothing_sampled(at.board)
 
     def _roots(self, reach: Mapping[int, Floats], sample: CardSample) -> dict[int, Floats]:
         """By root of the next street [choosing sets, flops, turns] what the person wins from there on."""

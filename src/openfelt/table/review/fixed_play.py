@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,15 +61,17 @@ def fixed_play(bot: Bot, most_bets: int) -> FixedPlay | None:
 @lru_cache(maxsize=8)
 def _policy_play(policy: HoldemPolicy) -> FixedPlay:
     computing, kept = BoardBuckets(policy.tree.abstraction), dict[tuple[int, ...], NDArray[Any]]()
+    lock = Lock()  # of `kept`, which threads share
 
     def buckets(board: tuple[int, ...]) -> Longs:
         key = tuple(sorted(board))
         found = kept.get(key)
         if found is None:
             found = computing.of(key).astype(np.uint16)
-            while len(kept) >= KEPT_BOARDS:
-                kept.pop(next(iter(kept)), None)
-            kept[key] = found
+            with lock:
+                while len(kept) >= KEPT_BOARDS:
+                    del kept[next(iter(kept))]
+                kept[key] = found
         return found.astype(np.int64)
 
     return FixedPlay(betting_lines(policy.tree.most_bets), policy.weights, policy.tree.layout, buckets)

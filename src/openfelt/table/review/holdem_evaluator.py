@@ -64,7 +64,7 @@ BEST_RESPONSE = (
     "estimated from sampled cards, and ± is half of the 95% interval."
 )
 BLUEPRINT = (
-    " The bot solves the last streets anew while it plays; it is judged by the policy from which it starts."
+    " This bot re-solves late streets while it plays; the review evaluates its blueprint policy instead."
 )
 ROUGH = f" Before the flop only {SAMPLED_BOARDS} boards are drawn, so these intervals are wide."
 

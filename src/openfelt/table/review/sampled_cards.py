@@ -46,7 +46,11 @@ class CardSample(NamedTuple):
         return np.asarray(np.take_along_axis(values, best, axis=0)[0])
 
     def decision_loss(self, step: int, values: Floats) -> DecisionLoss:
-        """The EV losses from values [choosing sets, flops, turns, actions]."""
+        """The EV losses from values [choosing sets, flops, turns, actions].
+
+        Sampled values are means of two estimates with opposite biases, so their fair losses are only
+        approximately unbiased.
+        """
         if self.is_complete:
             exact = values[0, 0, 0]
             return decision_loss(step, exact, *np.zeros((2, len(exact))))
@@ -61,7 +65,7 @@ class CardSample(NamedTuple):
         return decision_loss(step, *means_and_intervals(apart, None, unsure), fair)
 
 
-def all_turns(board: tuple[int, ...]) -> CardSample:
+def nothing_sampled(board: tuple[int, ...]) -> CardSample:
     """A decision from the turn on, where nothing is sampled."""
     return CardSample([board], np.zeros((1, 1), np.int32), 1.0, 1.0, True, *np.ones((2, 1, 1), bool))
 

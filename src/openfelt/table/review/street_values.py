@@ -53,7 +53,6 @@ class RunoutWorkspace(NamedTuple):
     below: Floats  # [1, roots of the river] values, summed over rivers
     values: Floats  # [1, roots of the river] of one river
     grouped: Floats  # [groups, roots of the river] reach by bucket and outcome
-    group: Longs  # [1326] of each hand
     number: Longs  # [OUTCOMES * buckets] of each group, or -1
     known: Longs  # [groups] outcome and bucket
 
@@ -80,7 +79,6 @@ def new_runout_workspace(river: StreetTable) -> RunoutWorkspace:
         np.zeros((1, columns)),
         np.zeros((1, columns)),
         np.zeros((groups, columns)),
-        np.zeros(PAIRS, np.int64),
         np.full(OUTCOMES * buckets, -1),
         np.zeros(groups, np.int64),
     )

@@ -42,16 +42,16 @@ class AddressLimit:
         period: float = PERIOD,
     ) -> None:
         self._now, self._most, self._period = now, most, period
-        self._guesses: OrderedDict[str, dict[bytes, float]] = OrderedDict()  # guess -> when, by address
+        self._texts: OrderedDict[str, dict[bytes, float]] = OrderedDict()  # text -> when, by address
 
     def add(self, address: str, text: str) -> None:
         """Count a text."""
         own = self._recent(address)
         own[hashlib.sha256(text.encode()).digest()] = self._now()
-        self._guesses[_network(address)] = own
-        self._guesses.move_to_end(_network(address))
-        if len(self._guesses) > MOST_ADDRESSES:
-            self._guesses.popitem(last=False)
+        self._texts[_network(address)] = own
+        self._texts.move_to_end(_network(address))
+        if len(self._texts) > MOST_ADDRESSES:
+            self._texts.popitem(last=False)
 
     def is_reached(self, address: str) -> bool:
         """Whether this address has sent so many that more are refused."""
@@ -59,8 +59,8 @@ class AddressLimit:
 
     def _recent(self, address: str) -> dict[bytes, float]:
         since = self._now() - self._period
-        guesses = self._guesses.get(_network(address), {})
-        return {guess: when for guess, when in guesses.items() if when > since}
+        texts = self._texts.get(_network(address), {})
+        return {text: when for text, when in texts.items() if when > since}
 
 
 def _network(address: str) -> str:

@@ -84,20 +84,26 @@ class PlayerRoutes:
         return JSONResponse({**self._facts, **await self._sessions(lambda sessions: sessions.player(found))})
 
     async def take_name(self, request: Request) -> Response:
-        """Take a name; the key in the answer's cookie is what it belongs to from now on.
+        """Take a name. It belongs to the key in the answer's cookie; a player that has a name is renamed.
 
-        Who has a name is renamed. An address without one takes few in an hour: one client that drops its
-        cookies could otherwise take all names of the server.
+        New names are limited for each address, since a client that drops its cookies could otherwise take all
+        names of the server.
         """
         wanted = read_json((await read_body(request)).decode("utf-8", "replace")).get("name")
         key = _key(request.headers) or secrets.token_urlsafe(KEY_BYTES)
         player, client = player_id(key), request.client.host if request.client else ""
-        is_new = not (await self._sessions(lambda sessions: sessions.player(player)))["name"]
-        if is_new and self._new_names.is_reached(client):
+
+        def take(sessions: SessionManager) -> bool:  # at once: no other request comes between
+            is_new = not sessions.player(player)["name"]
+            if is_new and self._new_names.is_reached(client):
+                return False
+            sessions.take_name(player, wanted)
+            if is_new:
+                self._new_names.add(client, player)
+            return True
+
+        if not await self._sessions(take):
             return JSONResponse({"error": TOO_MANY_NAMES}, 429)
-        await self._sessions(lambda sessions: sessions.take_name(player, wanted))
-        if is_new:
-            self._new_names.add(client, player)
         found = await self._sessions(lambda sessions: sessions.player(player))
         answer = JSONResponse({**self._facts, **found})
         answer.set_cookie(COOKIE, key, httponly=True, samesite="strict", max_age=MAX_AGE)

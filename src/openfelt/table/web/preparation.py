@@ -14,7 +14,7 @@ from openfelt.table.web.worker import BackgroundWorker
 class BotPreparation:
     """Warms up bots in threads of their own; bots that are ready do not wait for those that are not.
 
-    What nobody has sat down to is prepared in a thread apart, `ahead`, so that no table waits for it.
+    Games that nobody plays yet are prepared in a separate thread, `ahead`, so that no table waits for them.
     """
 
     def __init__(self, worker: BackgroundWorker[LobbyService], ahead: BackgroundWorker[LobbyService]) -> None:
