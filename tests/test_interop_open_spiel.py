@@ -194,7 +194,7 @@ def test_imperfect_recall_is_refused():
 def test_without_open_spiel_there_is_one_sentence(command):
     hide = "import sys; sys.modules['pyspiel'] = None; import openfelt as felt\n"
     found = subprocess.run([sys.executable, "-c", hide + command], capture_output=True, text=True)
-    assert "pip install 'openfelt[open_spiel]'" in found.stderr.splitlines()[-1]
+    assert "pip install 'openfelt[open-spiel]'" in found.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

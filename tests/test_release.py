@@ -82,11 +82,11 @@ def test_an_extra_without_wheels_is_named_and_left_out(capsys):
         """Says what is missing, and has no wheels of OpenSpiel."""
 
         def install(self, what, constraints):
-            return "open_spiel" not in what
+            return "open-spiel" not in what
 
         def run(self, program, *words, expected=0):
             extra = try_wheel.needed_extra(shlex.join(["felt", *words]))
-            assert expected or extra != "open_spiel"
+            assert expected or extra != "open-spiel"
             return f"Install openfelt[{extra}] or a checkout."
 
         def fetch_table(self, *words):
@@ -94,5 +94,5 @@ def test_an_extra_without_wheels_is_named_and_left_out(capsys):
 
     try_wheel.try_wheel(Empty(), "a.whl", None)
     said = capsys.readouterr().out
-    assert "openfelt[open_spiel] has no wheels for this Python; not tried: felt train openspiel:" in said
+    assert "openfelt[open-spiel] has no wheels for this Python; not tried: felt train openspiel:" in said
     assert "page loaded" in said

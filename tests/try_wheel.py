@@ -30,7 +30,7 @@ EXTRAS = {
     "felt play": "web",
     "felt study run": "plots",
     "felt plot": "plots",
-    "felt train openspiel:": "open_spiel",
+    "felt train openspiel:": "open-spiel",
     "--solver deep-cfr": "torch",
     "--on ray": "ray",
 }  # what commands with these words need beside the wheel

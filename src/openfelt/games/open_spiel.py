@@ -18,7 +18,7 @@ from openfelt.core.errors import GameError, unknown
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
 PREFIX = "openspiel:"
-MISSING = "OpenSpiel's games need open_spiel, which is not installed: pip install 'openfelt[open_spiel]'."
+MISSING = "OpenSpiel's games need open_spiel, which is not installed: pip install 'openfelt[open-spiel]'."
 NOTHING = "-"  # the name of an empty information state
 MOST_HISTORIES = 3_000_000  # minutes; each is a state of its own
 SURELY = 10  # a game is refused if it seems to be larger by this factor: the estimate is rough

@@ -1,4 +1,4 @@
-"""OpenSpiel, both ways: games, policies and bots. Needs the extra `open_spiel`.
+"""OpenSpiel, both ways: games, policies and bots. Needs the extra `open-spiel`.
 
 `felt.load_game("openspiel:NAME")` is a game of OpenSpiel as one of ours. This module converts the rest. Our
 games are registered in OpenSpiel when it is imported: `pyspiel.load_game("openfelt_leduc(players=3)")`.
