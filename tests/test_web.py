@@ -639,7 +639,7 @@ def test_guesses_are_counted_by_address_and_forgotten():
     assert not limit.is_reached("2001:db8::1")
     for number in range(MOST_ADDRESSES + 5):
         limit.add(f"address {number}", "x")
-    assert len(limit._guesses) == MOST_ADDRESSES
+    assert len(limit._texts) == MOST_ADDRESSES
 
 
 def test_others_need_a_token_unless_they_are_this_machine(tmp_path):
