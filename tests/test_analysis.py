@@ -507,7 +507,7 @@ def test_a_bot_that_resolves_is_judged_by_its_blueprint(two, monkeypatch):
     hand, policy = river_hand(bot, 1), bot.policy
     resolver = Resolver(Holdem(), policy)
     found = ev_losses(hand, 1, {0: resolver})
-    assert found.explain.endswith("it is judged by the policy from which it starts.")
+    assert found.explain.endswith("the review evaluates its blueprint policy instead.")
     assert found.decisions == ev_losses(hand, 1, {0: bot}).decisions
 
 

@@ -273,7 +273,7 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path, monkeypatch):
 
 def without_small(monkeypatch):
     """From here on kernels run as machine code, however small the game is."""
-    monkeypatch.setattr(jit, "SMALL", -1)
+    monkeypatch.setattr(jit, "INTERPRETED_ROUNDS", -1)
 
 
 @pytest.mark.parametrize("name", ["kuhn(players=3)", "leduc", "goofspiel(3)", "princess_monster(2,2,3)"])
