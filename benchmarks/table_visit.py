@@ -1,7 +1,8 @@
-"""A visit to the table: from the start of the server to the first decision, and answers while 50 people play.
+"""A visit to the table: from its start to the first decision, reviews, and answers while 50 people play.
 
 The first visit is that of a browser to a server that has nothing in its cache, as after an installation; it
-needs Playwright and Chromium. The people are the clients of `table.py`, on one of the server's cores.
+needs Playwright and Chromium. Reviews are of hands of hold'em against `default` in which the person calls to
+the river, with compiled kernels. The people are the clients of `table.py`, on one of the server's cores.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from timing import Result, on_all_cores, peer
 PEOPLE, SECONDS = 50, 120.0
 GAMES = ("kuhn", "holdem")  # the first in the lobby, and the one that most people come for
 WANTED = 10.0  # seconds, at most, until the first decision
+REVIEWS = 12  # hands
+WANTED_REVIEW = 5.0  # seconds
 WANTED_P99 = 0.15  # seconds
+ALL_CARDS = 9  # two hands and a board
 PATIENCE = 120_000  # milliseconds
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -41,6 +45,14 @@ def run() -> Iterator[Result]:
             what, wanted = f"first visit, {game}: first decision", {f"{WANTED:g} s": 1 / WANTED}
             yield Result(what, "per second", 1 / decided, wanted, dict.fromkeys(wanted, 1.0), note)
     load = _load()
+    taken = reviews()
+    note = f"mean of {REVIEWS} hands {sum(taken) / REVIEWS:.1f} s, at most {max(taken):.1f} s; load average before: {load}"
+    wanted = {f"{WANTED_REVIEW:g} s": 1 / WANTED_REVIEW}
+    yield Result(
+        "review of a hand to the river, hold'em: the slowest",
+        *("per second", 1 / max(taken), wanted, dict.fromkeys(wanted, 1.0), note),
+    )
+    load = _load()
     measured = play(PEOPLE, SECONDS, MIX, pause=PAUSE)
     faults = "; ".join(measured.faults[:3]) or "no chip, hand or card was out of place"
     note = f"{shares(measured)} for an answer; {faults}; load average before and after: {load}, {_load()}"
@@ -57,6 +69,29 @@ def _load() -> str:
     has_precedence = hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) != os.SCHED_OTHER
     note = ", with real-time priority" if has_precedence else ""
     return f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores{note}"
+
+
+def reviews() -> list[float]:
+    """Seconds for the EV losses of each hand; the first hand only compiles kernels."""
+    from openfelt.bots.registry import load_bot
+    from openfelt.games.registry import load_game
+    from openfelt.table.review.evaluator import hand_evaluator
+    from openfelt.table.session.table_hand import TableHand
+
+    game = load_game("holdem")
+    bot, taken, seed = load_bot("default", game), list[float](), 0
+    while len(taken) <= REVIEWS:
+        seed, seat = seed + 1, seed % 2
+        live = TableHand(game, {1 - seat: bot}, seat, f"{seed:064x}", "")
+        live.advance()
+        while not live.over:
+            live.act(next(word for word in ("check", "call") if word in game.actions(live.hand.state)))
+        if len(live.hand.state.cards) < ALL_CARDS:
+            continue
+        begun = time.perf_counter()
+        hand_evaluator(live.hand, seat, live.bots).ev_losses()
+        taken.append(time.perf_counter() - begun)
+    return taken[1:]
 
 
 def first_visit(game: str, program: str) -> tuple[float, float]:

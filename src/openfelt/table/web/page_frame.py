@@ -1,4 +1,7 @@
-"""The pages of the table: each is the content of a file in `pages/`, in the frame that all of them share."""
+"""The pages of the table: each is the content of a file in `pages/`, in the frame that all of them share.
+
+`pages/parts/` has what several pages contain: `$ranges` in a page stands for `parts/ranges.html`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent / "pages"
 MENU = {"/": "Lobby", "/drill": "Drills", "/spectate": "Spectate", "/policy": "Ranges", "/spot": "Spots"}
 STYLES = ("base", "controls")  # of every page
+PARTS = ("moves", "ranges", "steps")
 
 
 class Page(NamedTuple):
@@ -29,7 +33,7 @@ class Page(NamedTuple):
             styles="\n  ".join(styles),
             script=self.name,
             links="\n    ".join(self._link(path) for path in MENU),
-            content=_read(self.name).rstrip(),
+            content=Template(_read(self.name)).substitute({part: _read(f"parts/{part}") for part in PARTS}),
         )
 
     def _link(self, path: str) -> str:
@@ -100,4 +104,4 @@ PAGES = (
 
 
 def _read(name: str) -> str:
-    return (FOLDER / f"{name}.html").read_text(encoding="utf-8")
+    return (FOLDER / f"{name}.html").read_text(encoding="utf-8").rstrip()
