@@ -46,11 +46,12 @@ def run() -> Iterator[Result]:
             yield Result(what, "per second", 1 / decided, wanted, dict.fromkeys(wanted, 1.0), note)
     load = _load()
     taken = reviews()
-    note = f"mean of {REVIEWS} hands {sum(taken) / REVIEWS:.1f} s, at most {max(taken):.1f} s; load average before: {load}"
+    mean, slowest = sum(taken) / REVIEWS, max(taken)
+    note = f"mean of {REVIEWS} hands {mean:.1f} s, at most {slowest:.1f} s; load average before: {load}"
     wanted = {f"{WANTED_REVIEW:g} s": 1 / WANTED_REVIEW}
     yield Result(
         "review of a hand to the river, hold'em: the slowest",
-        *("per second", 1 / max(taken), wanted, dict.fromkeys(wanted, 1.0), note),
+        *("per second", 1 / slowest, wanted, dict.fromkeys(wanted, 1.0), note),
     )
     load = _load()
     measured = play(PEOPLE, SECONDS, MIX, pause=PAUSE)
