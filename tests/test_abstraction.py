@@ -12,6 +12,7 @@ from speed import fast_only, slow
 import openfelt as felt
 from openfelt.cards.abstraction import kmeans
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
+from openfelt.cards.abstraction import clusters as clustering
 from openfelt.cards.abstraction.centre_tree import build_tree, nearest
 from openfelt.cards.abstraction.clusters import fit
 from openfelt.cards.abstraction.kmeans import (
@@ -414,10 +415,18 @@ def test_cuts_between_means_part_what_lies_apart():
 
 
 @pytest.mark.parametrize(
-    ("size", "coordinates", "count", "most"),
-    [(2_000, 1, 20, 1.1), (3_000, 8, 50, 1.03), (2_000, 20, 200, 1.03)],
+    ("size", "coordinates", "count", "most", "one_by_one"),
+    [
+        *[(2_000, 1, 20, 1.1, 20), (3_000, 8, 50, 1.03, 50), (2_000, 20, 200, 1.03, 200)],
+        *[(3_000, 8, 200, 1.1, 20), (2_000, 20, 200, 1.1, 20)],  # many centres are chosen at a time
+    ],
 )
-def test_clusters_are_as_narrow_as_those_of_scikit_learn(size, coordinates, count, most):
+def test_clusters_are_as_narrow_as_those_of_scikit_learn(
+    size, coordinates, count, most, one_by_one, monkeypatch
+):
+    monkeypatch.setattr(clustering, "ONE_BY_ONE", one_by_one)
+    monkeypatch.setattr(clustering, "FEW", one_by_one)
+    monkeypatch.setattr(clustering, "FEWER_ITERATIONS", clustering.ITERATIONS)
     cluster, ratios = pytest.importorskip("sklearn.cluster"), []
     for seed in range(4):
         draw = np.random.default_rng(seed)
@@ -438,7 +447,10 @@ def test_clusters_are_as_narrow_as_those_of_scikit_learn(size, coordinates, coun
     assert np.mean(ratios) < most
 
 
-def test_there_are_no_more_clusters_than_distinct_points():
+@pytest.mark.parametrize("many", [10_000, 1])
+def test_there_are_no_more_clusters_than_distinct_points(many, monkeypatch):
+    monkeypatch.setattr(clustering, "ONE_BY_ONE", many)
+    monkeypatch.setattr(clustering, "FEW", 1)
     points = np.repeat(np.array([[0.0, 1.0], [2.0, 3.0], [5.0, 5.0]]), 4, axis=0)
     centres = fit(points, np.ones(12), 5)
     assert sorted(map(tuple, centres)) == [(0.0, 1.0), (2.0, 3.0), (5.0, 5.0)]

@@ -2,11 +2,17 @@
 
 The first centres are chosen as in k-means++ (Arthur & Vassilvitskii 2007): a few points are drawn with
 probabilities in proportion to weight times squared distance to the nearest centre so far, and the one that
-reduces the sum of these distances most becomes the next centre. Lloyd's iterations follow. Distances that the
-triangle inequality or a k-d tree (`centre_tree.py`) rules out are skipped; this does not change the result.
+reduces the sum of these distances most becomes the next centre. That takes time in proportion to the square of
+the number of clusters. Above ONE_BY_ONE clusters only the first FEW are chosen so; then as many points as there
+are centres are drawn at a time, with the same probabilities (Bahmani et al. 2012, "Scalable k-means++").
+
+Lloyd's iterations follow. Distances that the triangle inequality or a k-d tree (`centre_tree.py`) rules out are
+skipped; this does not change the result.
 """
 
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -14,7 +20,10 @@ from openfelt.cards.abstraction.centre_tree import AXES, build_tree, nearest
 from openfelt.core.jit import Floats, Longs, kernel
 
 SEED = 0
+ONE_BY_ONE, FEW = 10_000, 1_000  # clusters
 ITERATIONS = 100  # at most, until no point changes its cluster
+FEWER_ITERATIONS = 20  # above ONE_BY_ONE clusters
+PARTS = 64  # of the points, for threads
 
 
 def fit(points: Floats, weights: Floats, count: int) -> Floats:
@@ -24,15 +33,36 @@ def fit(points: Floats, weights: Floats, count: int) -> Floats:
     """
     own = points.shape[1]
     points = np.ascontiguousarray(np.pad(points, ((0, 0), (0, max(0, AXES - own)))))  # for the tree
-    trials = 2 + int(np.log(count))  # as in scikit-learn
-    centres = _first_centres(points, weights, np.random.default_rng(SEED).random((count, trials)))
+    if count > ONE_BY_ONE:
+        points, places = np.unique(points, axis=0, return_inverse=True)
+        weights = np.bincount(places.ravel(), weights)
+    centres = _choose_first(points, weights, count)
     cluster = np.full(len(points), -1)
-    for _ in range(ITERATIONS):
-        before, cluster = cluster, nearest(points, build_tree(centres))
+    for _ in range(ITERATIONS if count <= ONE_BY_ONE else FEWER_ITERATIONS):
+        before, cluster = cluster, _nearest(points, centres)
         if np.array_equal(before, cluster):
             break
         _move_to_means(points, weights, cluster, centres)
     return centres[:, :own].copy()
+
+
+def _choose_first(points: Floats, weights: Floats, count: int) -> Floats:
+    generator, trials = np.random.default_rng(SEED), 2 + int(np.log(count))  # as many as in scikit-learn
+    one_by_one = count if count <= ONE_BY_ONE else FEW
+    centres = _first_centres(points, weights, generator.random((one_by_one, trials)))
+    while len(centres) < min(count, len(points)) and count > ONE_BY_ONE:
+        apart = points - centres[_nearest(points, centres)]
+        chance = weights * (apart * apart).sum(axis=1)
+        size = min(len(centres), count - len(centres), np.count_nonzero(chance))
+        chosen = generator.choice(len(points), size, replace=False, p=chance / chance.sum())
+        centres = np.concatenate((centres, points[chosen]))
+    return centres
+
+
+def _nearest(points: Floats, centres: Floats) -> Longs:
+    tree = build_tree(centres)
+    with ThreadPoolExecutor() as pool:
+        return np.concatenate(list(pool.map(lambda some: nearest(some, tree), np.array_split(points, PARTS))))
 
 
 @kernel

@@ -38,18 +38,14 @@ def centres(street: int, tables: StrengthTables, count: int) -> Floats:
     generator = np.random.default_rng(SEED)
     multiplicity = board_set(BOARD_CARDS[street]).multiplicity
     size = max(SAMPLE, SAMPLE_OF_BUCKET * count)
-    found = np.empty((size, BINS))
     chosen = generator.choice(len(multiplicity), size, p=multiplicity / multiplicity.sum())
-    order = np.sort(chosen)
-    counts = np.empty((1, PAIRS, BINS), np.int64)
-    last = -1
-    for place, board in enumerate(order):
-        if board != last:
-            count_board(street, tables.river.hs, int(board), counts[0])
-            last = board
+    counts, found = np.empty((PAIRS, BINS), np.int64), []
+    for board, hands in zip(*np.unique(chosen, return_counts=True), strict=True):
+        count_board(street, tables.river.hs, int(board), counts)
         possible = np.flatnonzero(tables[street].hs[board] != NO_HAND)
-        found[place] = cumulated(counts[0, generator.choice(possible)])
-    fitted = fit(found, np.ones(size), count)
+        drawn = counts[generator.choice(possible, int(hands))]
+        found.append(np.cumsum(drawn, axis=1) / drawn.sum(axis=1, keepdims=True))
+    fitted = fit(np.concatenate(found), np.ones(size), count)
     return fitted[np.lexsort((*fitted.T, -fitted.sum(axis=1)))]
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from openfelt.arena.statistics.estimates import Estimate
 from openfelt.core.jit import Floats
 from openfelt.core.workers import Workers
-from openfelt.opponents.models.observed import KNOWN
 from openfelt.opponents.responses.model_policy import DEALS
 from openfelt.plots.curves import Band, Level, plot_bands
 from openfelt.policy.files import POLICY, save_policy
@@ -44,8 +43,8 @@ RUNS = 5
 SAMPLED, EXTERNAL = "MCRNR10", "MCRNR10, external sampling"
 # Iterations of each seat; an iteration of external sampling takes about twelve times as long.
 CURVES = {
-    SAMPLED: ResponseConfig(BUCKETS, 3_000_000, OutcomeMCCFR.name, cards=KNOWN),
-    EXTERNAL: ResponseConfig(BUCKETS, 250_000, ExternalMCCFR.name, cards=KNOWN),
+    SAMPLED: ResponseConfig(BUCKETS, 3_000_000, OutcomeMCCFR.name),
+    EXTERNAL: ResponseConfig(BUCKETS, 250_000, ExternalMCCFR.name),
 }
 LEVEL = equilibrium_label(BUCKETS)
 LEVEL_FACTOR = 10  # hands of the level, as a multiple of those of a point
@@ -173,7 +172,7 @@ FIGURE_8 = OnlineCurve(
     ),
     settings=(
         Setting("opponent", "Poki", f"`{POKI}`, a [stand-in](../bots.md)"),
-        Setting("observed cards", "those that were shown", "all: a departure"),
+        Setting("observed cards", "those that were shown", "the same"),
         Setting("games", f"{ONLINE_GAMES:,}", "the same"),
         Setting(
             "iterations",

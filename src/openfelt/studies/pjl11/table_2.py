@@ -54,11 +54,12 @@ QUICK_DIVISOR, MOST_QUICK = 1_000, 20_000  # of iterations in a quick run
 EQUILIBRIA = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # the policies of Table 1
 POKI_HANDS = 40_000  # at most; poki-like is slow
 
-FEW, ALL_CARDS, EXTERNAL = "2e7 iterations", "all cards", "external sampling"
+FEW, EXTERNAL = "2e7 iterations", "external sampling"
+ALL_CARDS = f"{FEW}, all cards"
 BY_DATA, RELATED = f"{EXTERNAL}, p by data", f"{EXTERNAL}, relational model"
 ONE_TOSS = f"{EXTERNAL}, one toss"
 # Variants that have findings, and the equilibria that each is compared with.
-JUDGED = {"": ("",), FEW: (FEW,), ALL_CARDS: ("",), BY_DATA: ("", EXTERNAL), RELATED: ("", EXTERNAL)}
+JUDGED = {"": ("",), FEW: (FEW,), ALL_CARDS: (FEW,), BY_DATA: ("", EXTERNAL), RELATED: ("", EXTERNAL)}
 
 
 def equilibrium_label(buckets: int, variant: str = "") -> str:
@@ -81,7 +82,7 @@ def configs(buckets: int) -> dict[str, ResponseConfig | str]:
         response_label(buckets): outcome,
         equilibrium_label(buckets, FEW): few._replace(p=0.0),
         response_label(buckets, FEW): few,
-        response_label(buckets, ALL_CARDS): outcome._replace(cards=KNOWN),
+        response_label(buckets, ALL_CARDS): few._replace(cards=KNOWN),
         equilibrium_label(buckets, EXTERNAL): config._replace(p=0.0),
         response_label(buckets, EXTERNAL): config,
         response_label(buckets, BY_DATA): config._replace(trust=S_CURVE),

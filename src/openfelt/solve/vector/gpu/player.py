@@ -23,6 +23,7 @@ from openfelt.solve.vector.gpu.terms import terms_of
 from openfelt.solve.vector.streets import FOLD, street_tables
 
 BLOCKS = 2_048  # that renew rows
+COPIED = 64  # buckets at a time
 
 
 class Rows(NamedTuple):
@@ -191,15 +192,22 @@ def edges_of_rows(tree: BettingTree, betting: BettingLines, street: int, player:
 def from_rows(edges: Longs, table: NDArray[np.float32], into: Floats) -> None:
     """Write rows [roots, buckets, ROW] to slots [buckets, edges]."""
     root, place = np.nonzero(edges >= 0)
-    into[:, edges[root, place]] = table[root, :, place].T
+    for some in _parts(len(into)):
+        into[some, edges[root, place]] = table[root, some, place].T
 
 
 def to_rows(edges: Longs, slots: Floats) -> NDArray[np.float32]:
     """Rows [roots, buckets, ROW] from slots [buckets, edges]."""
     table = np.zeros((len(edges), len(slots), ROW), np.float32)
     root, place = np.nonzero(edges >= 0)
-    table[root, :, place] = slots[:, edges[root, place]].T
+    for some in _parts(len(slots)):
+        table[root, some, place] = slots[some, edges[root, place]].T
     return table
+
+
+def _parts(buckets: int) -> list[slice]:
+    """So few buckets at a time that they stay in the processor's cache."""
+    return [slice(first, first + COPIED) for first in range(0, buckets, COPIED)]
 
 
 def _new_rows(roots: int, buckets: int) -> Rows:
