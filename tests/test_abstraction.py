@@ -10,9 +10,8 @@ import pytest
 from speed import fast_only, slow
 
 import openfelt as felt
-from openfelt.cards.abstraction import kmeans
+from openfelt.cards.abstraction import clusters as clustering, kmeans
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
-from openfelt.cards.abstraction import clusters as clustering
 from openfelt.cards.abstraction.centre_tree import build_tree, nearest
 from openfelt.cards.abstraction.clusters import fit
 from openfelt.cards.abstraction.kmeans import (
