@@ -4,7 +4,8 @@ The first centres are chosen as in k-means++ (Arthur & Vassilvitskii 2007): a fe
 probabilities in proportion to weight times squared distance to the nearest centre so far, and the one that
 reduces the sum of these distances most becomes the next centre. That takes time in proportion to the square
 of the number of clusters. Above ONE_BY_ONE clusters only the first FEW are chosen so; then as many points as
-there are centres are drawn at a time, with the same probabilities (Bahmani et al. 2012, "Scalable k-means++").
+there are centres are drawn at a time, with the same probabilities (Bahmani et al. 2012, "Scalable
+k-means++").
 
 Lloyd's iterations follow. Distances that the triangle inequality or a k-d tree (`centre_tree.py`) rules out
 are skipped; this does not change the result.
