@@ -36,7 +36,7 @@ def fit(points: Floats, weights: Floats, count: int) -> Floats:
     points = np.ascontiguousarray(np.pad(points, ((0, 0), (0, max(0, AXES - own)))))  # for the tree
     if count > ONE_BY_ONE:
         points, places = np.unique(points, axis=0, return_inverse=True)
-        weights = np.bincount(places.ravel(), weights)
+        weights = np.bincount(places.ravel(), weights).astype(np.float64)
     centres = _choose_first(points, weights, count)
     cluster = np.full(len(points), -1)
     for _ in range(ITERATIONS if count <= ONE_BY_ONE else FEWER_ITERATIONS):
@@ -54,7 +54,7 @@ def _choose_first(points: Floats, weights: Floats, count: int) -> Floats:
     while len(centres) < min(count, len(points)) and count > ONE_BY_ONE:
         apart = points - centres[_nearest(points, centres)]
         chance = weights * (apart * apart).sum(axis=1)
-        size = min(len(centres), count - len(centres), np.count_nonzero(chance))
+        size = min(len(centres), count - len(centres), int(np.count_nonzero(chance)))
         chosen = generator.choice(len(points), size, replace=False, p=chance / chance.sum())
         centres = np.concatenate((centres, points[chosen]))
     return centres
