@@ -260,13 +260,12 @@ TABLE_2 = ResponseTable(
     findings=_judge,
     remarks=(
         "Claims about p by data and the relational model were added after trials in which the paper's form "
-        "lost to the stand-in for Sparbot. That loss has two possible causes, which these rows do not "
-        "separate. MCRNR has 2e7 iterations a seat, but the rows MCCFR10 and MCCFR100 "
-        "have 5e9 and 1e10. And responses win a lot from the policy of the tree model but lose to the bot "
-        "itself, whose decisions the tree model predicts worse than the relational model does. With "
-        "external sampling, p by data removes the loss, and the relational model nearly does. With a "
-        "hundred buckets 20 million iterations are too few for outcome sampling, as the rows of external "
-        "sampling show."
+        "lost to the stand-in for Sparbot. It still loses with as many iterations as MCCFR has, so too few "
+        "iterations are only a part of the cause: with 2e7, responses and equilibria lose far more. The rest "
+        "is the model. Responses win a lot from the policy of the tree model but lose to the bot itself, "
+        "whose decisions the tree model predicts worse than the relational model does. With external "
+        "sampling, p by data removes the loss, and the relational model about halves it. Whether the model "
+        "learns from all cards or from those that were shown matters less than the number of iterations."
     ),
     requires=f"a GPU (hours without one) and its policies (`{TRAINING_COMMAND}`)",
 )
