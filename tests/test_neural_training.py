@@ -234,7 +234,7 @@ def test_deep_cfr_averages_policies_by_realisation_and_iteration():
 @pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])
 def test_the_gradient_of_a_policy_is_that_of_finite_differences(name):
     solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=64, steps=6).run(5)
-    solver._table = solver.inputs.everywhere(solver._policy)
+    solver._table = solver.inputs.everywhere(solver._last)
     batch = solver._batch(solver._play())
 
     def loss():
@@ -257,7 +257,7 @@ def test_the_first_step_follows_the_policy_gradient_of_the_game(name):
     solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=20_000, steps=12, trace=1.0, **none)
     with torch.no_grad():
         solver.critic.vector.zero_()
-    solver._table = solver.inputs.everywhere(solver._policy)
+    solver._table = solver.inputs.everywhere(solver._last)
     batch = solver._batch(solver._play())
     logits = solver.actor(batch.vectors).detach().requires_grad_()
     solver._loss(logits, batch, 0).backward()
@@ -305,7 +305,7 @@ def reach_of_rows(tree, policy):
 def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradients(name, single_decisions):
     settings = {**SETTINGS[name], "steps": 12}
     summed, single = SOLVERS[name]("leduc", seed=3, **settings), single_decisions(name, **settings)
-    summed._table = summed.inputs.everywhere(summed._policy)
+    summed._table = summed.inputs.everywhere(summed._last)
     played = [solver._play() for solver in (summed, single)]
     for one, other in zip(*played, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -315,6 +315,22 @@ def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradien
         found.append(gradient(solver.actor, solver._loss(solver.actor(batch.vectors), batch, 0)))
     assert abs(found[0]).max() > 1e-4
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])
+def test_the_result_is_the_mean_of_all_networks_with_more_weight_on_later_ones(name):
+    """With recent = 1 the weights are 1, 2, ..., n; the result of a large one is the last network."""
+    solver = SOLVERS[name]("kuhn", seed=1, recent=1.0, **SMALL)
+    last = SOLVERS[name]("kuhn", seed=1, recent=1e12, **SMALL)
+    total = torch.zeros_like(solver.actor.vector)
+    for weight in range(1, 8):
+        solver.run(1)
+        total += weight / 28 * solver.actor.vector
+    mean = solver.mean.vector.detach().numpy()
+    np.testing.assert_allclose(mean, total.detach().numpy(), atol=1e-6)
+    assert abs(mean - solver.actor.vector.detach().numpy()).max() > 1e-3
+    last.run(7)
+    np.testing.assert_array_equal(last.inputs.everywhere(last._last), last.inputs.everywhere(last._policy))
 
 
 def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():

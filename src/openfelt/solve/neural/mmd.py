@@ -43,6 +43,8 @@ class MMD(PolicyGradient):
         by the square root of 1 + t / anneal.
     epochs, critic_rate, trace
         Training steps on each batch, step size for the critic, lambda of generalised advantage estimation.
+    recent
+        Iteration t has weight t^recent in the mean of networks, whose policy is the result.
     alpha, eta
         Temperature and step size of mirror descent at the start.
     **options

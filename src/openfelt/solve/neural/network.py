@@ -64,10 +64,10 @@ class Network:
             inputs = torch.relu(torch.addmm(shift, inputs, own))
         return torch.addmm(bias, inputs, weight)
 
-    def copy(self, other: Network) -> None:
-        """Take over the weights of another network of the same sizes."""
+    def copy(self, other: Network, share: float = 1.0) -> None:
+        """Take over the weights of another network of the same sizes, or move to them by a share of the way."""
         with torch.no_grad():
-            self.vector.copy_(other.vector)
+            self.vector.lerp_(other.vector, share)
 
     def state(self) -> dict[str, Any]:
         """The tensors of a checkpoint."""

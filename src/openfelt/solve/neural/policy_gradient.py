@@ -2,7 +2,11 @@
 
 An iteration plays, estimates the advantage of each decision by the difference of its return from the
 critic's value (generalised advantage estimation, Schulman et al. 2016, along a player's own decisions), and
-takes a few steps of Adam on the loss that each solver defines. The policy is the last one, not an average.
+takes a few steps of Adam on the loss that each solver defines.
+
+The policy that counts is not that of the last network but of a mean of all networks so far, weight by
+weight, in which iteration t has the weight t^recent (Polyak & Juditsky 1992): the last one follows the noise
+of the last games. Play goes by the last one.
 
 Payoffs are divided by the largest one of the game, so that settings mean the same in every game. Games that
 were begun under an earlier policy are used too; a decision then has the weight min(1, pi / mu) of V-trace
@@ -35,12 +39,14 @@ class GradientSettings(PlaySettings):
     epochs: int = setting(4, "training steps on each batch", kind=int)
     critic_rate: float = setting(3e-3, "step size of Adam for the critic")
     trace: float = setting(0.95, "lambda of generalised advantage estimation; 1: whole returns")
+    recent: float = setting(4.0, "iteration t has weight t^RECENT in the mean of networks", kind=float)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         within("epochs", self.epochs, 1, 10_000)
         within("critic_rate", self.critic_rate, 0, 1)
         within("trace", self.trace, 0, 1)
+        within("recent", self.recent, 0, 1e12)
 
 
 class Batch(NamedTuple):
@@ -60,13 +66,14 @@ class PolicyGradient(PlayingSolver):
 
     def _build(self) -> None:
         super()._build()
-        self.actor = self.new_network("policy")
+        self.actor, self.mean = self.new_network("policy"), self.new_network("mean")
+        self.mean.copy(self.actor)
         self.critic = self.new_network("critic", 1)
         self.scale = max(map(abs, self.tree.payoff_range)) or 1.0
 
     def _iterate(self, number: int) -> None:
         if self.inputs.small:
-            self._table = self.inputs.everywhere(self._policy)
+            self._table = self.inputs.everywhere(self._last)
         played = self._play()
         if len(played.action):
             batch, factor = self._batch(played), self.annealed(number)
@@ -75,6 +82,8 @@ class PolicyGradient(PlayingSolver):
                 predicted, logits = self.critic(batch.vectors), self.actor(batch.vectors)
                 error = (batch.visits * (predicted - batch.target) ** 2).sum()
                 descend(error + self._loss(logits, batch, number), rates)
+        later = self.settings.recent + 1
+        self.mean.copy(self.actor, later / (number + later))
         self._updated(number)
 
     @abstractmethod
@@ -88,13 +97,16 @@ class PolicyGradient(PlayingSolver):
     def _updated(self, number: int) -> None:
         """Called at the end of an iteration."""
 
-    def _policy(self, vectors: Any, masks: Any) -> Any:
+    def _last(self, vectors: Any, masks: Any) -> Any:
         return log_policy(self.actor(vectors), masks).exp() * masks
+
+    def _policy(self, vectors: Any, masks: Any) -> Any:
+        return log_policy(self.mean(vectors), masks).exp() * masks
 
     def _act(self) -> tuple[Vectors, Bytes]:
         if self.inputs.small:
             return self._table[self.env.infosets], self._unmarked
-        return self.inputs.at(self.env, self._policy), self._unmarked
+        return self.inputs.at(self.env, self._last), self._unmarked
 
     def _batch(self, played: Decisions) -> Batch:
         inputs, count = self.inputs, len(played.action)

@@ -41,6 +41,8 @@ class PPO(PolicyGradient):
         by the square root of 1 + t / anneal.
     epochs, critic_rate, trace
         Training steps on each batch, step size for the critic, lambda of generalised advantage estimation.
+    recent
+        Iteration t has weight t^recent in the mean of networks, whose policy is the result.
     clip, entropy
         How far the ratio of probabilities may be from 1; weight of the entropy bonus at the start.
     **options

@@ -6,8 +6,8 @@ iterations the reference becomes the current policy, and the fixed points conver
 
 The update is that of NeuRD (Hennes et al. 2020): advantages, divided by the probability of the action, are
 added to logits, which stop at `most` above or below their mean. Departures from DeepNash: returns are those
-of `policy_gradient.py`; the reference changes at once, not by interpolation; there is no averaged target
-network.
+of `policy_gradient.py`; the reference changes at once, not by interpolation; the averaged network, which
+becomes the reference, has no part in the returns.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class RNaD(PolicyGradient):
         by the square root of 1 + t / anneal.
     epochs, critic_rate, trace
         Training steps on each batch, step size for the critic, lambda of generalised advantage estimation.
+    recent
+        Iteration t has weight t^recent in the mean of networks, whose policy is the result.
     eta, refresh, most
         Weight of the reference policy in rewards, iterations between two changes of it, and how far logits
         may be from their mean.
@@ -74,7 +76,7 @@ class RNaD(PolicyGradient):
             raise FeltError(f"{self.name} is for games of two players.")
         super()._build()
         self.reference = self.new_network("reference")
-        self.reference.copy(self.actor)
+        self.reference.copy(self.mean)
 
     def _bonus(self, vectors: Any, masks: Any, log: Any) -> Any:
         rho = log_policy(self.reference(vectors), masks)
@@ -89,4 +91,4 @@ class RNaD(PolicyGradient):
 
     def _updated(self, number: int) -> None:
         if (number + 1) % self.settings.refresh == 0:
-            self.reference.copy(self.actor)
+            self.reference.copy(self.mean)
