@@ -9,7 +9,9 @@ import openfelt as felt
 from openfelt.core.pytorch import torch
 from openfelt.solve.neural.deep_cfr import _traverse_all, match_regrets
 from openfelt.solve.neural.memory import HELD, SEEN
+from openfelt.solve.neural.network import RIDGE, LastLayer, Network
 from openfelt.solve.neural.nfsp import BEST, EXPLORING, _store
+from openfelt.solve.neural.policy_gradient import LEAST
 from openfelt.solve.registry import SOLVERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pytorch")]
@@ -35,11 +37,11 @@ def numeric_gradient(network, loss, places):
     with torch.no_grad():
         for place in places:
             ends = []
-            for step in (1e-2, -1e-2):
+            for step in (2e-3, -2e-3):
                 network.vector[place] += step
                 ends.append(float(loss()))
                 network.vector[place] -= step
-            found.append((ends[0] - ends[1]) / 2e-2)
+            found.append((ends[0] - ends[1]) / 4e-3)
     return np.array(found)
 
 
@@ -315,6 +317,54 @@ def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradien
         found.append(gradient(solver.actor, solver._loss(solver.actor(batch.vectors), batch, 0)))
     assert abs(found[0]).max() > 1e-4
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+def test_the_target_of_mirror_descent_maximises_its_objective():
+    """The closed form against the loss: no gradient at the target, and a lower loss than anywhere near it."""
+    solver = felt.MMD("leduc", seed=1, hidden=16, games=256, alpha=0.3, eta=2.0)
+    solver._table = solver.inputs.everywhere(solver._last)
+    batch = solver._batch(solver._play())
+    assert float(batch.old[batch.masks].exp().min()) > LEAST
+    logits = (batch.old + solver._change(batch.old, batch, 7)).detach()
+    target = logits.clone().requires_grad_()
+    best = solver._loss(target, batch, 7)
+    best.backward()
+    before = batch.old.clone().requires_grad_()
+    solver._loss(before, batch, 7).backward()
+    assert float(abs(target.grad).max()) < 1e-3 * float(abs(before.grad).max())
+    noise = torch.from_numpy(np.random.default_rng(1).normal(size=logits.shape).astype(np.float32))
+    for size in (0.1, -0.1, 1.0):
+        assert solver._loss(logits + size * noise, batch, 7).item() > best.item()
+
+
+def test_a_small_step_of_ppo_and_r_nad_lowers_their_loss():
+    for name in ("ppo", "r-nad"):
+        solver = SOLVERS[name]("leduc", seed=1, epochs=1, **{**SMALL, "hidden": 512, "step": 0.01})
+        solver._table = solver.inputs.everywhere(solver._last)
+        batch = solver._batch(solver._play())
+        losses = []
+        for _ in range(2):
+            losses.append(float(solver._loss(solver.actor(batch.vectors), batch, 0)))
+            solver._regress(batch, 0)
+        assert losses[1] < losses[0]
+
+
+def test_the_last_layer_is_moved_by_weighted_ridge_regression():
+    """Against the normal equations in numpy; with more units than rows, outputs move as asked."""
+    random = np.random.default_rng(2)
+    network = Network([5, 64, 3], [1], "cpu")
+    inputs = random.normal(size=(20, 5)).astype(np.float32)
+    weights = random.uniform(size=(20, 1)).astype(np.float32)
+    change = random.normal(size=(20, 3)).astype(np.float32)
+    hidden = network.hidden(torch.from_numpy(inputs)).detach().numpy()
+    before = network(torch.from_numpy(inputs)).detach().numpy()
+    LastLayer(network, torch.from_numpy(inputs), torch.from_numpy(weights)).move(torch.from_numpy(change))
+    moved = network(torch.from_numpy(inputs)).detach().numpy() - before
+    units = np.hstack([hidden, np.ones((20, 1))])
+    gram = units.T @ (weights * units)
+    gram += RIDGE * np.diag(gram).mean() * np.eye(65)
+    np.testing.assert_allclose(moved, units @ np.linalg.solve(gram, units.T @ (weights * change)), atol=1e-3)
+    assert abs(moved - change).mean() < 0.3 * abs(change).mean()
 
 
 @pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])

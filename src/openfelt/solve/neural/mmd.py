@@ -2,8 +2,11 @@
 
 A step maximises advantages, less the divergence from a magnet, here the uniform policy, with temperature
 alpha, and less that from the policy before, with the inverse of the step size eta. In behaviour form and with
-networks, as in section 5 of the paper: a few steps of Adam on this objective at the decisions played. Alpha
-and eta are annealed, so that the policy approaches an equilibrium and not only a smoothed one.
+networks, as in section 5 of the paper: a few steps of Adam on this objective at the decisions played.
+
+Departures from the paper: in small games the logits of the maximum, which the paper gives in closed form, are
+the target of a regression, and the result is a mean of networks (both in `policy_gradient.py`); alpha and eta
+are annealed, so that the policy approaches an equilibrium and not only a smoothed one.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from openfelt.solve.solver import setting, within
 class MMDSettings(GradientSettings):
     """The parameters of magnetic mirror descent."""
 
-    alpha: float = setting(0.2, "temperature: weight of the magnet in the first iteration")
-    eta: float = setting(1.0, "step size of mirror descent in the first iteration")
+    alpha: float = setting(0.05, "temperature: weight of the magnet in the first iteration")
+    eta: float = setting(0.5, "step size of mirror descent in the first iteration")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,12 +56,18 @@ class MMD(PolicyGradient):
     Examples
     --------
     >>> felt.MMD.settings_type().alpha
-    0.2
+    0.05
     """
 
     name: ClassVar[str] = "mmd"
     summary: ClassVar[str] = "magnetic mirror descent (Sokota et al. 2023)"
     settings_type: ClassVar[type[MMDSettings]] = MMDSettings
+
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        factor = self.annealed(number)
+        eta, alpha = factor * self.settings.eta, factor * self.settings.alpha
+        target = (batch.old + eta * batch.advantage) / (1 + eta * alpha)
+        return target - log_policy(logits, batch.masks)
 
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
         log, factor = log_policy(logits, batch.masks), self.annealed(number)

@@ -14,6 +14,7 @@ import numpy as np
 from openfelt.core.pytorch import torch
 
 LAST_SCALE = 0.1  # of the initial weights of the last layer: the first policy is close to uniform
+RIDGE = 1e-3  # of the regression of the last layer, as a share of the mean square of its inputs
 
 
 class Network:
@@ -59,13 +60,17 @@ class Network:
 
     def __call__(self, inputs: Any) -> Any:
         """[batch, outputs]."""
-        *hidden, (weight, bias) = zip(self.parameters[::2], self.parameters[1::2], strict=True)
-        for own, shift in hidden:
-            inputs = torch.relu(torch.addmm(shift, inputs, own))
-        return torch.addmm(bias, inputs, weight)
+        weight, bias = self.parameters[-2:]
+        return torch.addmm(bias, self.hidden(inputs), weight)
+
+    def hidden(self, inputs: Any) -> Any:
+        """[batch, units] of the last hidden layer."""
+        for weight, bias in zip(self.parameters[:-2:2], self.parameters[1:-2:2], strict=True):
+            inputs = torch.relu(torch.addmm(bias, inputs, weight))
+        return inputs
 
     def copy(self, other: Network, share: float = 1.0) -> None:
-        """Take over the weights of another network of the same sizes, or move to them by a share of the way."""
+        """Move the weights to those of another network of the same sizes, by a share of the way."""
         with torch.no_grad():
             self.vector.lerp_(other.vector, share)
 
@@ -73,6 +78,40 @@ class Network:
         """The tensors of a checkpoint."""
         adam = self.optimiser.state[self.vector]
         return {"weights": self.vector.detach(), **{key: adam[key] for key in sorted(adam)}}
+
+
+class LastLayer:
+    """Moves a network's outputs by weighted ridge regression on its last hidden layer.
+
+    Outputs are linear in the weights of the last layer, so this solves in closed form what gradient descent
+    approaches slowly where infosets have similar vectors.
+
+    Parameters
+    ----------
+    network : Network
+        Of which the last layer is changed, and no other.
+    inputs : tensor
+        [n, inputs].
+    weights : tensor
+        [n, 1] of the squared errors.
+    """
+
+    def __init__(self, network: Network, inputs: Any, weights: Any) -> None:
+        self._network = network
+        with torch.no_grad():
+            units = torch.nn.functional.pad(network.hidden(inputs), (0, 1), value=1.0)
+            self._weighted = (weights * units).T
+            gram = self._weighted @ units
+            gram.diagonal().add_(RIDGE * gram.diagonal().mean())
+            self._factor = torch.linalg.cholesky(gram)
+
+    def move(self, change: Any) -> None:
+        """Change the outputs, [n, outputs], by about this much."""
+        weight, bias = self._network.parameters[-2:]
+        with torch.no_grad():
+            step = torch.cholesky_solve(self._weighted @ change, self._factor)
+            weight += step[:-1]
+            bias += step[-1]
 
 
 def descend(loss: Any, rates: dict[Network, float]) -> None:
@@ -88,3 +127,9 @@ def descend(loss: Any, rates: dict[Network, float]) -> None:
 def log_policy(logits: Any, masks: Any) -> Any:
     """[batch, actions] logarithms of the softmax over legal actions; a large negative number elsewhere."""
     return torch.log_softmax(torch.where(masks, logits, -1e9), dim=-1)
+
+
+def centred(values: Any, masks: Any) -> Any:
+    """[batch, actions] the differences from the mean over legal actions; 0 elsewhere."""
+    mean = torch.where(masks, values, 0.0).sum(1, keepdim=True) / masks.sum(1, keepdim=True)
+    return torch.where(masks, values - mean, 0.0)

@@ -2,7 +2,13 @@
 
 An iteration plays, estimates the advantage of each decision by the difference of its return from the
 critic's value (generalised advantage estimation, Schulman et al. 2016, along a player's own decisions), and
-takes a few steps of Adam on the loss that each solver defines.
+takes a few steps on the loss that each solver defines:
+
+- In games of many infosets, steps of Adam on all weights.
+- In small games, steps in the logits themselves: each solver says how far the logits of an infoset should
+  move, and a regression moves the last layer of the network to do so. The hidden layers of the policy keep
+  their random weights. Adam on all layers separates infosets with similar vectors too slowly: the policy then
+  lags behind and circles around the equilibrium.
 
 The policy that counts is not that of the last network but of a mean of all networks so far, weight by
 weight, in which iteration t has the weight t^recent (Polyak & Juditsky 1992): the last one follows the noise
@@ -25,17 +31,19 @@ from openfelt.core.jit import Floats, kernel
 from openfelt.core.pytorch import torch
 from openfelt.games.features.features import Vectors
 from openfelt.solve.neural.episodes import Actions, Bytes, Decisions
-from openfelt.solve.neural.network import descend, log_policy
+from openfelt.solve.neural.network import LastLayer, centred, descend, log_policy
 from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
 PLAYED, UP, DOWN = 0, 1, 2  # in Batch.sums
+LEAST = 0.03  # the least probability by which an advantage is divided
 
 
 @dataclass(frozen=True)
 class GradientSettings(PlaySettings):
     """The parameters of policy-gradient solvers."""
 
+    rate: float = setting(3e-3, "step size of Adam for the policy, in games with many infosets")
     epochs: int = setting(4, "training steps on each batch", kind=int)
     critic_rate: float = setting(3e-3, "step size of Adam for the critic")
     trace: float = setting(0.95, "lambda of generalised advantage estimation; 1: whole returns")
@@ -60,6 +68,12 @@ class Batch(NamedTuple):
     down: Any  # [n, actions] advantages below 0
     target: Any  # [n, 1] means of returns
 
+    @property
+    def advantage(self) -> Any:
+        """[n, actions] estimated advantages of actions, lower for rare ones."""
+        total = (self.up + self.down) / self.visits.clamp_min(1e-9)
+        return total / self.old.exp().clamp_min(LEAST)
+
 
 class PolicyGradient(PlayingSolver):
     """Base of the policy-gradient solvers."""
@@ -79,12 +93,34 @@ class PolicyGradient(PlayingSolver):
             batch, factor = self._batch(played), self.annealed(number)
             rates = {self.actor: factor * self.settings.rate, self.critic: factor * self.settings.critic_rate}
             for _ in range(self.settings.epochs):
-                predicted, logits = self.critic(batch.vectors), self.actor(batch.vectors)
-                error = (batch.visits * (predicted - batch.target) ** 2).sum()
-                descend(error + self._loss(logits, batch, number), rates)
+                error = (batch.visits * (self.critic(batch.vectors) - batch.target) ** 2).sum()
+                if self.inputs.small:
+                    descend(error, {self.critic: rates[self.critic]})
+                else:
+                    descend(error + self._loss(self.actor(batch.vectors), batch, number), rates)
+            if self.inputs.small:
+                self._regress(batch, number)
         later = self.settings.recent + 1
         self.mean.copy(self.actor, later / (number + later))
         self._updated(number)
+
+    def _regress(self, batch: Batch, number: int) -> None:
+        """Let the last layer follow the changes of logits."""
+        last = LastLayer(self.actor, batch.vectors, batch.visits)
+        for _ in range(self.settings.epochs):
+            with torch.no_grad():
+                logits = self.actor(batch.vectors)
+            last.move(centred(self._change(logits, batch, number), batch.masks))
+
+    @abstractmethod
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        """[n, actions] how far a step moves logits in small games."""
+
+    def _downhill(self, logits: Any, batch: Batch, number: int) -> Any:
+        """[n, actions] the direction of steepest descent of the loss, per visit."""
+        logits.requires_grad_()
+        self._loss(logits, batch, number).backward()
+        return -self.annealed(number) * logits.grad / batch.visits.clamp_min(1e-9)
 
     @abstractmethod
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:

@@ -1,7 +1,11 @@
 """Proximal policy optimisation with an entropy bonus, in self-play (Schulman et al. 2017).
 
 Rudolph et al. 2025 find that generic policy gradients, well regularised, are as good in games as methods
-made for them. The bonus is annealed: with a constant one the policy converges to a smoothed equilibrium.
+made for them.
+
+Departures from PPO: the bonus is annealed, for with a constant one the policy converges to a smoothed
+equilibrium; in small games a regression follows the gradient in logits, and the result is a mean of networks
+(both in `policy_gradient.py`).
 """
 
 from __future__ import annotations
@@ -18,11 +22,14 @@ from openfelt.solve.solver import setting, within
 class PPOSettings(GradientSettings):
     """The parameters of PPO."""
 
-    clip: float = setting(0.1, "how far the ratio of new and old probabilities may be from 1")
-    entropy: float = setting(0.2, "weight of the entropy bonus in the first iteration")
+    clip: float = setting(0.2, "how far the ratio of new and old probabilities may be from 1")
+    entropy: float = setting(0.05, "weight of the entropy bonus in the first iteration")
+
+    step: float = setting(1.0, "step size of logits in the first iteration, in small games")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        within("step", self.step, 0, 1e3)
         within("clip", self.clip, 0, 1)
         within("entropy", self.entropy, 0, 1e3)
 
@@ -45,18 +52,23 @@ class PPO(PolicyGradient):
         Iteration t has weight t^recent in the mean of networks, whose policy is the result.
     clip, entropy
         How far the ratio of probabilities may be from 1; weight of the entropy bonus at the start.
+    step
+        Step size of logits at the start, in small games.
     **options
         `seed`, `threads` (of PyTorch) and `device`, as in `Solver`.
 
     Examples
     --------
     >>> felt.PPO.settings_type().clip
-    0.1
+    0.2
     """
 
     name: ClassVar[str] = "ppo"
     summary: ClassVar[str] = "proximal policy optimisation with entropy (Schulman et al. 2017)"
     settings_type: ClassVar[type[PPOSettings]] = PPOSettings
+
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        return self.settings.step * self._downhill(logits, batch, number)
 
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
         log, clip = log_policy(logits, batch.masks), self.settings.clip

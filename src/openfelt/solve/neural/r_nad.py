@@ -7,7 +7,7 @@ iterations the reference becomes the current policy, and the fixed points conver
 The update is that of NeuRD (Hennes et al. 2020): advantages, divided by the probability of the action, are
 added to logits, which stop at `most` above or below their mean. Departures from DeepNash: returns are those
 of `policy_gradient.py`; the reference changes at once, not by interpolation; the averaged network, which
-becomes the reference, has no part in the returns.
+becomes the reference, has no part in the returns; in small games a regression follows the update in logits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from typing import Any, ClassVar
 
 from openfelt.core.errors import FeltError
 from openfelt.core.pytorch import torch
-from openfelt.solve.neural.network import log_policy
+from openfelt.solve.neural.network import centred, log_policy
 from openfelt.solve.neural.policy_gradient import Batch, GradientSettings, PolicyGradient
 from openfelt.solve.solver import setting, within
-
-LEAST = 0.03  # the least probability by which an advantage is divided
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,11 @@ class RNaDSettings(GradientSettings):
     refresh: int = setting(200, "iterations between two changes of the reference policy", kind=int)
     most: float = setting(8.0, "how far logits may be from their mean")
 
+    step: float = setting(0.1, "step size of logits in the first iteration, in small games")
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        within("step", self.step, 0, 1e3)
         within("eta", self.eta, 0, 1e3)
         within("refresh", self.refresh, 1, 1e12)
         within("most", self.most, 0.1, 1e3)
@@ -58,6 +59,8 @@ class RNaD(PolicyGradient):
     eta, refresh, most
         Weight of the reference policy in rewards, iterations between two changes of it, and how far logits
         may be from their mean.
+    step
+        Step size of logits at the start, in small games.
     **options
         `seed`, `threads` (of PyTorch) and `device`, as in `Solver`.
 
@@ -82,12 +85,14 @@ class RNaD(PolicyGradient):
         rho = log_policy(self.reference(vectors), masks)
         return -self.settings.eta * torch.where(masks, log - rho, 0.0)
 
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        return self.settings.step * self._downhill(logits, batch, number)
+
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
-        count = batch.masks.sum(1, keepdim=True)
-        centred = logits - torch.where(batch.masks, logits, 0.0).sum(1, keepdim=True) / count
-        force = (batch.up + batch.down) / batch.old.exp().clamp_min(LEAST)
-        inside = torch.where(force > 0, centred < self.settings.most, centred > -self.settings.most)
-        return -torch.where(batch.masks & inside, force * centred, 0.0).sum()
+        most, logits = self.settings.most, centred(logits, batch.masks)
+        force = batch.visits * batch.advantage
+        inside = torch.where(force > 0, logits < most, logits > -most)
+        return -torch.where(batch.masks & inside, force * logits, 0.0).sum()
 
     def _updated(self, number: int) -> None:
         if (number + 1) % self.settings.refresh == 0:
