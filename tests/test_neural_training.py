@@ -398,9 +398,9 @@ def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():
     [
         ("nfsp", 200, {"steps": 4}, 0.2),
         ("deep-cfr", 60, {}, 0.12),
-        ("ppo", 300, {"steps": 4, "anneal": 50}, 0.3),
-        ("mmd", 200, {"steps": 4, "alpha": 0.1, "eta": 0.2, "anneal": 50}, 0.12),
-        ("r-nad", 200, {"steps": 4}, 0.3),
+        ("ppo", 300, {"steps": 4}, 0.1),
+        ("mmd", 300, {"steps": 4}, 0.1),
+        ("r-nad", 300, {"steps": 4}, 0.2),
     ],
 )
 def test_training_approaches_an_equilibrium_of_kuhn(name, iterations, settings, bound):

@@ -34,15 +34,15 @@ DEEP_METHODS = LearningStudy(
     question="Which deep methods approach an equilibrium, with their default settings here?",
     setup=(
         "nash_conv is exact. An iteration is 16,384 decisions in 1,024 games, for Deep CFR 1,000 traversals "
-        "for each player. The policies of PPO, MMD and R-NaD are the last ones, the others are averages."
+        "for each player. PPO, MMD and R-NaD are measured by their mean networks."
     ),
     solvers=tuple(_config(label, name) for label, name in METHODS.items()),
     panels=(Panel("nash_conv", nash_conv, "nash_conv (chips)", logarithmic=True),),
-    episodes=spaced(10, 4_000),
+    episodes=spaced(10, 2_500),
     quick_episodes=spaced(10, 100),
     findings=_judge,
     runs=3,
     work="iterations",
     own_claims=True,
-    requires="PyTorch, 15 minutes",
+    requires="PyTorch, 12 minutes",
 )
