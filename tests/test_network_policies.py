@@ -238,9 +238,9 @@ def test_a_network_of_holdem_at_one_decision():
     layout = felt.features("holdem")
     for kind in (RandomNetwork, SplitNetwork):
         policy = felt.network_policy("holdem", kind(layout.size, 1))
-        at = policy.at(0, parse_cards("AhKh"), parse_cards("Qh7h2s"), ["raise", "call"])
+        at = policy.at_decision(0, parse_cards("AhKh"), parse_cards("Qh7h2s"), ["raise", "call"])
         assert (at[0], at.sum()) == (0.0, pytest.approx(1.0))
-        again = policy.at(0, parse_cards("AcKc"), parse_cards("Qc7c2d"), ["raise", "call"])
+        again = policy.at_decision(0, parse_cards("AcKc"), parse_cards("Qc7c2d"), ["raise", "call"])
         np.testing.assert_array_equal(at, again)
         pairs = np.array([PAIR[tuple(parse_cards("AhKh"))], 0])
         node = felt.load_policy("default").tree.find_node(["raise", "call"])
@@ -292,5 +292,5 @@ def test_a_network_plays_holdem():
     bots = policy_bot(policy, Holdem()), felt.load_bot("always-call", "holdem")
     result = felt.match(*bots, game="holdem", hands=40, strict=True)
     assert result.scores[0].style.seen_flops == 1.0  # it never folds
-    assert policy.at(1, parse_cards("2c2d"), (), []).tolist() == [0, 0, 1]
-    assert policy.at(1, parse_cards("AcKc"), (), []).tolist() == [0, 1, 0]
+    assert policy.at_decision(1, parse_cards("2c2d"), (), []).tolist() == [0, 0, 1]
+    assert policy.at_decision(1, parse_cards("AcKc"), (), []).tolist() == [0, 1, 0]

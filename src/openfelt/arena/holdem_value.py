@@ -9,11 +9,11 @@ from typing import Any
 from openfelt.arena.match import match
 from openfelt.arena.match_blocks import DUPLICATE
 from openfelt.arena.statistics.estimates import Estimate
-from openfelt.bots.policy_bot import HoldemBot
+from openfelt.bots.policy_bot import policy_bot
 from openfelt.core.errors import FeltError
 from openfelt.core.workers import Workers
-from openfelt.games.holdem import BIG_BLIND
-from openfelt.policy.holdem import require_holdem_policy
+from openfelt.games.holdem import BIG_BLIND, require_holdem
+from openfelt.games.registry import load_game
 from openfelt.policy.policy import Policy
 
 
@@ -70,8 +70,8 @@ def holdem_value(
     progress: Callable[[int], object] = lambda _: None,
 ) -> HoldemValue:
     """What `policy` wins per hand in one seat, with `opponent` in all others."""
-    policy, opponent = require_holdem_policy(policy), require_holdem_policy(opponent)
-    players = policy.tree.players
+    game = require_holdem(load_game(policy.game)).unabstracted
+    players = game.players
     if opponent.tree.players != players:
         raise FeltError(
             f"Both policies must be for the same number of players, not for {players} and "
@@ -79,10 +79,9 @@ def holdem_value(
         )
     if deals < 2 or deals != int(deals):
         raise FeltError(f"The number of deals must be a whole number of 2 or more, not {deals}.")
-    game = policy.rules
-    others = HoldemBot(opponent, game)
+    others = policy_bot(opponent, game)
     result = match(
-        HoldemBot(policy, game),
+        policy_bot(policy, game),
         *[others] * (players - 1),
         hands=int(deals) * players,
         seed=seed,

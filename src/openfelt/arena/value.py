@@ -15,6 +15,7 @@ from openfelt.games.holdem import SEAT_NAMES
 from openfelt.measure.exploitability import Effort, evaluator
 from openfelt.measure.results import Origin, Value
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.network import NetworkPolicy
 
 if TYPE_CHECKING:
     from openfelt.measure.exploitability import Measurable
@@ -87,9 +88,12 @@ def _default_value(policy: Measurable, opponent: Measurable, deals: int, effort:
 
 
 @_default_value.register(HoldemPolicy)
-def _duplicate_value(policy: HoldemPolicy, opponent: Measurable, deals: int, effort: Effort) -> Value:
+@_default_value.register(NetworkPolicy)
+def _duplicate_value(
+    policy: HoldemPolicy | NetworkPolicy, opponent: Measurable, deals: int, effort: Effort
+) -> Value:
     """Hold'em: estimated from duplicate deals."""
-    if not isinstance(opponent, HoldemPolicy):  # it may be no policy at all but a mixture
+    if not isinstance(opponent, HoldemPolicy | NetworkPolicy):  # it may be no policy at all but a mixture
         raise FeltError(
             f"The opponent does not play {policy.game}, or is a mixture; use exact=True for those."
         )
@@ -106,9 +110,9 @@ def _duplicate_value(policy: HoldemPolicy, opponent: Measurable, deals: int, eff
     return Value(
         "policy",
         "opponent",
-        policy.tree.game,
+        policy.game,
         policy.rules.winnings_unit.name,
-        SEAT_NAMES[policy.tree.players],
+        SEAT_NAMES[policy.rules.players],
         tuple(sampled.as_dict()["by_seat"]),
         Origin(half_width=sampled.interval()),
         sampled.hands,

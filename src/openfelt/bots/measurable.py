@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,8 @@ def _load_part(name: str, game: AnyGame | None, *, greedy: bool) -> Measurable:
     if name in (*RULES, *STRATEGY_FEATURES) and not Path(name).exists():
         return load_player(name)
     policy = load_bot_policy(name, game, greedy=greedy)
+    if isinstance(policy, NetworkPolicy):
+        return replace(policy, name=name)
     return policy if policy.tree.is_enumerated else policy_player(require_holdem_policy(policy), name)
 
 
@@ -110,8 +113,4 @@ def _own_policy(path: Path, name: str, game: Game, *, greedy: bool) -> Measurabl
     policy = made.fixed_policy if isinstance(made, Bot) else made
     if policy is None:
         raise FeltError(f"{name} of {path} has no policy that could be measured; see `felt match`.")
-    if not greedy:
-        return policy
-    if isinstance(policy, NetworkPolicy):
-        raise FeltError("A network of hold'em has no greedy policy; let it return pure actions itself.")
-    return policy.greedy()
+    return policy.greedy() if greedy else policy

@@ -70,7 +70,7 @@ KERNEL_WEIGHTS: list[Any] = []  # implementations of `weights` that read the ver
 
 
 @singledispatch
-def policy_bot(policy: Policy | NetworkPolicy, game: Game) -> PolicyBot:
+def policy_bot(policy: Policy, game: Game) -> PolicyBot:
     """The bot that plays by a policy."""
     raise NotImplementedError(type(policy))
 
@@ -187,8 +187,12 @@ class NetworkBot(PolicyBot[HoldemView]):
             raise FeltError(f"The policy plays {policy.game}, not {game.name}.")
         self.policy = policy
 
+    @property
+    def fingerprint(self) -> str:
+        return self.policy.fingerprint[:12]
+
     def weights(self, view: HoldemView) -> Sequence[float]:
-        shares = self.policy.at(view.seat, view.hole, view.board, view.line)
+        shares = self.policy.at_decision(view.seat, view.hole, view.board, view.line)
         return [float(shares[self.policy.layout.number(action)]) for action in view.actions]
 
 

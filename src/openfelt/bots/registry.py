@@ -20,7 +20,6 @@ from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.policy.files import DEFAULT
-from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.policy import Policy
 from openfelt.policy.pretrained import shipped_policy
 from openfelt.policy.rules import RULES
@@ -215,7 +214,7 @@ def _own_bot(path: Path, name: str, game: Game) -> Bot:
     return made if isinstance(made, Bot) else policy_bot(made, game)
 
 
-def own_object(path: Path, name: str, game: Game) -> Bot | Policy | NetworkPolicy:
+def own_object(path: Path, name: str, game: Game) -> Bot | Policy:
     """What a class or function in a user's file makes for a game: a bot or a policy."""
     make = _own_maker(path, name)
     try:
@@ -224,7 +223,7 @@ def own_object(path: Path, name: str, game: Game) -> Bot | Policy | NetworkPolic
         raise
     except (Exception, SystemExit) as error:
         raise FeltError(f"{name} of {path} cannot be created ({type(error).__name__}: {error}).") from error
-    if not isinstance(made, Bot | Policy | NetworkPolicy):
+    if not isinstance(made, Bot | Policy):
         raise FeltError(f"{name} of {path} must make a bot or a policy, not {type(made).__name__}.")
     return made
 

@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MANIFEST, load_folder, read_manifest, save_folder
 from openfelt.core.jit import Floats
-from openfelt.games.compile.betting_tree import BettingTree
+from openfelt.games.compile.betting_tree import BettingTree, betting_only
 from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.tree import Tree
+from openfelt.games.features.holdem import HoldemFeatures
 from openfelt.games.game import AnyGame, Game
-from openfelt.games.holdem import require_holdem
+from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
 from openfelt.policy import holdem, tabular
 from openfelt.policy.holdem import HoldemPolicy
+from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.packing import PACKED
+from openfelt.policy.perceptron import FIRST as NETWORK, saved_perceptron
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 
@@ -69,6 +72,10 @@ def _(tree: InfosetTree, arrays: dict[str, NDArray[Any]]) -> Policy:
 
 @_policy_from_arrays.register
 def _(tree: BettingTree, arrays: dict[str, NDArray[Any]]) -> Policy:
+    if NETWORK in arrays:
+        rules = Holdem(tree.players, bets=tree.most_bets)
+        layout = HoldemFeatures(rules)
+        return NetworkPolicy(rules, saved_perceptron(arrays, layout.size, len(layout.actions)))
     return (
         holdem.unpacked(tree, arrays[PACKED]) if PACKED in arrays else HoldemPolicy(tree, arrays["weights"])
     )
@@ -127,7 +134,7 @@ def load_policy(folder: str | Path, game: AnyGame | None = None) -> Policy:
     if not folder.exists():
         raise FileError(f"There is no run or policy at {folder}.")
     arrays, facts = load_folder(folder, "policy")
-    if not {"probabilities", "weights", PACKED} & arrays.keys() or "game" not in facts:
+    if not {"probabilities", "weights", PACKED, NETWORK} & arrays.keys() or "game" not in facts:
         raise FileError(f"{folder} is not a complete policy.")
     rules = load_game(str(facts["game"]) if game is None else game)
     tree = _tree_of(rules, arrays, str(facts["game"]), name)
@@ -151,4 +158,7 @@ def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: st
     saved = rules if rules.is_enumerable else load_game(game)
     if saved.unabstracted != rules.unabstracted or rules.is_enumerable != ("probabilities" in arrays):
         raise FileError(f"{folder} holds a policy of {game}, which does not match {rules.name}.")
-    return compile_infosets(rules) if rules.is_enumerable else holdem.tree_of(require_holdem(saved), arrays)
+    if rules.is_enumerable:
+        return compile_infosets(rules)
+    game_of_policy = require_holdem(saved)
+    return betting_only(game_of_policy) if NETWORK in arrays else holdem.tree_of(game_of_policy, arrays)

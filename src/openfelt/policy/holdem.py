@@ -149,9 +149,14 @@ def unpacked(tree: BettingTree, packed: Bytes) -> HoldemPolicy:
 
 
 def require_holdem_policy(policy: Policy) -> HoldemPolicy:
-    """Raise if a policy is not one of hold'em."""
+    """Raise if a policy is not a table of hold'em."""
     if not isinstance(policy, HoldemPolicy):
-        raise FeltError(f"The policy plays {policy.game}, not hold'em.")
+        wrong = (
+            f"plays {policy.game}, not hold'em"
+            if policy.tree.is_enumerated
+            else "has no table: it is a network"
+        )
+        raise FeltError(f"The policy {wrong}.")
     return policy
 
 

@@ -3,7 +3,8 @@
 A network is a function `network(features, masks)` from a batch of infosets, [batch, size] and legal actions
 [batch, actions], to non-negative weights [batch, actions]. Weights of illegal actions do not count, and the
 others need not sum to 1. In an enumerated game it is evaluated once at every infoset, and becomes a
-`TabularPolicy`. In hold'em it is a `NetworkPolicy`, which is evaluated where it is needed.
+`TabularPolicy`. In hold'em it is a `NetworkPolicy`, which is evaluated where it is needed. Networks that are
+trained here are perceptrons, and can be saved (`perceptron.py`).
 
 In hold'em the vector of an infoset consists of columns for the betting and columns for the cards. The exact
 engine needs all hands of a board on all betting lines of a street: millions of infosets made of few parts.
@@ -14,7 +15,8 @@ then add.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -22,14 +24,19 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.errors import FeltError
+from openfelt.cards.deck import BOARD_CARDS
+from openfelt.core.errors import FeltError, GameError
 from openfelt.core.jit import Floats
+from openfelt.games.compile.betting_tree import BettingTree, betting_only
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Masks, Vectors, features
 from openfelt.games.features.holdem import HoldemFeatures
 from openfelt.games.game import AnyGame
-from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting
+from openfelt.games.holdem import Holdem, bet, betting_actions, first_betting, is_over
 from openfelt.games.registry import load_game
+from openfelt.policy.holdem import parse_infoset
+from openfelt.policy.perceptron import Perceptron
+from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 
 BATCH = 1 << 14  # infosets of one call; the layers of a small network then stay in a CPU's cache
@@ -45,8 +52,8 @@ class BoardNetwork(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPolicy:
-    """A policy of limit hold'em by a network; `network_policy` makes it.
+class NetworkPolicy(Policy):
+    """A policy of limit hold'em by a network, without a table; `network_policy` makes it.
 
     Parameters
     ----------
@@ -60,18 +67,60 @@ class NetworkPolicy:
     Examples
     --------
     >>> policy = felt.network_policy("holdem", lambda features, masks: masks)  # plays uniformly
-    >>> isinstance(policy, felt.NetworkPolicy), policy.game
-    (True, 'holdem')
+    >>> policy
+    NetworkPolicy(holdem, network)
+    >>> policy.at(1, "AhKh")
+    {'fold': 0.333..., 'call': 0.333..., 'raise': 0.333...}
     """
 
     rules: Holdem
     network: Any  # Network or BoardNetwork
     name: str = "network"
 
+    def __repr__(self) -> str:
+        return f"NetworkPolicy({self.game}, {self.name})"
+
     @property
     def game(self) -> str:
         """Name of the game."""
         return self.rules.name
+
+    @property
+    def tree(self) -> BettingTree:
+        """The betting lines, with all hands in one bucket."""
+        return betting_only(self.rules)
+
+    @property
+    def table(self) -> NDArray[Any]:
+        """Raises: a network has no table."""
+        raise FeltError(f"{self.name} plays by a network; this needs a policy with a table.")
+
+    @property
+    def probabilities(self) -> Floats:
+        """Raises: a network has no table."""
+        return self.table
+
+    def with_table(self, table: NDArray[Any]) -> NetworkPolicy:
+        """Raises: a network has no table."""
+        raise FeltError(f"{self.name} plays by a network, which has no table to replace.")
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        if not isinstance(self.network, Perceptron):
+            raise FeltError(f"{self.name} is a function; only networks that were trained here can be saved.")
+        return self.network.arrays()
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of a trained network, in hexadecimal; empty for another function."""
+        if not isinstance(self.network, Perceptron):
+            return ""
+        digest = hashlib.sha256()
+        for array in self.network.arrays().values():
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def greedy(self) -> NetworkPolicy:
+        return NetworkPolicy(self.rules, _Greedy(self), f"greedy {self.name}")
 
     @cached_property
     def layout(self) -> HoldemFeatures:
@@ -82,7 +131,27 @@ class NetworkPolicy:
     def _betting(self) -> tuple[Vectors, Masks]:
         return self.layout.betting_table()
 
-    def at(self, seat: int, hole: Sequence[int], board: Sequence[int], line: Sequence[str]) -> Floats:
+    def at(self, player: int, infoset: str) -> dict[str, float]:
+        """The probability of each action, given hole cards, actions and board cards in the order observed.
+
+        For example "AhKh raise call Qh7h2s check": hole cards, betting before the flop, the flop, betting.
+        """
+        hole, board, line = parse_infoset(infoset)
+        betting = first_betting(self.rules.players, self.rules.bets)
+        for word in line:
+            if is_over(betting) or word not in betting_actions(betting):
+                raise GameError(f"{self.game} has no betting line '{' '.join(line)}'.")
+            betting = bet(betting, word)
+        if is_over(betting) or betting.turn != player or BOARD_CARDS[betting.street] != len(board):
+            raise GameError(
+                f"Player {player} is not to act at '{infoset}', or the board is of another street."
+            )
+        shares, number = self.at_decision(player, hole, board, line), self.layout.number
+        return {word: float(shares[number(word)]) for word in betting_actions(betting)}
+
+    def at_decision(
+        self, seat: int, hole: Sequence[int], board: Sequence[int], line: Sequence[str]
+    ) -> Floats:
         """[actions] probabilities of fold, call and raise at a decision; illegal ones have 0."""
         betting = first_betting(self.rules.players, self.rules.bets)
         for word in line:
@@ -95,7 +164,7 @@ class NetworkPolicy:
         """[nodes, pairs, actions] probabilities at nodes of two players' betting tree, for hole cards."""
         betting, masks = self._betting[0][nodes], self._betting[1][nodes]
         cards = self.layout.card_table(board)[pairs]
-        step = max(1, BATCH // max(1, len(pairs)))
+        step = max(1, getattr(self.network, "batch", BATCH) // max(1, len(pairs)))
         lines = (slice(first, first + step) for first in range(0, len(nodes), step))
         return np.concatenate([self._shares(betting[some], cards, masks[some]) for some in lines])
 
@@ -109,6 +178,17 @@ class NetworkPolicy:
         mask = np.repeat(masks, len(cards), axis=0)
         weights = self.network(batch.reshape(-1, self.layout.size), mask)
         return _shares(weights, mask).reshape(len(betting), len(cards), -1)
+
+
+class _Greedy:
+    """The likeliest actions of a network, the first of equal ones."""
+
+    def __init__(self, policy: NetworkPolicy) -> None:
+        self._policy = policy
+
+    def on_board(self, betting: Vectors, cards: Vectors, masks: Masks) -> NDArray[Any]:
+        shares = self._policy._shares(betting, cards, masks)
+        return np.asarray(np.eye(shares.shape[-1])[shares.argmax(axis=-1)])
 
 
 def network_policy(

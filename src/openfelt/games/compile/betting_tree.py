@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.abstraction.abstraction import Abstraction, load_abstraction
-from openfelt.cards.deck import PREFLOP, STREETS
+from openfelt.cards.abstraction.recipes import Recipe
+from openfelt.cards.abstraction.spec import EHS2, HOLE_KINDS, Spec
+from openfelt.cards.deck import FLOP, PREFLOP, STREETS
 from openfelt.core.jit import Floats, Ints, Longs, for_rounds, kernel
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
@@ -167,6 +169,15 @@ def betting_words(kind: int) -> tuple[str, ...]:
 def compile_holdem(game: Holdem) -> BettingTree:
     """The betting tree of hold'em with the abstraction of its name, cached."""
     return betting_tree(game, load_abstraction(game.abstraction))
+
+
+@lru_cache(maxsize=2)
+def betting_only(game: Holdem) -> BettingTree:
+    """The betting lines, for policies without buckets: all hands are in one."""
+    spec = Spec(EHS2, (1,) * len(STREETS))
+    recipe: Recipe = {street: np.zeros(0, np.int64) for street in STREETS[FLOP:]}
+    recipe[STREETS[PREFLOP]] = np.zeros(HOLE_KINDS, np.uint16)
+    return betting_tree(game.unabstracted, Abstraction(spec, recipe))
 
 
 def betting_tree(game: Holdem, abstraction: Abstraction) -> BettingTree:
