@@ -46,6 +46,7 @@ EXAMPLES = [
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
 MEASURED_AGAINST, MEASURED_DEALS = ("always-call", "always-raise", "random"), 200_000
+NETWORK_DEALS = 1_000  # networks play a thousand hands a second
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -195,6 +196,8 @@ def _next_command(solver: Solver, path: str) -> str:
     """What to measure next."""
     if solver.is_measured:
         return f"exploit {path}"
+    if not solver.uses_buckets:
+        return f"exploit {path} --flops 12 --turns 4 --rivers 4"
     return f"exploit {path} --flops 20" if solver.tree.players == 2 else f"value {path} always-call"
 
 
@@ -231,12 +234,14 @@ def _measured_in_holdem(solver: Solver, arguments: argparse.Namespace) -> _Measu
     tree, policy = solver.tree, solver.policy
     opponent: Policy | None = getattr(solver, "opponent", None)
     won = {}
+    deals = MEASURED_DEALS if solver.uses_buckets else NETWORK_DEALS
     for name in ("the opponent",) if opponent else MEASURED_AGAINST:
         other = opponent or rule_policy(tree, name)
-        won[name] = holdem_value(policy, other, deals=MEASURED_DEALS, threads=solver.threads)
-    lines = [f"{tree.game}\n  {tree.num_rows:,} infosets"]
+        won[name] = holdem_value(policy, other, deals=deals, threads=solver.threads)
+    lines, facts = [tree.game], dict[str, Any](game=tree.game)
+    if solver.uses_buckets:
+        lines, facts = [f"{tree.game}\n  {tree.num_rows:,} infosets"], {**facts, "rows": tree.num_rows}
     lines += [f"  against {name}: {value}" for name, value in won.items()]
-    facts: dict[str, Any] = {"game": tree.game, "rows": tree.num_rows}
     if isinstance(solver, CFRBR):
         by_seat = [1000 * won / BIG_BLIND for won in solver.opponent_value]
         facts["opponent_value"] = by_seat
@@ -282,6 +287,7 @@ def _open_solver(arguments: argparse.Namespace) -> Solver:
         arguments.until = DEFAULT_UNTIL if rules.is_enumerable else None
     if rules.abstraction:
         _check_before_building(rules, solver, arguments, parameters)
+    if rules.abstraction and solver.uses_buckets:
         built(rules.abstraction, max(2, arguments.threads), shown=not arguments.json)
     with busy(f"compiling {arguments.game}"):
         work = {key: getattr(arguments, key) for key in ("device", "in_flight", "learners")}

@@ -123,6 +123,7 @@ class Solver(ABC):
     summary: ClassVar[str]
     settings_type: ClassVar[type[Settings]] = Settings
     full_width: ClassVar[bool] = True  # needs an enumerated game; False: also trains hold'em
+    uses_buckets: ClassVar[bool] = True  # in hold'em; False: trains on the cards themselves
     iterative: ClassVar[bool] = True  # False: one run solves the game, and budgets do not apply
     knows_values: ClassVar[bool] = False  # estimates action values, from which its greedy policy is taken
     work: ClassVar[str] = "iterations"  # the unit of work

@@ -127,7 +127,7 @@ class DeepCFR(NeuralSolver):
         self.keep("memory", self.memory._asdict())
         self.keep("average", {"sums": self.sums})
         self._unused = np.zeros((self.tree.num_slots, 2))
-        self._places, first = self.layout.places, self.layout.tree.rows.first_slot
+        self._places, first = self.inputs.layout.places, self.inputs.layout.tree.rows.first_slot
         self._first_slot = first[:-1, None]
         self._row_of_slot = np.repeat(np.arange(self.tree.num_rows, dtype=np.int32), np.diff(first))
 

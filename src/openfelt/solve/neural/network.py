@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from openfelt.core.pytorch import torch
+from openfelt.policy.perceptron import Perceptron
 
 LAST_SCALE = 0.1  # of the initial weights of the last layer: the first policy is close to uniform
 RIDGE = 1e-3  # of the regression of the last layer, as a share of the mean square of its inputs
@@ -73,6 +74,11 @@ class Network:
         """Move the weights to those of another network of the same sizes, by a share of the way."""
         with torch.no_grad():
             self.vector.lerp_(other.vector, share)
+
+    def perceptron(self) -> Perceptron:
+        """The same function without PyTorch."""
+        arrays = [tensor.detach().cpu().numpy().copy() for tensor in self.parameters]
+        return Perceptron(tuple(arrays[::2]), tuple(arrays[1::2]))
 
     def state(self) -> dict[str, Any]:
         """The tensors of a checkpoint."""

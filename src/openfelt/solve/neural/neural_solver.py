@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,18 +21,23 @@ from openfelt.core.jit import Floats
 from openfelt.core.pytorch import require_torch, torch, torch_device
 from openfelt.core.random import starts
 from openfelt.core.workers import Workers, is_cluster
+from openfelt.games.compile.betting_tree import betting_only
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.tree import Tree
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Vectors, features
+from openfelt.games.features.holdem import HoldemFeatures
 from openfelt.games.game import AnyGame
+from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
+from openfelt.policy.network import NetworkPolicy
+from openfelt.policy.policy import Policy
 from openfelt.solve.environments.vector_env import VectorEnv
 from openfelt.solve.neural.episodes import Bytes, Decisions, Recorder
-from openfelt.solve.neural.inputs import Inputs
+from openfelt.solve.neural.inputs import Inputs, LatestInputs
 from openfelt.solve.neural.network import Network
 from openfelt.solve.solver import Settings, Solver, setting, within
-from openfelt.solve.traverse.open_tree import open_tree
+from openfelt.solve.traverse.open_tree import most_decisions
 
 MOST_UNITS, MOST_LAYERS, MOST_GAMES, MOST_SAMPLES = 65_536, 16, 1 << 20, 1 << 31
 
@@ -69,6 +75,7 @@ class NeuralSolver(Solver):
     """Base of the solvers that train networks."""
 
     runs_on_gpu: ClassVar[bool] = True
+    uses_buckets: ClassVar[bool] = False
     settings: Any
     first_measurement: ClassVar[int] = 10
 
@@ -99,15 +106,17 @@ class NeuralSolver(Solver):
         if self.restriction is not None:
             raise FeltError(f"{self.name} does not support restricted games.")
         torch.set_num_threads(self.threads)
-        layout = features(self.rules)
-        assert isinstance(layout, EnumeratedFeatures)
-        self.layout = layout
-        self.inputs = Inputs(self.layout, self.device)
+        self.inputs = self._inputs()
         self.stream = starts(self.seed, 3)[2:].copy()  # the first two are those of the games
         self._tensors: dict[str, Any] = {}
         self._arrays: dict[str, NDArray[Any]] = {"stream": self.stream}
         self._build()
         self._mirror = {key: tensor.cpu().numpy() for key, tensor in self._tensors.items()}
+
+    def _inputs(self) -> Inputs:
+        layout = features(self.rules)
+        assert isinstance(layout, EnumeratedFeatures)
+        return Inputs(layout, self.device)
 
     @abstractmethod
     def _build(self) -> None:
@@ -145,7 +154,7 @@ class NeuralSolver(Solver):
 
     def slots(self, table: NDArray[Any]) -> Floats:
         """[slots] from [infosets, actions]."""
-        layout = self.layout
+        layout = self.inputs.layout
         row, number = np.nonzero(layout.places >= 0)
         found = np.empty(self.tree.num_slots)
         found[layout.tree.rows.first_slot[row] + layout.places[row, number]] = table[row, number]
@@ -153,13 +162,37 @@ class NeuralSolver(Solver):
 
 
 class PlayingSolver(NeuralSolver):
-    """Base of the solvers that learn from games played by the current policies."""
+    """Base of the solvers that learn from games played by the current policies.
+
+    In hold'em there is no table: the policy is the network, and batches consist of single decisions.
+    """
+
+    full_width: ClassVar[bool] = False
+
+    def _compile(self, game: AnyGame) -> Tree:
+        self.rules = load_game(game)
+        if not isinstance(self.rules, Holdem):
+            return compile_game(game)
+        if self.rules.players != 2 or self.rules.buckets:
+            raise FeltError(f"{self.name} trains hold'em for two players, without buckets: 'holdem'.")
+        return betting_only(self.rules)
+
+    def _inputs(self) -> Inputs:
+        if not isinstance(self.rules, Holdem):
+            return super()._inputs()
+        rounds = self._depth + self.settings.steps
+        return LatestInputs(HoldemFeatures(self.rules), self.device, self.settings.games, rounds)
+
+    @cached_property
+    def _depth(self) -> int:
+        """The most decisions of a game."""
+        return most_decisions(self.tree)
 
     def _build(self) -> None:
         settings = self.settings
-        depth = open_tree(self.tree).depth
         self.env = VectorEnv(self.rules, settings.games, seed=self.seed)
-        self.recorder = Recorder(settings.games, depth, settings.steps, self.rules.players)
+        self.recorder = Recorder(settings.games, self._depth, settings.steps, self.rules.players)
+        self.keep("inputs", self.inputs.state())
         self.keep("env", self.env.state())
         self.keep("games", self.recorder.state())
         self._unmarked = np.zeros(settings.games, np.int8)
@@ -179,7 +212,7 @@ class PlayingSolver(NeuralSolver):
         for _ in range(self.settings.steps):
             probabilities, marks = self._act()
             actions = env.sample(probabilities)
-            recorder.note(env.infosets, actions, env.players, marks, probabilities)
+            recorder.note(self.inputs.note(env), actions, env.players, marks, probabilities)
             env.step(actions)
             recorder.close(env.dones, env.rewards)
             self._stepped()
@@ -191,3 +224,14 @@ class PlayingSolver(NeuralSolver):
 
     def _stepped(self) -> None:
         """Called after each step."""
+
+    @property
+    @abstractmethod
+    def policy_network(self) -> Network:
+        """The network of the policy."""
+
+    @property
+    def policy(self) -> Policy:
+        if self.tree.is_enumerated:
+            return super().policy
+        return NetworkPolicy(require_holdem(self.rules), self.policy_network.perceptron(), self.name)

@@ -44,7 +44,7 @@ from openfelt.solve.neural.memory import (
     new_choices,
     new_transitions,
 )
-from openfelt.solve.neural.network import descend, log_policy
+from openfelt.solve.neural.network import Network, descend, log_policy
 from openfelt.solve.neural.neural_solver import MOST_SAMPLES, PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
@@ -110,6 +110,7 @@ class NFSP(PlayingSolver):
     0.2
     """
 
+    full_width: ClassVar[bool] = True
     name: ClassVar[str] = "nfsp"
     summary: ClassVar[str] = "neural fictitious self-play (Heinrich & Silver 2016)"
     settings_type: ClassVar[type[NFSPSettings]] = NFSPSettings
@@ -203,6 +204,10 @@ class NFSP(PlayingSolver):
 
     def _one_hot(self, actions: Actions) -> Floats:
         return np.eye(self.inputs.num_actions)[actions]
+
+    @property
+    def policy_network(self) -> Network:
+        return self.average
 
     @property
     def weights(self) -> Floats:

@@ -31,7 +31,7 @@ from openfelt.core.jit import Floats, kernel
 from openfelt.core.pytorch import torch
 from openfelt.games.features.features import Vectors
 from openfelt.solve.neural.episodes import Actions, Bytes, Decisions
-from openfelt.solve.neural.network import LastLayer, centred, descend, log_policy
+from openfelt.solve.neural.network import LastLayer, Network, centred, descend, log_policy
 from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
@@ -165,6 +165,10 @@ class PolicyGradient(PlayingSolver):
         returns /= np.maximum(visits, 1)
         found = visits / count, sums[UP] / count, sums[DOWN] / count, returns
         return Batch._make((vectors, masks, old, *map(inputs.numbers, found)))
+
+    @property
+    def policy_network(self) -> Network:
+        return self.mean
 
     @property
     def weights(self) -> Floats:

@@ -34,17 +34,34 @@ def open_tree(tree: Tree) -> OpenTree:
 
 @open_tree.register
 def _(tree: BettingTree) -> OpenTree:
-    actions = np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & ACTIONS_MASK, 0)
-    depth = _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], actions)
-    return OpenTree(holdem_tree(tree), depth, int(actions.max()))
+    return OpenTree(holdem_tree(tree), most_decisions(tree), int(_actions(tree).max()))
 
 
 @open_tree.register
 def _(tree: GameTree) -> OpenTree:
-    nodes = tree.nodes
-    depth = _longest_path(nodes.player, nodes.first_child, nodes.num_children)
     most = int(np.diff(tree.rows.first_slot).max(initial=1))
-    return OpenTree(episode_tree(tree), max(1, depth), most)
+    return OpenTree(episode_tree(tree), most_decisions(tree), most)
+
+
+@singledispatch
+def most_decisions(tree: Tree) -> int:
+    """The most decisions of all players in one play."""
+    raise too_many_histories(tree.game)
+
+
+@most_decisions.register
+def _(tree: BettingTree) -> int:
+    return _longest_path(tree.node[:, PLAYER], tree.node[:, CHILD], _actions(tree))
+
+
+@most_decisions.register
+def _(tree: GameTree) -> int:
+    return max(1, _longest_path(tree.nodes.player, tree.nodes.first_child, tree.nodes.num_children))
+
+
+def _actions(tree: BettingTree) -> Ints:
+    """[nodes] the number of actions."""
+    return np.where(tree.node[:, PLAYER] >= 0, tree.node[:, KIND] & ACTIONS_MASK, 0)
 
 
 @kernel
