@@ -42,6 +42,7 @@ EXAMPLES = [
     "felt train holdem --solver smooth-uct --k 0.5 --episodes 7e9 --device cuda --out runs/holdem",
     "felt train 'goofspiel(6)' --solver cfr+ --iterations 10000 --device cuda --out runs/goofspiel",
     "felt train leduc --solver nfsp --seconds 60        (neural players need openfelt[torch])",
+    "felt train holdem --solver mmd --alpha 0.02 --games 128 --anneal 1000 --seconds 300 --out runs/net",
     "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]

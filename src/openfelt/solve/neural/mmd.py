@@ -38,7 +38,7 @@ class MMD(PolicyGradient):
     Parameters
     ----------
     game : Game, str or Path
-        An enumerated game.
+        An enumerated game, or limit hold'em for two players.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
     games, steps, anneal

@@ -40,7 +40,7 @@ class PPO(PolicyGradient):
     Parameters
     ----------
     game : Game, str or Path
-        An enumerated game.
+        An enumerated game, or limit hold'em for two players.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
     games, steps, anneal

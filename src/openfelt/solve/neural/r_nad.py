@@ -46,7 +46,7 @@ class RNaD(PolicyGradient):
     Parameters
     ----------
     game : Game, str or Path
-        An enumerated game for two players.
+        An enumerated game or limit hold'em, for two players.
     hidden, layers, rate
         Units of each hidden layer, their number, and the step size of Adam.
     games, steps, anneal
