@@ -234,7 +234,7 @@ DEEP_HOLDEM = DeepHoldemStudy(
         "rivers of each turn, the same for all players; `default` is the included policy, a table. "
         f"The exact exploitability of {CALL} is {CALL_EXACT:.0f} mbb/h (Johanson et al. 2011)."
     ),
-    budget=6_000,
+    budget=5_000,
     quick_budget=20,
     findings=_judge,
     own_claims=True,
