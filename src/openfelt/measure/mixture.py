@@ -52,5 +52,5 @@ def mixture(policies: Sequence[Measurable], weights: Sequence[float]) -> Measura
         return tabular_mixture(tabular, weights)
     players = [player for player in map(as_player, policies) if isinstance(player, Player)]
     if len(players) < len(policies):
-        raise FeltError("A mixture cannot contain another mixture.")
+        raise FeltError("A mixture cannot contain another mixture, nor a network.")
     return mixed(players, weights)

@@ -83,6 +83,10 @@ class Policy(ABC):
 def require_game(policy: Policy, tree: Tree) -> None:
     """Raise if a policy is for another game than that of `tree`."""
     if policy.tree.fingerprint != tree.fingerprint:
+        if policy.game == tree.game:
+            raise FeltError(
+                f"The policy of {policy.game} has other buckets, or is a network without buckets."
+            )
         raise FeltError(f"The policy is for {policy.game}, not for {tree.game}.")
 
 

@@ -17,7 +17,7 @@ from openfelt.games.features.features import Features, Masks, Vectors, features
 from openfelt.games.features.holdem import HoldemFeatures
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.registry import load_game
-from openfelt.policy.holdem import WHOLE, HoldemPolicy
+from openfelt.policy.holdem import WHOLE, require_holdem_policy
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.environments.card_tree import CardTree
@@ -213,7 +213,8 @@ def _rules(game: Game, layout: Features, opponent: Policy | None, seat: int | No
     if opponent is None:
         node, leaves, _ = betting_nodes(game.players, layout.game.bets)
         return _Rules(CardTree(node, leaves), layout.layout, np.zeros(0), 1.0, learner, rotates)
-    if not isinstance(opponent, HoldemPolicy) or opponent.rules != game.unabstracted:
+    opponent = require_holdem_policy(opponent)
+    if opponent.rules != game.unabstracted:
         raise FeltError(f"The opponent plays {opponent.game}, not {game.name}.")
     tree = holdem_tree(opponent.tree)
     return _Rules(tree, layout.layout, opponent.weights, float(WHOLE), learner, rotates)
