@@ -10,7 +10,7 @@ In hold'em the vector of an infoset consists of columns for the betting and colu
 engine needs all hands of a board on all betting lines of a street: millions of infosets made of few parts.
 A network that has a method `on_board(betting, cards, masks)` is given the parts separately, [lines, ...] and
 [hands, ...], and returns weights [lines, hands, actions]: it can compute its first layer for each part, and
-then add.
+then add. It may say how many infosets it takes at a time (`batch`).
 """
 
 from __future__ import annotations
@@ -112,12 +112,7 @@ class NetworkPolicy(Policy):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of a trained network, in hexadecimal; empty for another function."""
-        if not isinstance(self.network, Perceptron):
-            return ""
-        digest = hashlib.sha256()
-        for array in self.network.arrays().values():
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return str(getattr(self.network, "fingerprint", ""))
 
     def greedy(self) -> NetworkPolicy:
         return NetworkPolicy(self.rules, _Greedy(self), f"greedy {self.name}")
@@ -185,6 +180,7 @@ class _Greedy:
 
     def __init__(self, policy: NetworkPolicy) -> None:
         self._policy = policy
+        self.fingerprint = hashlib.sha256(f"greedy {policy.fingerprint}".encode()).hexdigest()
 
     def on_board(self, betting: Vectors, cards: Vectors, masks: Masks) -> NDArray[Any]:
         shares = self._policy._shares(betting, cards, masks)

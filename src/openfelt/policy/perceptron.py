@@ -5,6 +5,7 @@ A file has the arrays `network.0.weights`, `network.0.biases`, `network.1.weight
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -78,6 +79,14 @@ class Perceptron:
             np.maximum(layer, 0, out=layer)
             layer = layer @ weight + bias
         return layer
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all weights, in hexadecimal."""
+        digest = hashlib.sha256()
+        for array in self.arrays().values():
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays of a file."""
