@@ -107,7 +107,7 @@ class LatestInputs(Inputs):
 
     def note(self, env: VectorEnv) -> Ints:
         rounds, games, _ = self._bits.shape
-        here = int(self._next[0])
+        here = int(self._next[0]) % rounds
         self._bits[here] = np.packbits(np.concatenate([env.features > 0, env.masks], axis=1), axis=1)
         self._next[0] = (here + 1) % rounds
         return self._numbers + np.int32(here * games)
