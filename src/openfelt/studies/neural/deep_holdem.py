@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 PPO, MMD = "PPO", "MMD"
 UNTRAINED, CALL = "untrained network", "always-call"
 CALL_EXACT = 1163.48  # mbb/h, Johanson et al. 2011
-NETWORK: dict[str, Any] = {"hidden": 64, "games": 128, "epochs": 2, "anneal": 1_000, "rate": 1e-3}
-METHODS: dict[str, dict[str, Any]] = {PPO: {"entropy": 0.02, "clip": 0.2}, MMD: {"alpha": 0.02}}
+NETWORK: dict[str, Any] = {
+    **{"hidden": 64, "games": 128, "steps": 16, "epochs": 2, "anneal": 1_000},
+    **{"rate": 1e-3, "critic_rate": 3e-3, "trace": 0.95},
+}
+METHODS: dict[str, dict[str, Any]] = {PPO: {"entropy": 0.02, "clip": 0.2}, MMD: {"alpha": 0.02, "eta": 1.0}}
 SHARES = (1 / 16, 1 / 4, 1)  # of the iterations, after which networks are measured
 
 
