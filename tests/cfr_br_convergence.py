@@ -47,7 +47,8 @@ def main() -> None:
     parser.add_argument("--learners", type=int, default=1)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    out = arguments.out or Path(f"benchmarks/results/cfr_br_convergence_{arguments.weighting}.json")
+    kind = arguments.weighting if arguments.learners == 1 else "mixed"
+    out = arguments.out or Path(f"benchmarks/results/cfr_br_convergence_{kind}.json")
     context, points, seeds = get_context("spawn"), [], range(1, arguments.learners + 1)
     queues = [context.Queue() for _ in seeds]
     for seed, queue in zip(seeds, queues, strict=True):

@@ -13,6 +13,7 @@ import openfelt as felt
 from openfelt.cli.app import main
 from openfelt.core.pytorch import torch
 from openfelt.solve.registry import SOLVERS
+from openfelt.solve.run_folder import RunFolder
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pytorch")]
 
@@ -81,6 +82,34 @@ def test_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
     for key, table in whole.tables().items():
         np.testing.assert_array_equal(table, resumed.tables()[key], key)
     assert SOLVERS[name]("holdem", seed=6, **SMALL).run(12).policy.fingerprint != whole.policy.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("table", "number"), [("env.at", 3), ("env.cards", 52), ("env.line", 99), ("env.node", -1)]
+)
+def test_games_of_a_checkpoint_must_be_possible(table, number, tmp_path):
+    solver = felt.PPO("holdem", seed=5, **SMALL).run(2)
+    solver.tables()[table].reshape(-1)[0] = number
+    solver.save(tmp_path / "checkpoint")
+    with pytest.raises(felt.FileError, match="games in progress are impossible"):
+        felt.PPO("holdem", **SMALL).resume(tmp_path / "checkpoint")
+
+
+def test_a_run_that_has_diverged_says_so(tmp_path):
+    solver = felt.PPO("holdem", seed=5, **SMALL).run(1)
+    with torch.no_grad():
+        solver.mean.vector[0] = torch.inf
+    with pytest.raises(felt.FeltError, match="diverged"):
+        RunFolder(tmp_path / "run").save(solver)
+    assert not (tmp_path / "run" / "checkpoint").exists()
+    with pytest.raises(felt.FeltError, match="no weights"):
+        _ = solver.weights
+
+
+@pytest.mark.parametrize("name", ["nfsp", "deep-cfr"])
+def test_solvers_that_number_infosets_refuse_holdem(name):
+    with pytest.raises(felt.FeltError, match="too many to enumerate"):
+        SOLVERS[name]("holdem")
 
 
 @pytest.mark.parametrize("name", TRAINED)

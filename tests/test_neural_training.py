@@ -83,6 +83,26 @@ def test_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
         np.load(path, allow_pickle=False)
 
 
+@pytest.mark.parametrize(
+    ("name", "table", "number", "message"),
+    [
+        *[("mmd", "games.length", 10**7, "out of range"), ("mmd", "games.infoset", 10**6, "out of range")],
+        *[("mmd", "games.action", 99, "out of range"), ("ppo", "games.player", -1, "out of range")],
+        *[("mmd", "env.node", 10**6, "impossible"), ("mmd", "env.players", 2, "impossible")],
+        *[("nfsp", "window.infoset", -1, "out of range"), ("nfsp", "window.after", 288, "out of range")],
+        *[("nfsp", "modes.modes", 2, "out of range"), ("nfsp", "reservoir.counts", -1, "out of range")],
+        *[("deep-cfr", "memory.slot", 10**6, "out of range"), ("r-nad", "critic.weights", np.nan, "finite")],
+    ],
+)
+def test_a_hostile_checkpoint_gets_a_sentence(name, table, number, message, tmp_path):
+    solver = SOLVERS[name]("leduc", seed=5, **SETTINGS[name]).run(2)
+    damaged = solver._tensors.get(table)
+    (solver.tables()[table] if damaged is None else damaged).reshape(-1)[0] = number
+    solver.save(tmp_path / "checkpoint")
+    with pytest.raises(felt.FileError, match=message):
+        SOLVERS[name]("leduc", **SETTINGS[name]).resume(tmp_path / "checkpoint")
+
+
 def test_sums_of_the_memories_have_the_gradient_of_all_their_decisions(single_decisions, monkeypatch):
     """Both ways with equal memories, in which old decisions have been overwritten."""
     summed = felt.NFSP("leduc", seed=3, **SETTINGS["nfsp"]).run(60)

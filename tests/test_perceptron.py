@@ -127,15 +127,15 @@ DAMAGE = {
     ),
     "layers that do not fit": (
         lambda arrays: {**arrays, "network.1.weights": arrays["network.1.weights"][1:].copy()},
-        "do not fit together",
+        "must fit together",
     ),
     "other numbers": (
         lambda arrays: {**arrays, "network.0.biases": arrays["network.0.biases"].astype(np.int32)},
-        "do not fit together",
+        "must fit together",
     ),
     "no numbers": (
         lambda arrays: {**arrays, "network.1.biases": np.full(3, np.nan, np.float32)},
-        "not finite",
+        "must be finite",
     ),
     "a missing layer": (
         lambda arrays: {name: array for name, array in arrays.items() if name != "network.1.weights"},

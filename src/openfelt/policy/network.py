@@ -159,14 +159,21 @@ class NetworkPolicy(Policy):
         """[nodes, pairs, actions] probabilities at nodes of two players' betting tree, for hole cards."""
         betting, masks = self._betting[0][nodes], self._betting[1][nodes]
         cards = self.layout.card_table(board)[pairs]
-        step = max(1, getattr(self.network, "batch", BATCH) // max(1, len(pairs)))
+        step = max(1, self._batch // max(1, len(pairs)))
         lines = (slice(first, first + step) for first in range(0, len(nodes), step))
         return np.concatenate([self._shares(betting[some], cards, masks[some]) for some in lines])
+
+    @property
+    def _batch(self) -> int:
+        """Infosets of one call."""
+        own = getattr(self.network, "batch", BATCH)
+        return own if isinstance(own, int) and own > 0 else BATCH
 
     def _shares(self, betting: Vectors, cards: Vectors, masks: Masks) -> Floats:
         """[lines, hands, actions] probabilities of hands with `cards` on betting lines."""
         if hasattr(self.network, "on_board"):
-            return _shares(self.network.on_board(betting, cards, masks), masks[:, None])
+            every = np.broadcast_to(masks[:, None], (len(betting), len(cards), masks.shape[1]))
+            return _shares(self.network.on_board(betting, cards, masks), every)
         batch = np.empty((len(betting), len(cards), self.layout.size), np.float32)
         batch[:, :, : betting.shape[1]] = betting[:, None]
         batch[:, :, betting.shape[1] :] = cards
@@ -180,7 +187,8 @@ class _Greedy:
 
     def __init__(self, policy: NetworkPolicy) -> None:
         self._policy = policy
-        self.fingerprint = hashlib.sha256(f"greedy {policy.fingerprint}".encode()).hexdigest()
+        self.batch, own = policy._batch, policy.fingerprint
+        self.fingerprint = hashlib.sha256(f"greedy {own}".encode()).hexdigest() if own else ""
 
     def on_board(self, betting: Vectors, cards: Vectors, masks: Masks) -> NDArray[Any]:
         shares = self._policy._shares(betting, cards, masks)
@@ -199,7 +207,8 @@ def network_policy(
     network : callable
         `network(features, masks)`: from infosets [batch, size], as `felt.features` describes them, and legal
         actions [batch, actions] to non-negative weights [batch, actions]. In hold'em it may have a method
-        `on_board(betting, cards, masks)` instead (see `policy/network.py`).
+        `on_board(betting, cards, masks)` instead, and say in `batch` how many infosets it takes at a time
+        (see `policy/network.py`).
     name : str
         What it is called in results.
 
@@ -238,7 +247,7 @@ def network_policy(
 def _shares(weights: NDArray[Any], masks: Masks) -> Floats:
     """Probabilities from a network's weights; raises where there are none."""
     found = np.asarray(weights)
-    if found.ndim != masks.ndim or found.shape[:: found.ndim - 1] != masks.shape[:: masks.ndim - 1]:
+    if found.shape != masks.shape:
         raise FeltError(f"The network returned an array of shape {found.shape} for masks {masks.shape}.")
     legal = np.where(masks, found, 0)
     total = legal.sum(axis=-1, keepdims=True)

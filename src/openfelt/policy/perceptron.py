@@ -45,9 +45,9 @@ class Perceptron:
             bias.shape == weight.shape[1:] for weight, bias in zip(self.weights, self.biases, strict=True)
         )
         if not fits or any(one.shape[1] != two.shape[0] for one, two in pairwise(self.weights)):
-            raise FeltError("the layers of its network do not fit together.")
+            raise FeltError("The layers of a network must fit together.")
         if not all(np.isfinite(each).all() for each in arrays):
-            raise FeltError("its network has weights that are not finite.")
+            raise FeltError("The weights of a network must be finite.")
 
     @property
     def batch(self) -> int:
@@ -107,12 +107,12 @@ def saved_perceptron(arrays: Mapping[str, NDArray[Any]], inputs: int, outputs: i
             for kind in ("weights", "biases")
         )
     except KeyError as error:
-        raise FeltError(f"its array {error} is missing.") from None
+        raise FeltError(f"The network's array {error} is missing.") from None
     network = Perceptron(weights, biases)
     sizes = weights[0].shape[0], weights[-1].shape[1]
     if sizes != (inputs, outputs):
         raise FeltError(
-            f"its network has {sizes[0]} inputs and {sizes[1]} outputs, not {inputs} and {outputs}."
+            f"The network has {sizes[0]} inputs and {sizes[1]} outputs, not {inputs} and {outputs}."
         )
     return network
 

@@ -77,12 +77,12 @@ class RunFolder:
 
         `budget` is the requested budget; it is passed at the start of each command.
         """
-        if self.with_checkpoint:
-            solver.save(self.path / CHECKPOINT)
-        made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
         policy = (
             require_holdem_policy(solver.policy).compact(solver.weights) if self.compact else solver.policy
         )
+        if self.with_checkpoint:  # after the policy, which raises if training has diverged
+            solver.save(self.path / CHECKPOINT)
+        made_by = {"iterations": solver.iterations, "seconds": solver.seconds, **_describe(solver)}
         save_policy(policy, self.path / POLICY, made_by=made_by)
         if solver.knows_values:
             save_policy(solver.greedy, self.path / GREEDY, made_by=made_by)

@@ -4,8 +4,8 @@ The first centres are chosen as in k-means++ (Arthur & Vassilvitskii 2007): a fe
 probabilities in proportion to weight times squared distance to the nearest centre so far, and the one that
 reduces the sum of these distances most becomes the next centre. That takes time in proportion to the square
 of the number of clusters. Above ONE_BY_ONE clusters only the first FEW are chosen so; then as many points as
-there are centres are drawn at a time, with the same probabilities (Bahmani et al. 2012, "Scalable
-k-means++").
+there are centres are drawn at a time, with the same probabilities, as in the rounds of "Scalable k-means++"
+(Bahmani et al. 2012), which draws more and clusters them again.
 
 Lloyd's iterations follow. Distances that the triangle inequality or a k-d tree (`centre_tree.py`) rules out
 are skipped; this does not change the result.
@@ -55,6 +55,8 @@ def _choose_first(points: Floats, weights: Floats, count: int) -> Floats:
         apart = points - centres[_nearest(points, centres)]
         chance = weights * (apart * apart).sum(axis=1)
         size = min(len(centres), count - len(centres), int(np.count_nonzero(chance)))
+        if not size:  # the points that are left have no weight
+            break
         chosen = generator.choice(len(points), size, replace=False, p=chance / chance.sum())
         centres = np.concatenate((centres, points[chosen]))
     return centres

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from openfelt.cards.deck import BOARD_CARDS, CARDS
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Ints, Longs, episode_kernel, part
 from openfelt.core.random import ITERATION_DRAWS, Stream, go_to, starts, uniform
 from openfelt.core.sampling import categorical
-from openfelt.games.compile.betting_tree import betting_nodes
+from openfelt.games.compile.betting_tree import KIND, STREET_SHIFT, betting_nodes
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Features, Masks, Vectors, features
 from openfelt.games.features.holdem import HoldemFeatures
@@ -30,7 +31,7 @@ from openfelt.solve.environments.observation import (
 )
 from openfelt.solve.traverse.enumerated import episode_tree
 from openfelt.solve.traverse.episode import PLAYER, begin, first_slot, follow, num_actions, payoff
-from openfelt.solve.traverse.holdem import PLACES, Deal, holdem_tree
+from openfelt.solve.traverse.holdem import DRAWN, PLACES, STREET, Deal, holdem_tree
 
 MOST_UNSEEN = 100_000  # games in a row that may end before the learner acts
 EVERYBODY = -1  # as a seat: the learner plays all
@@ -156,9 +157,33 @@ class VectorEnv:
         """All arrays, which are changed in place: a saved copy of them, written back, continues the games."""
         return {**self._games._asdict(), **self._seen._asdict(), "start": self._start, "dice": self._dice}
 
+    def is_possible(self) -> bool:
+        """Whether the arrays, after a copy was written back, can be a state of the games."""
+        games, node, players = self._games, self._rules.tree.node, self.game.players
+        if not _within(games.node, 0, len(node)) or not _within(games.learner, EVERYBODY, players):
+            return False
+        player = node[games.node, PLAYER]
+        if not np.array_equal(player, self.players) or not _within(player, 0, players):
+            return False
+        if isinstance(self.layout, EnumeratedFeatures):
+            return np.array_equal(self.infosets, self._rules.layout.row[games.node])
+        assert isinstance(self.layout, HoldemFeatures)
+        street = node[games.node, KIND] >> STREET_SHIFT & 3
+        drawn = 2 * players + np.array(BOARD_CARDS)[street]
+        return (
+            _within(games.cards, 0, CARDS)
+            and _within(games.line, 0, self.layout.layout.places)
+            and np.array_equal(games.at[:, STREET], street)
+            and np.array_equal(games.at[:, DRAWN], drawn)
+        )
+
     def _checked(self, unseen: int) -> None:
         if unseen:
             raise FeltError(f"The opponent ends every game of {self.game.name} before the learner acts.")
+
+
+def _within(numbers: NDArray[Any], low: int, high: int) -> bool:
+    return bool((low <= numbers).all() and (numbers < high).all())
 
 
 class _Rules(NamedTuple):

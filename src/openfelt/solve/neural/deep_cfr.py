@@ -24,7 +24,7 @@ from openfelt.core.jit import Floats, Ints, Longs, episode_kernel, part
 from openfelt.core.pytorch import torch
 from openfelt.core.random import ITERATION_DRAWS, Stream, go_to, starts
 from openfelt.games.features.features import Vectors
-from openfelt.solve.neural.memory import HELD, draw_places, reservoir_place
+from openfelt.solve.neural.memory import HELD, MOST_SEEN, draw_places, reservoir_place
 from openfelt.solve.neural.network import descend
 from openfelt.solve.neural.neural_solver import MOST_SAMPLES, NetworkSettings, NeuralSolver
 from openfelt.solve.realisation_plans import realisation_plan
@@ -126,6 +126,9 @@ class DeepCFR(NeuralSolver):
         self.sums = np.zeros(self.tree.num_slots)
         self.keep("memory", self.memory._asdict())
         self.keep("average", {"sums": self.sums})
+        self.limit("memory.slot", self.memory.slot, 0, self.tree.num_slots)
+        self.limit("memory.counts", self.memory.counts, 0, MOST_SEEN)
+        self.limit("memory.counts", self.memory.counts[HELD:], 0, capacity + 1)
         self._unused = np.zeros((self.tree.num_slots, 2))
         self._places, first = self.inputs.layout.places, self.inputs.layout.tree.rows.first_slot
         self._first_slot = first[:-1, None]

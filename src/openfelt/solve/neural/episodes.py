@@ -90,8 +90,9 @@ def _note(
     marks: Bytes,
     probabilities: Vectors,
 ) -> None:
+    depth = pending.action.shape[1]
     for game in range(len(length)):
-        at = length[game]
+        at = min(length[game], depth - 1)  # in a hostile checkpoint a game may have been longer
         pending.infoset[game, at] = infosets[game]
         pending.action[game, at] = actions[game]
         pending.player[game, at] = players[game]

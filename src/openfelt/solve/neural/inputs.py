@@ -96,7 +96,7 @@ class LatestInputs(Inputs):
         The number of calls of `note` after which a decision is forgotten.
     """
 
-    small, rows = False, 0
+    small = False
 
     def __init__(self, layout: HoldemFeatures, device: str, games: int, rounds: int) -> None:
         self.size, self.num_actions, self.device = layout.size, len(layout.actions), device
@@ -104,6 +104,7 @@ class LatestInputs(Inputs):
         self._bits = np.zeros((rounds, games, -(-self._columns // 8)), np.uint8)
         self._next = np.zeros(1, np.int32)
         self._numbers = np.arange(games, dtype=np.int32)
+        self.rows = rounds * games  # numbers
 
     def note(self, env: VectorEnv) -> Ints:
         rounds, games, _ = self._bits.shape

@@ -18,6 +18,7 @@ from openfelt.solve.neural.episodes import Actions
 from openfelt.solve.neural.inputs import Inputs
 
 SEEN, HELD = 0, 1  # places in `counts`
+MOST_SEEN = 1 << 62  # decisions
 LEAST = 10_000  # decisions that a window holds before it forgets the oldest
 
 

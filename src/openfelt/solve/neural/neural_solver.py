@@ -16,25 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.devices import DEVICES
-from openfelt.core.errors import FeltError
+from openfelt.core.errors import FeltError, FileError
 from openfelt.core.jit import Floats
 from openfelt.core.pytorch import require_torch, torch, torch_device
 from openfelt.core.random import starts
 from openfelt.core.workers import Workers, is_cluster
-from openfelt.games.compile.betting_tree import betting_only
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.compile.tree import Tree
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Vectors, features
-from openfelt.games.features.holdem import HoldemFeatures
 from openfelt.games.game import AnyGame
-from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
-from openfelt.policy.network import NetworkPolicy
-from openfelt.policy.policy import Policy
 from openfelt.solve.environments.vector_env import VectorEnv
 from openfelt.solve.neural.episodes import Bytes, Decisions, Recorder
-from openfelt.solve.neural.inputs import Inputs, LatestInputs
+from openfelt.solve.neural.inputs import Inputs
 from openfelt.solve.neural.network import Network
 from openfelt.solve.solver import Settings, Solver, setting, within
 from openfelt.solve.traverse.open_tree import most_decisions
@@ -110,6 +105,7 @@ class NeuralSolver(Solver):
         self.stream = starts(self.seed, 3)[2:].copy()  # the first two are those of the games
         self._tensors: dict[str, Any] = {}
         self._arrays: dict[str, NDArray[Any]] = {"stream": self.stream}
+        self._limits: list[tuple[str, NDArray[Any], int, int]] = []
         self._build()
         self._mirror = {key: tensor.cpu().numpy() for key, tensor in self._tensors.items()}
 
@@ -138,6 +134,10 @@ class NeuralSolver(Solver):
         """Register arrays, which are changed in place, for checkpoints."""
         self._arrays |= {f"{name}.{key}": array for key, array in arrays.items()}
 
+    def limit(self, name: str, array: NDArray[Any], low: int, high: int) -> None:
+        """Require that numbers of a checkpoint that kernels use as indices are from `low` to below `high`."""
+        self._limits.append((name, array, low, high))
+
     def _advance(self, iterations: int) -> None:
         for number in range(self.iterations, self.iterations + iterations):
             self._iterate(number)
@@ -148,6 +148,12 @@ class NeuralSolver(Solver):
         return {**self._arrays, **self._mirror}
 
     def _resumed(self) -> None:
+        for name, array, low, high in self._limits:
+            if array.size and not low <= array.min() <= array.max() < high:
+                raise FileError(f"The checkpoint is damaged: its table '{name}' has numbers out of range.")
+        for key, table in self._mirror.items():
+            if not np.isfinite(table).all():
+                raise FileError(f"The checkpoint is damaged: its table '{key}' is not finite.")
         with torch.no_grad():
             for key, tensor in self._tensors.items():
                 tensor.copy_(torch.from_numpy(self._mirror[key]))
@@ -162,26 +168,7 @@ class NeuralSolver(Solver):
 
 
 class PlayingSolver(NeuralSolver):
-    """Base of the solvers that learn from games played by the current policies.
-
-    In hold'em there is no table: the policy is the network, and batches consist of single decisions.
-    """
-
-    full_width: ClassVar[bool] = False
-
-    def _compile(self, game: AnyGame) -> Tree:
-        self.rules = load_game(game)
-        if not isinstance(self.rules, Holdem):
-            return compile_game(game)
-        if self.rules.players != 2 or self.rules.buckets:
-            raise FeltError(f"{self.name} trains hold'em for two players, without buckets: 'holdem'.")
-        return betting_only(self.rules)
-
-    def _inputs(self) -> Inputs:
-        if not isinstance(self.rules, Holdem):
-            return super()._inputs()
-        rounds = self._depth + self.settings.steps
-        return LatestInputs(HoldemFeatures(self.rules), self.device, self.settings.games, rounds)
+    """Base of the solvers that learn from games played by the current policies."""
 
     @cached_property
     def _depth(self) -> int:
@@ -194,8 +181,18 @@ class PlayingSolver(NeuralSolver):
         self.recorder = Recorder(settings.games, self._depth, settings.steps, self.rules.players)
         self.keep("inputs", self.inputs.state())
         self.keep("env", self.env.state())
-        self.keep("games", self.recorder.state())
+        games = self.recorder.state()
+        self.keep("games", games)
+        self.limit("games.infoset", games["infoset"], 0, self.inputs.rows)
+        self.limit("games.action", games["action"], 0, self.inputs.num_actions)
+        self.limit("games.player", games["player"], 0, self.rules.players)
+        self.limit("games.length", games["length"], 0, self._depth)
         self._unmarked = np.zeros(settings.games, np.int8)
+
+    def _resumed(self) -> None:
+        super()._resumed()
+        if not self.env.is_possible():
+            raise FileError("The checkpoint is damaged: its games in progress are impossible.")
 
     def annealed(self, number: int) -> float:
         """The factor of rates and of regularisation, which falls with the root of iterations."""
@@ -224,14 +221,3 @@ class PlayingSolver(NeuralSolver):
 
     def _stepped(self) -> None:
         """Called after each step."""
-
-    @property
-    @abstractmethod
-    def policy_network(self) -> Network:
-        """The network of the policy."""
-
-    @property
-    def policy(self) -> Policy:
-        if self.tree.is_enumerated:
-            return super().policy
-        return NetworkPolicy(require_holdem(self.rules), self.policy_network.perceptron(), self.name)

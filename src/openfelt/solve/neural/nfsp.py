@@ -35,6 +35,7 @@ from openfelt.games.features.features import Masks, Vectors
 from openfelt.solve.neural.episodes import Actions, Bytes, Decisions, next_own
 from openfelt.solve.neural.memory import (
     HELD,
+    MOST_SEEN,
     Choices,
     Transitions,
     add_choice,
@@ -44,7 +45,7 @@ from openfelt.solve.neural.memory import (
     new_choices,
     new_transitions,
 )
-from openfelt.solve.neural.network import Network, descend, log_policy
+from openfelt.solve.neural.network import descend, log_policy
 from openfelt.solve.neural.neural_solver import MOST_SAMPLES, PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
@@ -110,7 +111,6 @@ class NFSP(PlayingSolver):
     0.2
     """
 
-    full_width: ClassVar[bool] = True
     name: ClassVar[str] = "nfsp"
     summary: ClassVar[str] = "neural fictitious self-play (Heinrich & Silver 2016)"
     settings_type: ClassVar[type[NFSPSettings]] = NFSPSettings
@@ -128,6 +128,12 @@ class NFSP(PlayingSolver):
         self.keep("modes", {"modes": self.modes})
         self.keep("window", self.window._asdict())
         self.keep("reservoir", self.reservoir._asdict())
+        self.limit("modes.modes", self.modes, 0, BEST + 1)
+        limit_memory(self, "window", self.window)
+        limit_memory(self, "reservoir", self.reservoir)
+        self.limit("window.after", self.window.after, -1, inputs.rows)
+        self.limit("window.before", self.window.before[:, 0], -1, inputs.rows)
+        self.limit("window.before", self.window.before[:, 1], -1, inputs.num_actions)
         self._everybody = np.arange(settings.games)
         self._target = np.zeros((inputs.rows if inputs.small else 0, inputs.num_actions))
 
@@ -206,12 +212,16 @@ class NFSP(PlayingSolver):
         return np.eye(self.inputs.num_actions)[actions]
 
     @property
-    def policy_network(self) -> Network:
-        return self.average
-
-    @property
     def weights(self) -> Floats:
         return self.slots(self.inputs.everywhere(self._average))
+
+
+def limit_memory(solver: NFSP, name: str, memory: Transitions | Choices) -> None:
+    """Limit the numbers of a memory's checkpoint."""
+    solver.limit(f"{name}.infoset", memory.infoset, 0, solver.inputs.rows)
+    solver.limit(f"{name}.action", memory.action, 0, solver.inputs.num_actions)
+    solver.limit(f"{name}.counts", memory.counts, 0, MOST_SEEN)
+    solver.limit(f"{name}.counts", memory.counts[HELD:], 0, len(memory.action) + 1)
 
 
 def uniform_policy(vectors: Any, masks: Any) -> Any:

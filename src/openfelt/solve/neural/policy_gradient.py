@@ -23,19 +23,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, kernel
 from openfelt.core.pytorch import torch
+from openfelt.games.compile.betting_tree import betting_only
+from openfelt.games.compile.tree import Tree
 from openfelt.games.features.features import Vectors
+from openfelt.games.features.holdem import HoldemFeatures
+from openfelt.games.game import AnyGame
+from openfelt.games.holdem import Holdem
+from openfelt.games.registry import load_game
+from openfelt.policy.network import NetworkPolicy
+from openfelt.policy.policy import Policy
 from openfelt.solve.neural.episodes import Actions, Bytes, Decisions
-from openfelt.solve.neural.network import LastLayer, Network, centred, descend, log_policy
+from openfelt.solve.neural.inputs import Inputs, LatestInputs
+from openfelt.solve.neural.network import LastLayer, centred, descend, log_policy
 from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
-PLAYED, UP, DOWN = 0, 1, 2  # in Batch.sums
+PLAYED, UP, DOWN = 0, 1, 2  # in the sums of `_sum_by_row`
 LEAST = 0.03  # the least probability by which an advantage is divided
 
 
@@ -76,7 +86,27 @@ class Batch(NamedTuple):
 
 
 class PolicyGradient(PlayingSolver):
-    """Base of the policy-gradient solvers."""
+    """Base of the policy-gradient solvers.
+
+    In hold'em there is no table: the policy is the network, and batches consist of single decisions.
+    """
+
+    full_width: ClassVar[bool] = False
+
+    def _compile(self, game: AnyGame) -> Tree:
+        rules = load_game(game)
+        if not isinstance(rules, Holdem):
+            return super()._compile(game)
+        if rules.players != 2 or rules.buckets:
+            raise FeltError(f"{self.name} trains hold'em for two players, without buckets: 'holdem'.")
+        self.rules = rules
+        return betting_only(rules)
+
+    def _inputs(self) -> Inputs:
+        if not isinstance(self.rules, Holdem):
+            return super()._inputs()
+        rounds = self._depth + self.settings.steps
+        return LatestInputs(HoldemFeatures(self.rules), self.device, self.settings.games, rounds)
 
     def _build(self) -> None:
         super()._build()
@@ -167,11 +197,17 @@ class PolicyGradient(PlayingSolver):
         return Batch._make((vectors, masks, old, *map(inputs.numbers, found)))
 
     @property
-    def policy_network(self) -> Network:
-        return self.mean
+    def policy(self) -> Policy:
+        if not isinstance(self.rules, Holdem):
+            return super().policy
+        if not torch.isfinite(self.mean.vector).all():
+            raise FeltError("Training has diverged: the network is not finite. Use a smaller rate.")
+        return NetworkPolicy(self.rules, self.mean.perceptron(), self.name)
 
     @property
     def weights(self) -> Floats:
+        if isinstance(self.rules, Holdem):
+            raise FeltError("A network of hold'em has no weights of infosets.")
         return self.slots(self.inputs.everywhere(self._policy))
 
 

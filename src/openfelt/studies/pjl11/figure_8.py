@@ -155,10 +155,11 @@ def _judge(results: OnlineResults) -> list[Finding]:
                 f"{label} learns to win from {POKI} within {results.games[-1]:,} games",
                 f"{first} at first, {last} {UNIT} after {results.games[-1]:,} games",
                 both(wins_more(last, first), is_above(last.interval)),
+                ours=label != SAMPLED,
             )
         )
         claim, measured = f"{label} then wins far more than {LEVEL}", f"{last} against {level} {UNIT}"
-        found.append(Finding(claim, measured, wins_more(last, level)))
+        found.append(Finding(claim, measured, wins_more(last, level), ours=label != SAMPLED))
     return found
 
 

@@ -52,7 +52,7 @@ FEW_ITERATIONS = 20_000_000  # a seat; the paper needs about as many against Pok
 EXTERNAL_ITERATIONS = {COARSE: 2_000_000, FINE: 3_000_000}  # a seat, by buckets
 QUICK_DIVISOR, MOST_QUICK = 1_000, 20_000  # of iterations in a quick run
 EQUILIBRIA = {COARSE: EQUILIBRIUM.as_posix(), FINE: f"{POLICIES}/mccfr100"}  # the policies of Table 1
-POKI_HANDS = 40_000  # at most; poki-like is slow
+HANDS, POKI_HANDS = 400_000, 40_000  # of a pairing; poki-like is slow
 
 FEW, EXTERNAL = "2e7 iterations", "external sampling"
 ALL_CARDS = f"{FEW}, all cards"
@@ -244,25 +244,30 @@ TABLE_2 = ResponseTable(
         ),
         Setting("MCCFR", "those of Table 1", "those of [Table 1](pjl11-table-1.md), 5e9 and 1e10 iterations"),
         Setting("Poki, Sparbot", "those of Poker Academy", "[stand-ins](../bots.md)"),
-        Setting("games", "1e4 of each pairing", "as in the table, each deal in both seats"),
+        Setting(
+            "games",
+            "1e4 of each pairing",
+            f"{POKI_HANDS:,} against {POKI}, {HANDS:,} against {SPARBOT}, each deal in both seats",
+        ),
     ),
     setup=(
         "Further rows, which are ours, use external sampling with "
         f"{EXTERNAL_ITERATIONS[COARSE]:,} iterations ({EXTERNAL_ITERATIONS[FINE]:,} with a hundred buckets): "
         f"in the paper's form; with p by data, which is p n / ({HALF:g} + n) where the opponent was observed "
         f"n times; with a `{RELATIONAL}` model, which uses more of how a hand was played "
-        "([models](../models.md)); and with the opponent bound to the model, or not, for a whole game. "
+        "([models](../models.md)); and with one draw per game that decides whether the opponent follows the "
+        "model (one toss). "
         "Equilibria of external sampling have as many iterations as its responses. AIVAT (Burch et al. 2018) "
         "removes most of the luck without bias."
     ),
-    budget=400_000,
+    budget=HANDS,
     quick_budget=200,
     findings=_judge,
     remarks=(
         "Claims about p by data and the relational model were added after trials in which the paper's form "
-        "lost to the stand-in for Sparbot. It still loses with as many iterations as MCCFR has, so too few "
-        "iterations are only a part of the cause: with 2e7, responses and equilibria lose far more. The rest "
-        "is the model. Responses win a lot from the policy of the tree model but lose to the bot itself, "
+        "lost to the stand-in for Sparbot. With as many iterations as MCCFR it still loses, so too few "
+        "iterations, with which both lose far more, explain only part of the loss. The rest probably comes "
+        "from the model: responses win a lot from the policy of the tree model but lose to the bot itself, "
         "whose decisions the tree model predicts worse than the relational model does. With external "
         "sampling, p by data removes the loss, and the relational model about halves it. Whether the model "
         "learns from all cards or from those that were shown matters less than the number of iterations."

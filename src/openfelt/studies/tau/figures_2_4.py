@@ -97,9 +97,7 @@ def _judge_figure_3(results: FreezeOutResults) -> list[Finding]:
     found = _of_series(results, WIDE)
     verdicts = [each.wins_more_than() for each in found.values()]
     counts = [sum(each is verdict for each in verdicts) for verdict in (True, False, None)]
-    measured = "of {} others it wins most games from {}, from {} it does not, undecided: {}".format(
-        len(found), *counts
-    )
+    measured = "of {} others it wins against {} and loses to {}; undecided: {}".format(len(found), *counts)
     claim = "it beats c below $20 and above $250: ${:,}"
     return [
         Finding(f"c = ${BEST} does well against most others", measured, _most(verdicts)),
