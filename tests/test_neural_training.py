@@ -256,7 +256,7 @@ def test_deep_cfr_averages_policies_by_realisation_and_iteration():
 @pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])
 def test_the_gradient_of_a_policy_is_that_of_finite_differences(name):
     solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=64, steps=6).run(5)
-    solver._table = solver.inputs.everywhere(solver._last)
+    solver._table = solver.inputs.everywhere(solver._acting_policy)
     batch = solver._batch(solver._play())
 
     def loss():
@@ -279,7 +279,7 @@ def test_the_first_step_follows_the_policy_gradient_of_the_game(name):
     solver = SOLVERS[name]("kuhn", seed=1, hidden=16, games=20_000, steps=12, trace=1.0, **none)
     with torch.no_grad():
         solver.critic.vector.zero_()
-    solver._table = solver.inputs.everywhere(solver._last)
+    solver._table = solver.inputs.everywhere(solver._acting_policy)
     batch = solver._batch(solver._play())
     logits = solver.actor(batch.vectors).detach().requires_grad_()
     solver._loss(logits, batch, 0).backward()
@@ -327,7 +327,7 @@ def reach_of_rows(tree, policy):
 def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradients(name, single_decisions):
     settings = {**SETTINGS[name], "steps": 12}
     summed, single = SOLVERS[name]("leduc", seed=3, **settings), single_decisions(name, **settings)
-    summed._table = summed.inputs.everywhere(summed._last)
+    summed._table = summed.inputs.everywhere(summed._acting_policy)
     played = [solver._play() for solver in (summed, single)]
     for one, other in zip(*played, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -342,7 +342,7 @@ def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradien
 def test_the_target_of_mirror_descent_maximises_its_objective():
     """The closed form against the loss: no gradient at the target, and a lower loss than anywhere near it."""
     solver = felt.MMD("leduc", seed=1, hidden=16, games=256, alpha=0.3, eta=2.0)
-    solver._table = solver.inputs.everywhere(solver._last)
+    solver._table = solver.inputs.everywhere(solver._acting_policy)
     batch = solver._batch(solver._play())
     assert float(batch.old[batch.masks].exp().min()) > LEAST
     logits = (batch.old + solver._change(batch.old, batch, 7)).detach()
@@ -360,7 +360,7 @@ def test_the_target_of_mirror_descent_maximises_its_objective():
 def test_a_small_step_of_ppo_and_r_nad_lowers_their_loss():
     for name in ("ppo", "r-nad"):
         solver = SOLVERS[name]("leduc", seed=1, epochs=1, **{**SMALL, "hidden": 512, "step": 0.01})
-        solver._table = solver.inputs.everywhere(solver._last)
+        solver._table = solver.inputs.everywhere(solver._acting_policy)
         batch = solver._batch(solver._play())
         losses = []
         for _ in range(2):
@@ -400,7 +400,9 @@ def test_the_result_is_the_mean_of_all_networks_with_more_weight_on_later_ones(n
     np.testing.assert_allclose(mean, total.detach().numpy(), atol=1e-6)
     assert abs(mean - solver.actor.vector.detach().numpy()).max() > 1e-3
     last.run(7)
-    np.testing.assert_array_equal(last.inputs.everywhere(last._last), last.inputs.everywhere(last._policy))
+    np.testing.assert_array_equal(
+        last.inputs.everywhere(last._acting_policy), last.inputs.everywhere(last._mean_policy)
+    )
 
 
 def test_r_nad_rewards_sum_to_zero_and_vanish_at_the_reference():

@@ -46,6 +46,7 @@ from openfelt.solve.neural.neural_solver import PlayingSolver, PlaySettings
 from openfelt.solve.solver import setting, within
 
 PLAYED, UP, DOWN = 0, 1, 2  # in the sums of `_sum_by_row`
+MOST_REGRESSED = 4_096  # hidden units in small games: a regression inverts a matrix of that size
 LEAST = 0.03  # the least probability by which an advantage is divided
 
 
@@ -110,6 +111,8 @@ class PolicyGradient(PlayingSolver):
 
     def _build(self) -> None:
         super()._build()
+        if self.inputs.small:
+            within("hidden", self.settings.hidden, 1, MOST_REGRESSED)
         self.actor, self.mean = self.new_network("policy"), self.new_network("mean")
         self.mean.copy(self.actor)
         self.critic = self.new_network("critic", 1)
@@ -117,7 +120,7 @@ class PolicyGradient(PlayingSolver):
 
     def _iterate(self, number: int) -> None:
         if self.inputs.small:
-            self._table = self.inputs.everywhere(self._last)
+            self._table = self.inputs.everywhere(self._acting_policy)
         played = self._play()
         if len(played.action):
             batch, factor = self._batch(played), self.annealed(number)
@@ -142,15 +145,12 @@ class PolicyGradient(PlayingSolver):
                 logits = self.actor(batch.vectors)
             last.move(centred(self._change(logits, batch, number), batch.masks))
 
-    @abstractmethod
     def _change(self, logits: Any, batch: Batch, number: int) -> Any:
-        """[n, actions] how far a step moves logits in small games."""
-
-    def _downhill(self, logits: Any, batch: Batch, number: int) -> Any:
-        """[n, actions] the direction of steepest descent of the loss, per visit."""
+        """[n, actions] how far a step moves logits in small games: down the loss, per visit."""
         logits.requires_grad_()
         self._loss(logits, batch, number).backward()
-        return -self.annealed(number) * logits.grad / batch.visits.clamp_min(1e-9)
+        step = self.annealed(number) * self.settings.step
+        return -step * logits.grad / batch.visits.clamp_min(1e-9)
 
     @abstractmethod
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
@@ -163,16 +163,16 @@ class PolicyGradient(PlayingSolver):
     def _updated(self, number: int) -> None:
         """Called at the end of an iteration."""
 
-    def _last(self, vectors: Any, masks: Any) -> Any:
+    def _acting_policy(self, vectors: Any, masks: Any) -> Any:
         return log_policy(self.actor(vectors), masks).exp() * masks
 
-    def _policy(self, vectors: Any, masks: Any) -> Any:
+    def _mean_policy(self, vectors: Any, masks: Any) -> Any:
         return log_policy(self.mean(vectors), masks).exp() * masks
 
     def _act(self) -> tuple[Vectors, Bytes]:
         if self.inputs.small:
             return self._table[self.env.infosets], self._unmarked
-        return self.inputs.at(self.env, self._last), self._unmarked
+        return self.inputs.at(self.env, self._acting_policy), self._unmarked
 
     def _batch(self, played: Decisions) -> Batch:
         inputs, count = self.inputs, len(played.action)
@@ -208,7 +208,7 @@ class PolicyGradient(PlayingSolver):
     def weights(self) -> Floats:
         if isinstance(self.rules, Holdem):
             raise FeltError("A network of hold'em has no weights of infosets.")
-        return self.slots(self.inputs.everywhere(self._policy))
+        return self.slots(self.inputs.everywhere(self._mean_policy))
 
 
 def divergence(log: Any, other: Any, masks: Any) -> Any:

@@ -67,9 +67,6 @@ class PPO(PolicyGradient):
     summary: ClassVar[str] = "proximal policy optimisation with entropy (Schulman et al. 2017)"
     settings_type: ClassVar[type[PPOSettings]] = PPOSettings
 
-    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
-        return self.settings.step * self._downhill(logits, batch, number)
-
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
         log, clip = log_policy(logits, batch.masks), self.settings.clip
         ratio = (log - batch.old).exp()

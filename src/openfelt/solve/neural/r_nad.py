@@ -85,9 +85,6 @@ class RNaD(PolicyGradient):
         rho = log_policy(self.reference(vectors), masks)
         return -self.settings.eta * torch.where(masks, log - rho, 0.0)
 
-    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
-        return self.settings.step * self._downhill(logits, batch, number)
-
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
         most, logits = self.settings.most, centred(logits, batch.masks)
         force = batch.visits * batch.advantage
