@@ -139,9 +139,9 @@ DAMAGE = {
     ),
     "a missing layer": (
         lambda arrays: {name: array for name, array in arrays.items() if name != "network.1.weights"},
-        "do not fit|missing|inputs",
+        "must fit|missing|inputs",
     ),
-    "one number": (lambda arrays: {**arrays, "network.0.weights": np.float32(1).reshape(())}, "do not fit"),
+    "one number": (lambda arrays: {**arrays, "network.0.weights": np.float32(1).reshape(())}, "must fit"),
 }
 
 
