@@ -73,8 +73,8 @@ def test_claims_are_decided_only_by_intervals_that_are_apart():
     }
     verdicts = {found.claim: found.holds for found in _judge(results)}
     assert verdicts["PPO is less exploitable than before its training"] is True
-    assert verdicts["PPO is still improving in the last three quarters"] is True
+    assert verdicts["PPO improves in the last three quarters"] is True
     assert verdicts["MMD is less exploitable than before its training"] is None
-    assert verdicts["MMD is still improving in the last three quarters"] is None
+    assert verdicts["MMD improves in the last three quarters"] is None
     assert verdicts["MMD is less exploitable than always-call"] is True  # 1,163 mbb/h, exactly
     assert len(verdicts) == 6
