@@ -463,6 +463,38 @@ def test_lost_workers_and_nodes_are_replaced(nodes, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ours", [True, False])
+def test_closing_the_iterator_ends_the_units(address, tmp_path, ours):
+    """Also in a program that has connected to the cluster itself and remains so."""
+    import ray
+
+    def open_endless(folder):
+        def run(unit):
+            while unit:
+                (Path(folder) / str(unit)).write_text(str(time.monotonic()))
+                time.sleep(0.05)
+
+        return run
+
+    cluster.disconnect()
+    if not ours:
+        ray.init(address, log_to_driver=False)
+    results = as_done(Job(open_endless, str(tmp_path)), [0, 1, 2, 3], address)
+    assert next(results) == (0, None)
+    while not any(tmp_path.iterdir()):
+        time.sleep(0.1)
+    results.close()
+    assert ray.is_initialized() is not ours
+    last, deadline = None, time.monotonic() + 60
+    while last != (written := [path.stat().st_mtime_ns for path in tmp_path.iterdir()]):
+        assert time.monotonic() < deadline, "units are still under way"
+        last = written
+        time.sleep(3)
+    assert len(written) < 3  # one unit was not begun
+    ray.shutdown()
+
+
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done(address, tmp_path):
     words = ["match", "random", "probe", "--game", "leduc", "--python", "--hands", "400000", "--out", "m"]
     command = [sys.executable, "-m", "openfelt", *words]
@@ -476,7 +508,7 @@ def test_ctrl_c_keeps_what_is_done(address, tmp_path):
         time.sleep(0.2)
     started.send_signal(2)
     _, errors = started.communicate(timeout=60)
-    assert started.returncode == 130
+    assert started.returncode == 130, errors.decode()
     assert b"Traceback" not in errors
     done = [json.loads(line)["first"] for line in parts.read_text().splitlines()]
     assert len(set(done)) == len(done) > 0

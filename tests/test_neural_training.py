@@ -364,7 +364,7 @@ def test_a_small_step_of_ppo_and_r_nad_lowers_their_loss():
         batch = solver._batch(solver._play())
         losses = []
         for _ in range(2):
-            losses.append(float(solver._loss(solver.actor(batch.vectors), batch, 0)))
+            losses.append(solver._loss(solver.actor(batch.vectors), batch, 0).item())
             solver._regress(batch, 0)
         assert losses[1] < losses[0]
 

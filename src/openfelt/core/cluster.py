@@ -13,7 +13,7 @@ import os
 import pickle
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -68,8 +68,22 @@ def on_ray(
             for done in ray.wait(list(waiting), num_returns=1)[0]:
                 yield waiting.pop(done), _result(ray, done)
     finally:
-        for left in waiting:
-            ray.cancel(left, force=True)
+        _abandon(ray, waiting)
+
+
+def _abandon(ray: Any, waiting: Collection[Any]) -> None:
+    """End units whose results are no longer needed.
+
+    Leaving the cluster ends them. Where the program that calls us stays connected they are cancelled, those
+    that run last: a unit that ends while it is cancelled can make Ray abort this process (ray#54785).
+    """
+    if not waiting:
+        return
+    if _CONNECTED:
+        disconnect()
+        return
+    for unit in reversed(list(waiting)):
+        ray.cancel(unit, force=True)
 
 
 def count_cpus(address: str) -> int:
