@@ -1,6 +1,6 @@
 """How fast CFR-BR approaches the least exploitable policy of an abstraction, on a deck of nine cards.
 
-`PYTHONPATH=tests python -m cfr_br_convergence --iterations 512000` writes a JSON file. The abstraction has
+`PYTHONPATH=tests python -m cfr_br_convergence --iterations 4096000` writes a JSON file. The abstraction has
 perfect recall. The optimum of each seat is bounded from both sides by CFR+ in the enumerated game in which
 that seat sees buckets only. With `--learners N` that many learners with different seeds run at the same time,
 and their averages are mixed, as `felt train --learners` does; iterations are those of each.
