@@ -125,14 +125,15 @@ def announce(studies: Sequence[AnyStudy], arguments: argparse.Namespace) -> None
 
 
 def _with_options(study: AnyStudy, arguments: argparse.Namespace) -> AnyStudy:
-    """The study with the options of the command line that only studies of exploitability have."""
+    """The study as the options of the command line want it."""
     from openfelt.studies.holdem.exploitability_study import ExploitabilityStudy
+    from openfelt.studies.learning_study import LearningStudy
     from openfelt.studies.study import NO_MATCH
 
     if not isinstance(study, ExploitabilityStudy):
         if arguments.flops is not None or arguments.device:
             raise FeltError(f"--flops and --device are not options of {study.name}.")
-        return study
+        return study.quick() if arguments.quick and isinstance(study, LearningStudy) else study
     if arguments.flops == 1:
         raise FeltError("--flops must be 0 or at least 2.")
     return replace(

@@ -101,7 +101,7 @@ def _draw_runs(axes: Any, panel: CurvePanel) -> None:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     label_axes(axes, panel.x_label, panel.y_label, title=panel.title)
     add_legend(axes)
 

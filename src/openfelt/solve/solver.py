@@ -274,6 +274,7 @@ class Solver(ABC):
         *,
         seconds: float | None = None,
         until: float | None = None,
+        measure: bool = True,
         progress: Progress | None = None,
     ) -> Self:
         """Learn until the first of the budgets is used up; a later call continues.
@@ -287,6 +288,8 @@ class Solver(ABC):
         until : float, optional
             Stop at this exploitability (enumerated games). It is measured at iteration numbers in geometric
             progression, so the result does not depend on the clock.
+        measure : bool
+            Whether exploitability is measured in enumerated games, from time to time and at the end.
         progress : callable, optional
             Called as `progress(solver, measurement or None)` about ten times a second; the run stops if it
             returns True.
@@ -302,6 +305,7 @@ class Solver(ABC):
         True
         """
         self.check_budget(iterations, seconds, until)
+        measures = self.is_measured and (measure or until is not None)
         last = math.inf if iterations is None else self.iterations + int(iterations)
         if self.iterative:
             self._advance(0)  # compiles the kernels, so that compilation does not count as learning
@@ -312,18 +316,18 @@ class Solver(ABC):
             return self
         chunk = self.batch
         while self.iterations < last and self.seconds < deadline:
-            target = self._next_measurement() if self.is_measured else math.inf
+            target = self._next_measurement() if measures else math.inf
             step = int(min(chunk, target - self.iterations, last - self.iterations))
             took = self._timed(step)
             interval = min(self.interval, deadline - self.seconds + 1e-3)
             chunk = max(1, int(step * min(10.0, interval / max(took, 1e-9))))
             chunk = max(chunk // self.batch, 1) * self.batch
-            measured = self.measure() if self.is_measured and self.iterations in (target, last) else None
+            measured = self.measure() if measures and self.iterations in (target, last) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
                 break
         late = not self.measurements or self.measurements[-1].iterations < self.iterations
-        if self.is_measured and late:
+        if measures and late:
             measured = self.measure()
             if progress:
                 progress(self, measured)

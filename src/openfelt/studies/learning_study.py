@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class SolverConfig:
     label: str
     make: Callable[[int], Solver]  # from a seed
     needs_gpu: bool = False
+    is_quick: bool = True  # whether it is part of a quick run
     # Several things may be measured of one solver, each a line of the figure with its own label.
     lines: Mapping[str, Callable[[Solver], Any]] = field(default_factory=lambda: {"": _solver_itself})
 
@@ -55,6 +56,7 @@ class Panel:
     measure: Metric
     axis: str  # label of the vertical axis, with the unit
     logarithmic: bool = False
+    title: str = ""
     labels: tuple[str, ...] = ()  # of the lines that it shows; empty: all
     single_runs: bool = False  # draw every run and the median, not the mean and a band
     published: Mapping[str, float] = field(default_factory=dict)  # the paper's values, by label
@@ -127,7 +129,12 @@ class LearningStudy(Study):
     quick_episodes: tuple[int, ...]
     runs: int = 10
     work: str = "episodes"  # the unit of `episodes`
+    by_clock: bool = False  # `episodes` are seconds of CPU time, the same for every solver
     partial_findings: bool = False  # `findings` accepts results in which solvers are missing
+
+    def quick(self) -> Self:
+        """What a quick run runs."""
+        return replace(self, solvers=tuple(solver for solver in self.solvers if solver.is_quick))
 
     def missing(self, results: LearningCurves) -> list[str]:
         return [solver.label for solver in self.solvers if not results.has(solver)]
@@ -143,14 +150,14 @@ class LearningStudy(Study):
             for run in range(results.runs):
                 for point, episodes in enumerate(results.episodes):
                     lines.append([label, run, episodes, *(f"{table[run, point]:.6g}" for table in tables)])
-        return csv_text(["learner", "run", "episodes", *metrics], rows=lines)
+        return csv_text(["learner", "run", self._column, *metrics], rows=lines)
 
     def read_csv(self, text: str) -> LearningCurves:
         if self.runs == 1:  # then the intervals are not those of the runs
             super().read_csv(text)
         metrics = list(self.metrics)
         rows = list(csv.DictReader(text.splitlines()))
-        episodes = sorted({int(row["episodes"]) for row in rows})
+        episodes = sorted({int(row[self._column]) for row in rows})
         runs = 1 + max(int(row["run"]) for row in rows)
         values = {
             (label, metric): np.full((runs, len(episodes)), np.nan)
@@ -158,23 +165,25 @@ class LearningStudy(Study):
             for metric in metrics
         }
         for row in rows:
-            place = int(row["run"]), episodes.index(int(row["episodes"]))
+            place = int(row["run"]), episodes.index(int(row[self._column]))
             for metric in metrics:
                 values[row["learner"], metric][place] = float(row[metric])
         return LearningCurves(tuple(episodes), values)
 
     def plot(self, results: LearningCurves, path: Path) -> None:
+        drawn = [(panel, tables) for panel in self.panels if (tables := self._tables(results, panel))]
         panels = [
             CurvePanel(
                 results.episodes,
-                self._tables(results, panel),
+                tables,
                 panel.axis,
                 logarithmic=panel.logarithmic,
                 single_runs=panel.single_runs and results.runs > 1,
                 published=panel.published,
                 x_label=self.work,
+                title=panel.title,
             )
-            for panel in self.panels
+            for panel, tables in drawn
         ]
         plot_runs(self.title, panels, path)
 
@@ -201,6 +210,10 @@ class LearningStudy(Study):
     def metrics(self) -> dict[str, Panel]:
         """A panel for each metric; several panels may show the same one, of different solvers."""
         return {panel.metric: panel for panel in self.panels}
+
+    @property
+    def _column(self) -> str:
+        return "seconds" if self.by_clock else "episodes"
 
     def _labels(self, results: LearningCurves) -> list[str]:
         return [label for solver in self.solvers if results.has(solver) for label in solver.labels]

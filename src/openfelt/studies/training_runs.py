@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ from openfelt.solve.solver import Solver
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, SolverConfig
 from openfelt.studies.study import NO_MATCH
 
+UNTIL_STOPPED = 1 << 62  # iterations
 RunValues = dict[tuple[str, str], Floats]  # (label, metric) -> [points]
 
 
@@ -107,12 +109,12 @@ class TrainingRuns:
         return self.train(only=NO_MATCH)
 
     def train(
-        self, *, threads: Workers = 1, only: str = "", progress: Callable[[int], object] = lambda _: None
+        self, *, threads: Workers = 1, only: str = "", progress: Callable[[float], object] = lambda _: None
     ) -> LearningCurves:
         """Train all solvers with `only` in their labels, `threads` runs at a time or on a cluster.
 
         The curves do not depend on `threads`. They contain every solver whose runs are all finished.
-        `progress` receives the episodes since its last call.
+        `progress` receives the episodes, or seconds, since its last call.
         """
         stop = Event()
         solvers = self.study.solvers
@@ -147,22 +149,29 @@ class TrainingRuns:
         unit: tuple[int, int],
         *,
         is_stopped: Callable[[], bool] = lambda: False,
-        progress: Callable[[int], object] = lambda _: None,
+        progress: Callable[[float], object] = lambda _: None,
     ) -> RunValues | None:
         """Train and store one run, given the places of its solver and its seed; None if it was stopped."""
         config, run = self.study.solvers[unit[0]], unit[1]
+        by_clock = self.study.by_clock
+        if by_clock:
+            config.make(self.seed + run).run(1, measure=False)  # compiles what is not compiled yet
         solver = config.make(self.seed + run)
-        reported = 0
+        begun, done = 0.0, 0.0
 
         def report(solver: Solver, _: object) -> bool:
-            nonlocal reported
-            progress(solver.iterations - reported)
-            reported = solver.iterations
-            return is_stopped()
+            nonlocal done
+            before, done = done, time.thread_time() - begun if by_clock else solver.iterations
+            progress(done - before)
+            return is_stopped() or (by_clock and done >= count)
 
         values = self.empty(config)
         for point, count in enumerate(self.episodes):
-            solver.run(count - solver.iterations, progress=report)
+            begun = time.thread_time() - done
+            if by_clock:
+                solver.run(UNTIL_STOPPED, measure=False, progress=report)
+            else:
+                solver.run(count - solver.iterations, progress=report)
             if is_stopped():
                 return None
             for label, line in zip(config.labels, config.lines.values(), strict=True):

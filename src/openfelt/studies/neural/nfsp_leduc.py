@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from openfelt.solve.neural.nfsp import NFSP
 from openfelt.studies.findings import Finding, is_below
 from openfelt.studies.learning_study import LearningCurves, LearningStudy, Panel, SolverConfig
@@ -10,6 +12,7 @@ from openfelt.studies.study import Setting, spaced
 
 LABEL = "NFSP"
 TARGET, PUBLISHED = 0.1, 0.06
+SETTINGS: dict[str, Any] = {"steps": 32, "reservoir": 8_000_000}  # otherwise the defaults
 
 
 def _judge(curves: LearningCurves) -> list[Finding]:
@@ -43,7 +46,7 @@ NFSP_LEDUC = LearningStudy(
         ),
         Setting("optimiser", "stochastic gradient descent, 0.1 and 0.005", "Adam, 0.01 and 0.005, annealed"),
         Setting(
-            "batch", "128 decisions, two updates in 128 steps", "the whole memories, two updates in 16,384"
+            "batch", "128 decisions, two updates in 128 steps", "the whole memories, two updates in 32,768"
         ),
         Setting("anticipatory parameter", "0.1", "0.2, annealed"),
         Setting(
@@ -52,13 +55,13 @@ NFSP_LEDUC = LearningStudy(
         Setting(
             "memories",
             "200,000 and 2 million",
-            "the latest 3%, at most a million, and 2 million, where later decisions weigh more",
+            "the latest 3%, at most a million, and 8 million, where later decisions weigh more",
         ),
     ),
     setup=(
-        "An iteration is 16,384 decisions in 1,024 games and two updates of each network. Suits are merged."
+        "An iteration is 32,768 decisions in 1,024 games and two updates of each network. Suits are merged."
     ),
-    solvers=(SolverConfig(LABEL, lambda seed: NFSP("leduc", seed=seed)),),
+    solvers=(SolverConfig(LABEL, lambda seed: NFSP("leduc", seed=seed, **SETTINGS)),),
     panels=(
         Panel(
             "nash_conv",
