@@ -74,8 +74,8 @@ NFSP_LEDUC = LearningStudy(
     episodes=spaced(10, 8_000),
     quick_episodes=spaced(10, 300),
     findings=_judge,
-    runs=3,
+    runs=5,
     work="iterations",
     own_claims=True,
-    requires="PyTorch, 10 minutes",
+    requires="PyTorch, 20 minutes",
 )
