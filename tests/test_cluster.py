@@ -465,22 +465,24 @@ def test_lost_workers_and_nodes_are_replaced(nodes, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("ours", [True, False])
 def test_closing_the_iterator_ends_the_units(address, tmp_path, ours):
-    """Also in a program that has connected to the cluster itself and remains so."""
+    """Also in a program that has connected to the cluster itself and remains so. Later jobs have room."""
     import ray
 
-    def open_endless(folder):
+    def open_endless(setup):
         def run(unit):
             while unit:
-                (Path(folder) / str(unit)).write_text(str(time.monotonic()))
+                (tmp_path / str(unit)).write_text(str(time.monotonic()))
                 time.sleep(0.05)
+            return len(setup)
 
         return run
 
+    half = STORE // 16  # numbers that fill half of a node's store
     cluster.disconnect()
     if not ours:
         ray.init(address, log_to_driver=False)
-    results = as_done(Job(open_endless, str(tmp_path)), [0, 1, 2, 3], address)
-    assert next(results) == (0, None)
+    results = as_done(Job(open_endless, np.zeros(half)), [0, 1, 2, 3], address)
+    assert next(results) == (0, half)
     while not any(tmp_path.iterdir()):
         time.sleep(0.1)
     results.close()
@@ -491,6 +493,8 @@ def test_closing_the_iterator_ends_the_units(address, tmp_path, ours):
         last = written
         time.sleep(3)
     assert len(written) < 3  # one unit was not begun
+    again = as_done(Job(open_endless, np.ones(half)), [0] * 4, address)
+    assert sorted(again) == [(place, half) for place in range(4)]
     ray.shutdown()
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -54,15 +54,15 @@ def on_ray(
     if job.gpu and not ray.cluster_resources().get("GPU"):
         raise FeltError(f"The Ray cluster at {address} has no GPU; use --device cpu.")
     carried = _carry(ray, job)
+    parts = [ray.put(part) for part in shared]
     resources = {"num_gpus": 1, "num_cpus": 0} if job.gpu else {"num_cpus": 1}
     task = ray.remote(max_retries=RETRIES, **resources)(_do)
-    parts = [ray.put(part) for part in shared]
     waiting: dict[Any, int] = {}
     coming = enumerate(units)
     try:
         while True:
             for place, unit in islice(coming, IN_FLIGHT - len(waiting)):
-                waiting[task.remote(carried, unit, *parts)] = place
+                waiting[task.remote(carried, unit, parts)] = place
             if not waiting:
                 return
             for done in ray.wait(list(waiting), num_returns=1)[0]:
@@ -91,13 +91,25 @@ def count_cpus(address: str) -> int:
     return int(connect(address).cluster_resources().get("CPU", 1))
 
 
-_CARRIED: WeakKeyDictionary[Job[Any], Any] = WeakKeyDictionary()  # packed jobs in the object store
+class Carried(NamedTuple):
+    """A job in the object store.
+
+    Workers fetch it themselves. Ray would hold an argument of a task for ever on the node of a worker that it
+    ends with its command, and begins no task there once such arguments fill most of the store.
+    """
+
+    checksum: str
+    package: Any  # the reference
 
 
-def _carry(ray: Any, job: Job[Any]) -> Any:
+_CARRIED: WeakKeyDictionary[Job[Any], Carried] = WeakKeyDictionary()
+
+
+def _carry(ray: Any, job: Job[Any]) -> Carried:
     """A job in the object store."""
     if job not in _CARRIED:
-        _CARRIED[job] = ray.put(pack(job))
+        package = pack(job)
+        _CARRIED[job] = Carried(package.checksum, ray.put(package))
     return _CARRIED[job]
 
 
@@ -301,14 +313,16 @@ def _unpack_files(package: Package) -> None:
 _OPENED: dict[str, Callable[..., Any]] = {}  # by checksum, of a worker process
 
 
-def _do(package: Package, unit: Any, *shared: Any) -> Any:
+def _do(carried: Carried, unit: Any, parts: list[Any]) -> Any:
     """Do a unit in a worker process, which keeps the last jobs open."""
+    import ray
+
     try:
-        if package.checksum not in _OPENED:
+        if carried.checksum not in _OPENED:
             while len(_OPENED) >= OPEN_JOBS:
                 del _OPENED[next(iter(_OPENED))]
-            _OPENED[package.checksum] = unpack(package)
-        return _OPENED[package.checksum](unit, *shared)
+            _OPENED[carried.checksum] = unpack(ray.get(carried.package))
+        return _OPENED[carried.checksum](unit, *ray.get(parts))
     except FeltError as error:
         raise _portable(error) from None
 
