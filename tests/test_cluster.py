@@ -32,7 +32,8 @@ TWELVE = Deck(4, 3)
 def nodes():
     """A head without CPUs and two nodes with one each."""
     pytest.importorskip("ray")
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+    patience = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "120"}  # on a busy machine
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", **patience}
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
