@@ -1,4 +1,4 @@
-"""Training by CPU time, which other programs on the machine hardly affect."""
+"""Training by CPU time, which depends less on the load of the machine than time by the clock."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ SPEEDUPS = (
     "that nothing is known, for example if runs of both methods do not get there. A comparison is undecided "
     "if its interval or bound leaves open which method is ahead."
 )
-FRACTION_LIST = ", ".join(f"1/{each}" for each in JUDGED)
+FRACTION_LIST = "1/{}, 1/{} and 1/{}".format(*JUDGED)
 LIMIT = "restricted Nash responses (linear program; PCFR+ in the last two games)"
 
 
@@ -289,8 +289,9 @@ FIGURE_7 = ConvergenceStudy(
         "the nash_conv of the restricted games, which converges to zero. All methods start with the uniform "
         "policy. "
         f"Each method has {RUNS} runs with different seeds (methods that do not sample differ in their times "
-        f"only) against the same fixed policies. Claims compare the work to come to {FRACTION_LIST} of the "
-        "initial distance."
+        "only) against the same fixed policies. Claims compare the work until the distance is "
+        f"{FRACTION_LIST} of the initial one. On a busy machine runs are slower in CPU time too, because "
+        "programs share its caches; the intervals contain this."
     ),
     budget=10,
     quick_budget=1,
