@@ -490,6 +490,7 @@ def test_bad_commands_get_one_sentence(words, sentence, at, capsys):
 def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
     for module in (pjl11_responses, pjl11_convergence):
         monkeypatch.setattr(module, "QUICK_GAMES", ("kuhn", "bluff(1,1,2)"))
+    monkeypatch.setattr(pjl11_convergence, "RUNS", 2)
     study, reported = STUDIES[name], []
     how = {"budget": amount, "seed": 1, "processes": 2, "parts": tmp_path / "parts"}
     results = study.run(**how, progress=reported.append)
@@ -508,7 +509,9 @@ def test_studies_are_stored_and_written(name, amount, tmp_path, monkeypatch):
         wins = [float(row["exploitation"]) for row in own]
         assert wins == pytest.approx([2 * each.exploitation for each in exact], abs=1e-5)
     else:
+        assert sum(reported) == 2 * study.planned_work(amount)
         of_cfr = [row for row in rows if (row["game"], row["method"]) == ("kuhn", "RNR (CFR)")]
+        assert {row["run"] for row in of_cfr} == {"0", "1"}
         assert float(of_cfr[-1]["distance"]) < 0.01
         assert float(of_cfr[-1]["epsilon"]) == pytest.approx(results["kuhn"].limit, abs=0.02)
     assert study.csv(study.read_csv(text)) == text

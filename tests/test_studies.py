@@ -264,12 +264,8 @@ def can_be_read_back(study) -> bool:
     return type(study).read_csv is not Study.read_csv and getattr(study, "runs", 2) > 1
 
 
-# Full results of an earlier version of the study, which their pages name.
-EARLIER = {"pjl11-figure-7"}
 NOT_MADE = {"deep-methods"}  # the full run is not made yet
-PAGES = sorted(
-    name for name, study in STUDIES.items() if can_be_read_back(study) and name not in EARLIER | NOT_MADE
-)
+PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study) and name not in NOT_MADE)
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *(slow(name) for name in PAGES[1:])])

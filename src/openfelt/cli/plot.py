@@ -99,10 +99,12 @@ def _panel(game: str, runs: dict[str, list[Measurement]], arguments: argparse.Na
         title=game,
         y_label=f"exploitability{unit}",
         curves={
-            label: (
-                [getattr(each, arguments.x) for each in measured],
-                [each.exploitability for each in measured],
-            )
+            label: [
+                (
+                    [getattr(each, arguments.x) for each in measured],
+                    [each.exploitability for each in measured],
+                )
+            ]
             for label, measured in runs.items()
         },
         levels=dict(arguments.level),

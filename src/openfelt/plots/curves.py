@@ -134,7 +134,8 @@ class ConvergencePanel:
 
     title: str
     y_label: str
-    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]  # by method: seconds or other work, values
+    # By method: of each of its runs, the seconds or other work, and the values.
+    curves: Mapping[str, Sequence[tuple[Sequence[float], Sequence[float]]]]
     limit: float | None = None  # what all curves approach
     x_label: str = "training time (s)"
     levels: Mapping[str, float] = field(default_factory=dict)  # values of a paper or of another program
@@ -160,10 +161,12 @@ def _draw_convergence(
 ) -> None:
     from matplotlib.ticker import NullFormatter
 
-    for label, (seconds, values) in panel.curves.items():
+    for label, runs in panel.curves.items():
         colour, marker = styles[label]
-        style = {"marker": marker, "markersize": 3, "linewidth": 1.3, "color": colour, "label": label}
-        axes.plot(seconds, above_zero(values, 1e-9), **style)
+        size, width = (3.0, 1.3) if len(runs) == 1 else (2.0, 0.7)
+        style = {"marker": marker, "markersize": size, "linewidth": width, "color": colour, "label": label}
+        for seconds, values in runs:
+            axes.plot(seconds, above_zero(values, 1e-9), **style)
     if panel.limit is not None:
         axes.axhline(max(panel.limit, 1e-9), color="#999999", linestyle=":", label=limit_label)
     for dashes, (label, value) in zip(cycle(((0, (1, 1)), "--", "-.")), panel.levels.items(), strict=False):

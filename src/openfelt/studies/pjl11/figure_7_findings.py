@@ -1,14 +1,21 @@
-"""The results of PJL11's Figure 7, and the claims of its page."""
+"""The claims of the page of PJL11's Figure 7, and its table of speedups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
-from openfelt.studies.findings import Finding
+from openfelt.studies.findings import WORDS, Finding, both
 from openfelt.studies.pjl11.figure_6 import FULL_GAMES, MCRNR
+from openfelt.studies.pjl11.figure_7_speedups import (
+    NODES,
+    SECONDS,
+    ConvergenceResults,
+    GameConvergence,
+    Speedup,
+    speedup,
+    work_to,
+)
 
 HISTORY_RNR = "RNR (CFR over all histories)"
 RNR = "RNR (CFR)"  # ours, on the sequence form
@@ -16,149 +23,131 @@ BASELINES = "MCRNR with baselines"
 EXTERNAL = "MCRNR, external sampling"
 # Too large for the linear program; they show how the advantage of sampling grows with size.
 LARGER_GAMES = ("bluff(1,1,8)", "princess_monster(3,3,11)")
-SECONDS, NODES = "seconds", "nodes"  # axes
-FRACTIONS = (2, 4, 10, 30, 100)  # of the initial distance, as divisors; findings use the first three
+FRACTIONS = (2, 4, 10, 30, 100)  # of the initial distance, as divisors
+EARLIEST, *LATER = JUDGED = FRACTIONS[:3]  # those that findings use
 
 
-class ConvergenceCurve(NamedTuple):
-    """One method in one game; the runs of both seats together."""
+class Comparison(NamedTuple):
+    """A claim that one method needs less work than another in every game."""
 
-    seconds: list[float]
-    nodes: list[float]  # decisions and terminal histories visited
-    epsilon: list[float]  # the paper's: nash_conv of the profile of both responses
-    distance: list[float]  # nash_conv in the restricted games, summed over both runs; converges to zero
+    claim: str
+    fast: str
+    slow: str
+    axis: str = SECONDS
+    ours: bool = True
 
+    def speedups(self, convergence: GameConvergence) -> list[Speedup]:
+        """In one game, to the first fractions."""
+        return [
+            speedup(*(work_to(convergence, method, each, self.axis) for method in (self.slow, self.fast)))
+            for each in JUDGED
+        ]
 
-class GameConvergence(NamedTuple):
-    """All methods in one game."""
-
-    curves: dict[str, ConvergenceCurve]
-    limit: float  # epsilon of the exact restricted Nash responses
-    start: float  # distance of the uniform policy, with which all methods start
-
-
-ConvergenceResults = Mapping[str, GameConvergence]
-
-
-def work_to(convergence: GameConvergence, method: str, fraction: float, axis: str = SECONDS) -> float:
-    """Seconds or nodes until the distance is 1/fraction of the initial one; infinite if it never is.
-
-    Interpolates linearly on logarithmic axes.
-    """
-    curve, target = convergence.curves[method], np.log(convergence.start / fraction)
-    distances = np.log(np.maximum(curve.distance, 1e-12))
-    here = next((place for place, value in enumerate(distances) if value <= target), None)
-    if here is None:
-        return np.inf
-    work = getattr(curve, axis)
-    if here == 0:
-        return float(work[0])
-    part = (distances[here - 1] - target) / (distances[here - 1] - distances[here])
-    before, after = np.log(work[here - 1 : here + 1])
-    return float(np.exp(before + part * (after - before)))
+    def finding(self, results: ConvergenceResults) -> Finding:
+        """Whether it holds to all of these fractions in all games."""
+        verdicts = [
+            [each.above_one() for each in self.speedups(convergence)] for convergence in results.values()
+        ]
+        texts = [
+            f"to 1/{fraction}: {_counts(column)}" for fraction, *column in zip(JUDGED, *verdicts, strict=True)
+        ]
+        return Finding(
+            self.claim,
+            f"of {len(results)} games, {'; '.join(texts)}",
+            both(*(each for row in verdicts for each in row)),
+            self.ours,
+        )
 
 
-def _speedups(convergence: GameConvergence, sampled: str, full: str, axis: str) -> list[float]:
-    """How many times less work sampling needs to reach the first fractions.
-
-    0: only the other reaches it; nan: neither does.
-    """
-    times = [
-        (work_to(convergence, sampled, fraction, axis), work_to(convergence, full, fraction, axis))
-        for fraction in FRACTIONS[:3]
-    ]
-    return [np.nan if own == other == np.inf else other / own for own, other in times]
-
-
-def _describe(speedups: Mapping[str, list[float]]) -> str:
-    """Speedups in words, game by game."""
-    return "; ".join(f"{game}: {', '.join(map(_times, each))}" for game, each in speedups.items())
-
-
-def _times(speedup: float) -> str:
-    if np.isnan(speedup):
-        return "neither"
-    if speedup == 0.0 or np.isinf(speedup):
-        return "only the first" if speedup else "only the second"
-    how, ratio = ("faster", speedup) if speedup >= 1.0 else ("slower", 1 / speedup)
-    return f"{ratio:{'.2g' if ratio < 99.5 else ',.0f'}} times {how}"
+PAPERS = Comparison(
+    "MCRNR gives a better approximation in less time than RNR (CFR over all histories)",
+    MCRNR,
+    HISTORY_RNR,
+    ours=False,
+)
+COMPARISONS = (
+    PAPERS,
+    Comparison("counted in nodes, too, MCRNR is ahead of that RNR", MCRNR, HISTORY_RNR, NODES),
+    Comparison("MCRNR with baselines is faster than that RNR", BASELINES, HISTORY_RNR),
+    Comparison("external sampling is faster than that RNR", EXTERNAL, HISTORY_RNR),
+    Comparison("MCRNR is faster than our CFR on the sequence form", MCRNR, RNR),
+    Comparison("external sampling is faster than our CFR on the sequence form", EXTERNAL, RNR),
+)
 
 
 def findings(results: ConvergenceResults) -> list[Finding]:
-    def against(sampled: str, full: str, axis: str = SECONDS) -> dict[str, list[float]]:
-        return {game: _speedups(convergence, sampled, full, axis) for game, convergence in results.items()}
+    first, *rest = (each.finding(results) for each in COMPARISONS)
+    return [first, _judge_start(results), *rest, *_judge_growth(results)]
 
-    to = f"to 1/{FRACTIONS[0]}, 1/{FRACTIONS[1]} and 1/{FRACTIONS[2]} of the initial distance: "
-    textbook, sequence_form = against(MCRNR, HISTORY_RNR), against(MCRNR, RNR)
-    by_nodes = against(MCRNR, HISTORY_RNR, NODES)
-    baselines, external = against(BASELINES, HISTORY_RNR), against(EXTERNAL, HISTORY_RNR)
-    external_sequence_form = against(EXTERNAL, RNR)
-    early = {game: each[0] > max(1.0, np.nanmax([0.0, *each[1:]])) for game, each in textbook.items()}
-    return [
-        Finding(
-            "MCRNR gives a better approximation in less time than RNR (CFR over all histories)",
-            to + _describe(textbook),
-            _all_faster(textbook),
-        ),
-        Finding(
-            "especially in the early iterations",
-            "faster at first, and by more than later, in "
-            + (", ".join(game for game, so in early.items() if so) or "no game"),
-            all(early.values()),
-        ),
-        Finding(
-            "counted in nodes, too, MCRNR is ahead of that RNR",
-            to + _describe(by_nodes),
-            _all_faster(by_nodes),
-            ours=True,
-        ),
-        *_judge_growth(textbook),
-        Finding(
-            "MCRNR with baselines is faster than that RNR",
-            to + _describe(baselines),
-            _all_faster(baselines),
-            ours=True,
-        ),
-        Finding(
-            "external sampling is faster than that RNR",
-            to + _describe(external),
-            _all_faster(external),
-            ours=True,
-        ),
-        Finding(
-            "MCRNR is faster than our CFR on the sequence form",
-            to + _describe(sequence_form),
-            _all_faster(sequence_form),
-            ours=True,
-        ),
-        Finding(
-            "external sampling is faster than our CFR on the sequence form",
-            to + _describe(external_sequence_form),
-            _all_faster(external_sequence_form),
-            ours=True,
-        ),
+
+def speedup_table(results: ConvergenceResults) -> list[str]:
+    """All speedups behind the findings."""
+    lines = ["| first method | second method | game | " + " | ".join(f"1/{each}" for each in JUDGED) + " |"]
+    lines.append("|---|---|---|" + "---:|" * len(JUDGED))
+    for each in COMPARISONS:
+        methods = f"{each.fast} | {each.slow}" + (", by nodes" if each.axis == NODES else "")
+        for game, convergence in results.items():
+            cells = " | ".join(map(str, each.speedups(convergence)))
+            lines.append(f"| {methods} | {game} | {cells} |")
+    return lines
+
+
+def _counts(verdicts: Iterable[bool | None]) -> str:
+    """For example "ahead in 3, behind in 2, undecided in 1"."""
+    found = list(verdicts)
+    words = {True: "ahead", False: "behind", None: "undecided"}
+    counts = ((word, sum(each is verdict for each in found)) for verdict, word in words.items())
+    return ", ".join(f"{word} in {count}" for word, count in counts if count)
+
+
+def _judge_start(results: ConvergenceResults) -> Finding:
+    """The paper's MCRNR is faster at first, and by more than later."""
+    verdicts = {game: _is_faster_at_first(convergence) for game, convergence in results.items()}
+    return Finding(
+        "especially in the early iterations",
+        f"faster to 1/{EARLIEST}, and by more than to {' and '.join(f'1/{each}' for each in LATER)}: "
+        + _by_verdict(verdicts),
+        both(*verdicts.values()),
+    )
+
+
+def _is_faster_at_first(convergence: GameConvergence) -> bool | None:
+    """How much more work follows is compared within runs: it is not independent of what came before."""
+    at_first, *_ = PAPERS.speedups(convergence)
+    first = {method: work_to(convergence, method, EARLIEST) for method in (MCRNR, HISTORY_RNR)}
+    loses = [
+        speedup(*(work_to(convergence, method, later).after(first[method]) for method in first)).above_one()
+        for later in LATER
     ]
+    return both(at_first.above_one(), *loses)
 
 
-def _judge_growth(speedups: Mapping[str, list[float]]) -> list[Finding]:
+def _judge_growth(results: ConvergenceResults) -> list[Finding]:
     """For the games that are measured in two sizes."""
     pairs = [
         (small, large)
         for large in LARGER_GAMES
         for small in FULL_GAMES
-        if small.partition("(")[0] == large.partition("(")[0] and {small, large} <= speedups.keys()
+        if small.partition("(")[0] == large.partition("(")[0] and {small, large} <= results.keys()
     ]
     if not pairs:
         return []
-    texts = (
-        f"{_times(speedups[small][0])} in {small}, {_times(speedups[large][0])} in {large}"
-        for small, large in pairs
-    )
-    grows = all(speedups[large][0] > speedups[small][0] for small, large in pairs)
-    measured = f"to 1/{FRACTIONS[0]}: {'; '.join(texts)}"
-    return [Finding("the speedup grows with the size of the game", measured, grows, ours=True)]
+    at_first = {game: PAPERS.speedups(convergence)[0] for game, convergence in results.items()}
+    texts = (f"{at_first[small]} in {small}, {at_first[large]} in {large}" for small, large in pairs)
+    return [
+        Finding(
+            "the speedup of MCRNR over that RNR grows with the size of the game",
+            f"to 1/{EARLIEST}: {'; '.join(texts)}",
+            both(*(at_first[large].over(at_first[small]).above_one() for small, large in pairs)),
+            ours=True,
+        )
+    ]
 
 
-def _all_faster(speedups: Mapping[str, list[float]]) -> bool:
-    """To all fractions in all games."""
-    return all(speedup > 1.0 for each in speedups.values() for speedup in each)
+def _by_verdict(verdicts: Mapping[str, bool | None]) -> str:
+    """For example "yes in kuhn, leduc; undecided in bluff(1,1,2)"."""
+    parts = []
+    for verdict, word in WORDS.items():
+        if games := [game for game, each in verdicts.items() if each is verdict]:
+            parts.append(f"{word.strip('*')} in {', '.join(games)}")
+    return "; ".join(parts)
