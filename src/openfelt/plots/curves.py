@@ -25,6 +25,7 @@ from openfelt.plots.figure import COLOURS, new_figure, save_figure
 TITLE_WIDTH = 62  # letters of a title line per panel
 LEAST = 1e-12  # lower end of a band on a logarithmic axis
 LOG_RANGE = 1000  # ratio of last to first x from which the horizontal axis is logarithmic
+LEGEND_COLUMNS = 4
 MANY_COLOURS = ("#222222", *COLOURS)
 
 
@@ -71,6 +72,11 @@ def plot_runs(
     figure = new_figure(panel_size[0] * columns, panel_size[1] * rows)
     for place, panel in enumerate(panels):
         _draw_runs(figure.add_subplot(rows, columns, place + 1), panel)
+    if len(panels) > 1 and len({(*panel.runs, *panel.published) for panel in panels}) == 1:
+        add_legend_below(figure, *figure.axes, columns=LEGEND_COLUMNS)
+    else:
+        for axes in figure.axes:
+            add_legend(axes)
     count = len(next(iter(panels[0].runs.values())))
     spread = f"mean of {count} runs; shaded: minimum to maximum" if count > 1 else "one run"
     if panels[0].single_runs:
@@ -103,7 +109,6 @@ def _draw_runs(axes: Any, panel: CurvePanel) -> None:
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     label_axes(axes, panel.x_label, panel.y_label, title=panel.title)
-    add_legend(axes)
 
 
 def plot_bands(
