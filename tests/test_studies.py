@@ -266,10 +266,7 @@ def can_be_read_back(study) -> bool:
 
 # Full results of an earlier version of the study, which their pages name.
 EARLIER = {"pjl11-figure-7"}
-NOT_MADE = {"deep-methods"}  # the full run is not made yet
-PAGES = sorted(
-    name for name, study in STUDIES.items() if can_be_read_back(study) and name not in EARLIER | NOT_MADE
-)
+PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study) and name not in EARLIER)
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *(slow(name) for name in PAGES[1:])])
