@@ -264,8 +264,7 @@ def can_be_read_back(study) -> bool:
     return type(study).read_csv is not Study.read_csv and getattr(study, "runs", 2) > 1
 
 
-NOT_MADE = {"deep-methods"}  # the full run is not made yet
-PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study) and name not in NOT_MADE)
+PAGES = sorted(name for name, study in STUDIES.items() if can_be_read_back(study))
 
 
 @pytest.mark.parametrize("name", [PAGES[0], *(slow(name) for name in PAGES[1:])])
