@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from timing import Result, in_turn, on_all_cores, on_one_core, peer, per_call
+from timing import Result, in_turn, on_all_cores, peer, per_call
 
 import openfelt as felt
 from openfelt.arena.holdem_value import holdem_value
@@ -36,7 +36,6 @@ NOTE = (
 def run() -> Iterator[Result]:
     """All results."""
     yield _learner("Smooth UCT, 2p S", felt.SmoothUCT(TWO, k=0.5), 2, 8.0)
-    yield _threads("Smooth UCT, 2p S, two threads beside one", TWO)
     yield _learner("Smooth UCT, 2p L", felt.SmoothUCT(LARGE, k=0.5), 2)
     yield _learner("outcome sampling, 2p S", felt.OutcomeMCCFR(TWO), 2)
     external = felt.ExternalMCCFR(TWO)
@@ -67,18 +66,6 @@ def _learner(what: str, solver: Any, players: int, goal: float = 0.0) -> Result:
     ours, theirs = in_turn(lambda: solver.run(EPISODES), iterate, rounds=7)
     return Result(
         what, "episodes/s", EPISODES / ours, {"HS14": paper, "open_spiel": THEIRS / theirs}, goals, NOTE
-    )
-
-
-def _threads(what: str, game: str) -> Result:
-    on_all_cores()
-    one, two = (felt.SmoothUCT(game, k=0.5, threads=threads) for threads in (1, 2))
-    for solver in (one, two):
-        solver.run(EPISODES)
-    alone, together = in_turn(lambda: one.run(EPISODES), lambda: two.run(2 * EPISODES), rounds=7)
-    on_one_core()
-    return Result(
-        what, "episodes/s", 2 * EPISODES / together, {"one thread": EPISODES / alone}, {"one thread": 1.7}
     )
 
 
