@@ -96,7 +96,8 @@ def test_a_click_or_space_skips_what_is_shown(visit, server):
         page.locator("[data-action][aria-keyshortcuts=r]").click()
         page.locator("#account li", has_text="You bet").wait_for()
         page.locator("#table").click() if skip == "click" else page.keyboard.press(skip)
-        expect(page.locator("[data-action]:enabled").first).to_be_visible(timeout=2_000)  # two steps of the slow pace take 2.6 s
+        skipped = 2_000  # milliseconds; two steps of the slow pace take 2,600
+        expect(page.locator("[data-action]:enabled").first).to_be_visible(timeout=skipped)
 
 
 def test_folded_hands_stay_hidden_unless_wanted(visit, server):
