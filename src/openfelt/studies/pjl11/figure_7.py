@@ -281,7 +281,7 @@ FIGURE_7 = ConvergenceStudy(
         Setting("horizontal axis", "seconds", "seconds of CPU time of one thread, and nodes visited"),
     ),
     setup=(
-        "In each run one learner a seat; seconds and nodes are summed over both. CFR over all histories "
+        "Each run has one learner per seat; seconds and nodes are summed over both. CFR over all histories "
         "traverses the game for both outcomes of the coin that decides whether the opponent is bound; CFR on "
         "the sequence form computes the same policies with fewer operations. Baselines are those of VR-MCCFR "
         "(Schmid et al. 2019). Epsilon is the paper's: the summed winnings of best responses to both "
