@@ -62,7 +62,7 @@ from openfelt.studies.pjl11.figure_7_speedups import (
 )
 from openfelt.studies.pjl11.history_cfr import TRAVERSALS, HistoryCFR
 from openfelt.studies.pjl11.nodes_touched import count_nodes, full_traversal
-from openfelt.studies.study import HOUR, Setting
+from openfelt.studies.study import Setting
 
 STEP = 0.1  # of the baselines, chosen after a few short trials on these games
 METHODS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
@@ -296,5 +296,5 @@ FIGURE_7 = ConvergenceStudy(
     budget=10,
     quick_budget=1,
     findings=findings,
-    requires=HOUR,
+    requires="half an hour",
 )
