@@ -94,8 +94,9 @@ def count_cpus(address: str) -> int:
 class Carried(NamedTuple):
     """A job in the object store.
 
-    Workers fetch it themselves. Ray would hold an argument of a task for ever on the node of a worker that it
-    ends with its command, and begins no task there once such arguments fill most of the store.
+    Workers fetch it themselves. If it were an argument of a task, Ray would never release it on a node where
+    it ended a worker together with its command, and would start no task there once such arguments fill most
+    of the object store.
     """
 
     checksum: str
