@@ -104,10 +104,11 @@ stand-ins: $(VENV)/.installed
 	cp runs/fellomen-like/policy/* src/openfelt/policy/pretrained/fellomen-like/
 
 # A bot that is meant to be harder to exploit than the included one, and its exact exploitability: made for an H200.
-STRONG := "holdem(buckets='ochs:169/9000/9000/9000')"
+STRONG := "holdem(buckets='ochs:169/9000/20000/30000')"
 STRONG_SECONDS ?= 1000
 strong-bot: $(VENV)/.installed
-	$(TRAIN) $(STRONG) --solver cfr-br --delay 2000 --seconds $(STRONG_SECONDS) --seed 1 --threads $$(nproc) --out runs/strong-bot
+	$(TRAIN) $(STRONG) --solver cfr-br --delay 2000 --gamma 2 --seconds $(STRONG_SECONDS) --seed 1 \
+	    --threads $$(nproc) --out runs/strong-bot
 	$(FELT) exploit runs/strong-bot --device $(DEVICE)
 	$(FELT) value runs/strong-bot runs/strong-bot --exact --device $(DEVICE)
 

@@ -25,8 +25,6 @@ GAMES = (
     "dark_hex(3)",
     "bluff(2,2,5)",
     "goofspiel(7)",
-    "phantom_ttt(abrupt=True)",
-    "dark_hex(3,abrupt=True)",
 )
 SECONDS = 1.0  # of a measurement, at least
 

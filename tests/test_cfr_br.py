@@ -213,6 +213,15 @@ def test_the_average_begins_after_the_delay():
     assert not late.weights.any()
 
 
+def test_the_average_is_weighted_with_a_power_of_the_iterations_after_the_delay():
+    """The averages of three runs of the same boards: after the first board, and after both with two powers."""
+    first, linear = learner(seed=1, delay=3).run(4), learner(seed=1, delay=3).run(5)
+    cubic = learner(seed=1, delay=3, gamma=3).run(5)
+    last = (linear.weights - first.weights) / 2
+    assert last.any()
+    np.testing.assert_allclose(cubic.weights, first.weights + 8 * last, rtol=1e-12, atol=1e-12)
+
+
 def test_boards_come_as_often_as_is_likely():
     solver, draws = learner(seed=2), 20_000
     counts = np.bincount(
@@ -274,6 +283,8 @@ def test_the_opponents_winnings_are_of_the_last_iterations_and_need_some():
         ("holdem(players=3,buckets='ehs:2')", {}, "learns two-player hold'em"),
         (None, {"trunk": "flops"}, "trunk must be buckets or hands, not flops"),
         (None, {"delay": -1}, "delay must be a number of 0 or more, not -1"),
+        (None, {"gamma": 5}, "gamma must be a number from 0 to 4, not 5"),
+        (None, {"gamma": float("nan")}, "gamma must be a number from 0 to 4, not nan"),
     ],
 )
 def test_bad_settings_get_a_sentence(game, options, says):

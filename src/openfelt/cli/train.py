@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         type=count,
         metavar="N",
         help="the most iterations in flight on a GPU (default: as many as do not harm the result; for cfr-br "
-        "and public-chance-cfr, boards at a time: 1 on the CPU, 4 on a GPU, 16 on a cluster)",
+        "and public-chance-cfr, boards at a time: 1 on the CPU, 16 on a GPU, 16 on a cluster)",
     )
     parser.add_argument(
         "--learners",

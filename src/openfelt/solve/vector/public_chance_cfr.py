@@ -23,6 +23,8 @@ class PublicChanceCFR(VectorSolver):
         Two-player hold'em, with the buckets to learn in.
     delay : int
         Iterations before the average policy begins.
+    gamma : float
+        Weight iteration t of the average by (t - delay)^gamma.
     weighting : {"uniform", "linear"}
         Weights of the iterations in the regrets: all equal, or in proportion to their number.
     **options

@@ -29,6 +29,7 @@ from openfelt.solve.vector.streets import street_tables
 
 IN_FLIGHT, PATIENCE = 16, 500  # most boards at a time on a GPU, and boards done before each further one
 CLUSTER_BOARDS = 16  # boards at a time on a cluster
+MOST_GAMMA = 4.0  # the sums stay within single precision, also after millions of boards
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
 UNIFORM, LINEAR = "uniform", "linear"
 
@@ -36,6 +37,7 @@ UNIFORM, LINEAR = "uniform", "linear"
 @dataclass(frozen=True)
 class VectorSettings(Settings):
     delay: float = setting(0, "iterations before the average policy begins", kind=int)
+    gamma: float = setting(1.0, "weight iteration t of the average by (t - delay)^gamma")
     weighting: str = setting(
         UNIFORM,
         "weights of iterations in the regrets: all equal, or in proportion to their number (linear CFR)",
@@ -95,6 +97,7 @@ class VectorSolver(Solver):
 
     def _start(self) -> None:
         within("delay", self.settings.delay, 0, np.inf)
+        within("gamma", self.settings.gamma, 0, MOST_GAMMA)
         if self.restriction is not None:
             raise FeltError(f"{self.name} has no restrictions.")
         self._first_draw = Numbers(int(starts(self.seed, 1)[0]), 0).uniform()
@@ -179,7 +182,8 @@ class VectorSolver(Solver):
     def _weights(self, iteration: int) -> tuple[float, float]:
         """The weight of an iteration in the regrets, and in the average."""
         in_regrets = float(iteration) if self.settings.weighting == LINEAR else 1.0
-        return in_regrets, max(0.0, iteration - float(self.settings.delay))
+        after = max(0.0, iteration - float(self.settings.delay))
+        return in_regrets, after**self.settings.gamma if after else 0.0
 
     def _advance(self, iterations: int) -> None:
         if self.device == CUDA:
