@@ -214,7 +214,7 @@ def test_the_average_begins_after_the_delay():
 
 
 def test_the_average_is_weighted_with_a_power_of_the_iterations_after_the_delay():
-    """The averages of three runs of the same boards: after the first board, and after both with two powers."""
+    """Three runs of the same boards: after the first one that counts, and after two with either power."""
     first, linear = learner(seed=1, delay=3).run(4), learner(seed=1, delay=3).run(5)
     cubic = learner(seed=1, delay=3, gamma=3).run(5)
     last = (linear.weights - first.weights) / 2
