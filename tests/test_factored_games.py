@@ -87,7 +87,7 @@ def test_what_needs_histories_says_so(without_histories):
     for needs_histories in (
         lambda: felt.compile_game("dark_hex(2)"),
         lambda: felt.check_game("dark_hex(2)"),
-        lambda: felt.SmoothUCT("dark_hex(2)"),
+        lambda: felt.ChanceCFR("dark_hex(2)"),
         lambda: felt.SequenceLP("dark_hex(2)").run(),
         lambda: felt.match("random", "random", hands=10, game="dark_hex(2)"),
         lambda: felt.closest_equilibrium(felt.uniform_policy("dark_hex(2)")),

@@ -240,7 +240,7 @@ def network_policy(
     ]
     row, number = np.nonzero(masks)
     table = np.empty(tree.num_slots)
-    table[tree.rows.first_slot[row] + layout.places[row, number]] = np.concatenate(shares)[row, number]
+    table[tree.first_slot[row] + layout.places[row, number]] = np.concatenate(shares)[row, number]
     return TabularPolicy(tree, table)
 
 

@@ -22,13 +22,13 @@ from openfelt.games.compile import (
     phantom_tree,
     phantom_tries,
     sequence_form,
-    state_graph,
+    state_graph as states,
 )
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.compile.factored_tree import FactoredTree, factored_arrays, factored_from
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.games.compile.infoset_tree import InfosetTree
-from openfelt.games.compile.state_graph import explore
+from openfelt.games.compile.state_graph import StateGraph, explore, graph_arrays, graph_from
 from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
@@ -37,6 +37,7 @@ from openfelt.games.phantom_board import PhantomBoard
 from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
+LARGE_GRAPH = 100_000  # edges; larger state graphs are cached on disk too
 LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
 FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
     Bluff: (bluff_tree.compile_bluff, bluff_tree),
@@ -117,6 +118,20 @@ def _compile_factored(game: Game, cache: Path) -> FactoredTree:
     )
 
 
+@lru_cache(maxsize=2)
+def state_graph(game: str) -> StateGraph:
+    """The states of a game of the registry, which may have too many histories to list."""
+    rules = load_game(game)
+    return load_or_build(
+        cache_folder() / "graphs" / cache_name(rules.name, [*_rule_sources(rules), states]),
+        "state graph",
+        f"The states of {rules.name}",
+        lambda: graph_arrays(explore(rules, listed=False), rules.name),
+        lambda arrays, facts: graph_from(arrays, facts, rules.name),
+        is_worth_storing=lambda arrays: len(arrays["target"]) > LARGE_GRAPH,
+    )
+
+
 @lru_cache(maxsize=8)
 def _compile(game: Game, cache: Path) -> GameTree:
     # The sources that a tree depends on are known for the games of the registry only.
@@ -148,7 +163,7 @@ def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:
 
 
 def _sources(game: Game) -> list[ModuleType]:
-    return [*_rule_sources(game), state_graph, game_tree]
+    return [*_rule_sources(game), states, game_tree]
 
 
 def _rule_sources(game: Game) -> list[ModuleType]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.errors import GameError
+from openfelt.core.disk_cache import FolderContents
+from openfelt.core.errors import FileError, GameError
 from openfelt.core.jit import Floats
 from openfelt.games.game import CHANCE, TERMINAL, Game
 
@@ -71,9 +72,13 @@ class _Words(dict[Any, int]):
         return self[key]
 
 
-def explore(game: Game) -> StateGraph:
-    """Explore all states from the start; raises GameError for inconsistent rules."""
-    _require_feasible(game)
+def explore(game: Game, *, listed: bool = True) -> StateGraph:
+    """Explore all states from the start; raises GameError for inconsistent rules.
+
+    Unless the histories will be `listed`, there may be any number of them.
+    """
+    if listed:
+        _require_feasible(game)
     labels, payoffs, number = _Words({"": 0}), _Words(), _Words()
     turn: list[int] = []
     payoff: list[int] = []
@@ -113,6 +118,24 @@ def explore(game: Game) -> StateGraph:
         num_histories=histories,
         num_decisions=decisions,
     )
+
+
+def graph_arrays(graph: StateGraph, game: str) -> FolderContents:
+    """A graph as the arrays and facts of a folder."""
+    found = {field.name: getattr(graph, field.name) for field in fields(graph)}
+    arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+    return arrays, {"game": game} | {name: value for name, value in found.items() if name not in arrays}
+
+
+def graph_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str) -> StateGraph:
+    """The graph from its arrays and facts; it must be that of `game`."""
+    if facts.get("game") != game:
+        raise FileError(f"The cached states are those of {facts.get('game')}, not of {game}.")
+    found = {**facts, **arrays, "labels": tuple(facts["labels"])}
+    try:
+        return StateGraph(**{field.name: found[field.name] for field in fields(StateGraph)})
+    except KeyError as error:
+        raise FileError(f"The cached states of {game} are incomplete: {error} is missing.") from None
 
 
 def _edges(

@@ -82,6 +82,6 @@ class Tree(ABC):
 def too_many_histories(game: str) -> GameError:
     """The error of a method that needs the histories of a game that is compiled without them."""
     return GameError(
-        f"{game} has too many histories to list, as this requires; full-width solvers, such as pcfr+, and "
-        "exploitability do without."
+        f"{game} has too many histories to list, as this requires; solvers such as pcfr+ and external-mccfr, "
+        "and exploitability, do without."
     )

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Ints, kernel
-from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.compiler import compile_game, compile_infosets
+from openfelt.games.compile.observation_lists import observation_lists
 from openfelt.games.compile.state_graph import explore
 from openfelt.games.features.features import Features, Masks, Vectors
 from openfelt.games.game import Game
@@ -34,13 +35,12 @@ class EnumeratedFeatures(Features):
     """The vectors of an enumerated game."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.tree = game, compile_game(game)
-        rows = self.tree.rows
-        labels = np.unique(rows.slot_label)
+        self.game, self.tree = game, compile_infosets(game)
+        labels = np.unique(self.tree.slot_label)
         self.actions = tuple(self.tree.labels[label] for label in labels)
         self._number = np.full(len(self.tree.labels), -1, np.int32)
         self._number[labels] = np.arange(len(labels))
-        self.lists, words = _with_columns(rows.before, rows.label, rows.information, self.tree.labels)
+        self.lists, words = _with_columns(*observation_lists(self.tree))
         self.names = self._named(words)
         self._columns = {word: place for place, word in enumerate(self.names)}
 
@@ -91,7 +91,7 @@ class EnumeratedFeatures(Features):
         chosen = np.arange(self.tree.num_rows) if rows is None else np.asarray(rows)
         table = np.zeros((len(chosen), size), np.float32)
         players = self.tree.players
-        table[np.arange(len(chosen)), np.searchsorted(self.tree.rows.first_row, chosen, "right") - 1] = 1.0
+        table[np.arange(len(chosen)), np.searchsorted(self.tree.first_row, chosen, "right") - 1] = 1.0
         at, where = lists.of_row[chosen], np.arange(len(chosen))
         while len(where):
             coded = lists.column[at] >= 0
@@ -103,10 +103,10 @@ class EnumeratedFeatures(Features):
     @cached_property
     def places(self) -> NDArray[np.int16]:
         """[infosets, actions] the place of each action among those of the infoset; -1: it is illegal."""
-        first = self.tree.rows.first_slot
+        first = self.tree.first_slot
         row = np.repeat(np.arange(self.tree.num_rows), np.diff(first))
         places = np.full((self.tree.num_rows, len(self.actions)), -1, np.int16)
-        places[row, self._number[self.tree.rows.slot_label]] = np.arange(self.tree.num_slots) - first[row]
+        places[row, self._number[self.tree.slot_label]] = np.arange(self.tree.num_slots) - first[row]
         return places
 
     def masks(self) -> Masks:

@@ -1,11 +1,13 @@
 """What a player observes at a decision, written by kernels: one row of an array of vectors.
 
 The functions are dispatched on the layout of the vectors: that of hold'em is `HoldemLayout`, that of
-enumerated games `TreeLayout`. The layouts are those of `games/features/`.
+enumerated games `TreeLayout` or, if their histories are not listed, `StateLayout`. The layouts are those of
+`games/features/`.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,10 @@ from numpy.typing import NDArray
 from openfelt.cards.deck import CARDS
 from openfelt.core.jit import Ints, Longs, part
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, FACING_SHIFT, KIND, STREET_SHIFT
+from openfelt.games.compile.compiler import state_graph
+from openfelt.games.compile.factored_tree import FactoredTree
+from openfelt.games.compile.game_tree import GameTree
+from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Masks, Vectors
 from openfelt.games.features.holdem import ACTIONS, HoldemLayout, rename_suits
@@ -35,10 +41,39 @@ class TreeLayout(NamedTuple):
     of_row: Ints  # [infosets]
 
 
-def tree_layout(features: EnumeratedFeatures) -> TreeLayout:
-    """The layout of an enumerated game."""
-    tree, lists = features.tree, features.lists
+class StateLayout(NamedTuple):
+    """The vectors of a game compiled without its histories: columns by observation, actions of states."""
+
+    players: int
+    places: NDArray[np.int16]  # [states, actions]
+    row: Ints  # [observations] the infoset to which they lead, or -1
+    before: Ints  # [observations]
+    column: Ints  # [observations]
+
+
+@singledispatch
+def tree_layout(tree: InfosetTree, features: EnumeratedFeatures) -> Any:
+    """The layout of a compiled game's vectors."""
+    raise NotImplementedError(type(tree).__name__)
+
+
+@tree_layout.register
+def _(tree: GameTree, features: EnumeratedFeatures) -> TreeLayout:
+    lists = features.lists
     return TreeLayout(tree.players, tree.nodes.row, features.places, lists.before, lists.column, lists.of_row)
+
+
+@tree_layout.register
+def _(tree: FactoredTree, features: EnumeratedFeatures) -> StateLayout:
+    graph, lists = state_graph(tree.game), features.lists
+    number = np.array([[*features.actions, word].index(word) for word in graph.labels])
+    state = np.repeat(np.arange(len(graph.turn)), np.diff(graph.first_edge))
+    own = np.flatnonzero(graph.turn[state] >= 0)
+    places = np.full((len(graph.turn), len(features.actions)), -1, np.int16)
+    places[state[own], number[graph.action[own]]] = own - graph.first_edge[state[own]]
+    row = np.full(len(lists.before), -1, np.int32)
+    row[lists.of_row] = np.arange(tree.num_rows)
+    return StateLayout(tree.players, places, row, lists.before, lists.column)
 
 
 @dispatched
@@ -154,14 +189,48 @@ def _tree_observe(
     layout: TreeLayout, vector: Vectors, mask: Masks, node: Ints, here: int, deal: Deal, suits: Longs
 ) -> int:
     row = layout.row[here]
+    _write_list(layout, vector, node[here, PLAYER], layout.of_row[row])
+    for action in range(len(mask)):
+        mask[action] = layout.places[row, action] >= 0
+    return int(row)
+
+
+@part
+def _write_list(layout: Any, vector: Vectors, player: int, at: int) -> None:
+    """The vector of a player and its list of observations."""
     for column in range(len(vector)):
         vector[column] = 0.0
-    vector[node[here, PLAYER]] = 1.0
-    at = layout.of_row[row]
+    vector[player] = 1.0
     while at >= 0:
         if layout.column[at] >= 0:
             vector[layout.players + layout.column[at]] = 1.0
         at = layout.before[at]
+
+
+@implements(action_place, StateLayout)
+def _state_place(layout: StateLayout, node: Ints, here: int, action: int) -> int:
+    return int(layout.places[here, action]) if 0 <= action < layout.places.shape[1] else -1
+
+
+@implements(start_vector, StateLayout)
+def _state_start(layout: StateLayout, vector: Vectors) -> None:
+    pass
+
+
+@implements(note_action, StateLayout)
+def _state_note(
+    layout: StateLayout, vector: Vectors, node: Ints, here: int, after: int, place: int, at: Longs
+) -> None:
+    pass
+
+
+@implements(observe, StateLayout)
+def _state_observe(
+    layout: StateLayout, vector: Vectors, mask: Masks, node: Ints, here: int, deal: Deal, suits: Longs
+) -> int:
+    player = node[here, PLAYER]
+    at = deal.cards[player]
+    _write_list(layout, vector, player, at)
     for action in range(len(mask)):
-        mask[action] = layout.places[row, action] >= 0
-    return int(row)
+        mask[action] = layout.places[here, action] >= 0
+    return int(layout.row[at])

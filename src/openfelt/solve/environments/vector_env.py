@@ -23,15 +23,16 @@ from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.environments.card_tree import CardTree
 from openfelt.solve.environments.observation import (
+    StateLayout,
     action_place,
     note_action,
     observe,
     start_vector,
     tree_layout,
 )
-from openfelt.solve.traverse.enumerated import episode_tree
 from openfelt.solve.traverse.episode import PLAYER, begin, first_slot, follow, num_actions, payoff
 from openfelt.solve.traverse.holdem import DRAWN, PLACES, STREET, Deal, holdem_tree
+from openfelt.solve.traverse.open_tree import open_tree
 
 MOST_UNSEEN = 100_000  # games in a row that may end before the learner acts
 EVERYBODY = -1  # as a seat: the learner plays all
@@ -165,6 +166,8 @@ class VectorEnv:
         player = node[games.node, PLAYER]
         if not np.array_equal(player, self.players) or not _within(player, 0, players):
             return False
+        if isinstance(self._rules.layout, StateLayout):
+            return self._are_possible_states()
         if isinstance(self.layout, EnumeratedFeatures):
             return np.array_equal(self.infosets, self._rules.layout.row[games.node])
         assert isinstance(self.layout, HoldemFeatures)
@@ -176,6 +179,18 @@ class VectorEnv:
             and np.array_equal(games.at[:, STREET], street)
             and np.array_equal(games.at[:, DRAWN], drawn)
         )
+
+    def _are_possible_states(self) -> bool:
+        """Whether the lists of observations exist, and those of the players to move fit the states."""
+        layout, lists = self._rules.layout, self._games.cards[:, : self.game.players]
+        if not _within(lists, -1, len(layout.row)):
+            return False
+        own = lists[np.arange(self.count), self.players]
+        if not np.array_equal(self.infosets, layout.row[own]) or not (self.infosets >= 0).all():
+            return False
+        legal = layout.places[self._games.node] >= 0
+        assert isinstance(self.layout, EnumeratedFeatures)
+        return np.array_equal(self.layout.places[self.infosets] >= 0, legal)
 
     def _checked(self, unseen: int) -> None:
         if unseen:
@@ -233,7 +248,8 @@ def _rules(game: Game, layout: Features, opponent: Policy | None, seat: int | No
             ):
                 raise FeltError(f"The opponent plays {opponent.game}, not {game.name}.")
             table = opponent.probabilities
-        return _Rules(episode_tree(layout.tree), tree_layout(layout), table, 1.0, learner, rotates)
+        opened = open_tree(layout.tree).tree
+        return _Rules(opened, tree_layout(layout.tree, layout), table, 1.0, learner, rotates)
     assert isinstance(layout, HoldemFeatures)
     if opponent is None:
         node, leaves, _ = betting_nodes(game.players, layout.game.bets)

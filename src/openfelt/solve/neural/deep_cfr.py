@@ -30,6 +30,7 @@ from openfelt.solve.neural.neural_solver import MOST_SAMPLES, NetworkSettings, N
 from openfelt.solve.realisation_plans import realisation_plan
 from openfelt.solve.sampling.external_mccfr import (
     OTHERS_REACH,
+    PAST,
     POLICY,
     keep_regrets,
     play_row,
@@ -113,7 +114,8 @@ class DeepCFR(NeuralSolver):
         settings, opened = self.settings, open_tree(self.tree)
         self.episode_tree, self.most_actions = opened.tree, opened.most_actions
         real = POLICY + 2 * opened.most_actions
-        self._worker = new_worker(WorkerSize(self.tree.players, opened.depth + 1, whole=2, real=real))
+        whole = PAST + self.tree.players
+        self._worker = new_worker(WorkerSize(self.tree.players, opened.depth + 1, whole=whole, real=real))
         capacity = settings.reservoir
         self.memory = Regrets(
             np.zeros(capacity, np.int32),
@@ -130,7 +132,7 @@ class DeepCFR(NeuralSolver):
         self.limit("memory.counts", self.memory.counts, 0, MOST_SEEN)
         self.limit("memory.counts", self.memory.counts[HELD:], 0, capacity + 1)
         self._unused = np.zeros((self.tree.num_slots, 2))
-        self._places, first = self.inputs.layout.places, self.inputs.layout.tree.rows.first_slot
+        self._places, first = self.inputs.layout.places, self.inputs.layout.tree.first_slot
         self._first_slot = first[:-1, None]
         self._row_of_slot = np.repeat(np.arange(self.tree.num_rows, dtype=np.int32), np.diff(first))
 

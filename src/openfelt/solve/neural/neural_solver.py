@@ -21,7 +21,7 @@ from openfelt.core.jit import Floats
 from openfelt.core.pytorch import require_torch, torch, torch_device
 from openfelt.core.random import starts
 from openfelt.core.workers import Workers, is_cluster
-from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.compiler import compile_infosets
 from openfelt.games.compile.tree import Tree
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Vectors, features
@@ -76,7 +76,7 @@ class NeuralSolver(Solver):
 
     def _compile(self, game: AnyGame) -> Tree:
         self.rules = load_game(game)
-        return compile_game(game)
+        return compile_infosets(game)
 
     @classmethod
     def check_device(cls, device: str, in_flight: int | None, workers: Workers = 1) -> str:
@@ -163,7 +163,7 @@ class NeuralSolver(Solver):
         layout = self.inputs.layout
         row, number = np.nonzero(layout.places >= 0)
         found = np.empty(self.tree.num_slots)
-        found[layout.tree.rows.first_slot[row] + layout.places[row, number]] = table[row, number]
+        found[layout.tree.first_slot[row] + layout.places[row, number]] = table[row, number]
         return found
 
 

@@ -28,6 +28,8 @@ import numpy as np
 
 from openfelt.core.atomics import add
 from openfelt.core.jit import Floats, part
+from openfelt.games.compile.factored_tree import FactoredTree
+from openfelt.games.compile.tree import too_many_histories
 from openfelt.solve.sampling.gpu import InFlightLimits, Shapes
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.traverse.episode import (
@@ -42,6 +44,8 @@ from openfelt.solve.traverse.episode import (
     num_actions,
     num_players,
     payoff,
+    restore_past,
+    save_past,
 )
 from openfelt.solve.traverse.regret_matching import AVERAGE, REGRET, match_regrets
 from openfelt.solve.traverse.sampling_worker import Trace, Worker, WorkerSize, iterate
@@ -60,10 +64,10 @@ class Sums(NamedTuple):
     sums: Floats  # [slots, 2] regrets, and the average policy's weights
 
 
-# Trace of an open decision, one whose actions are all tried: its node, the action being tried; the
-# traverser's reach, that of all its opponents without chance; from POLICY on the policy, and after it the
-# value to the traverser of each action tried so far.
-NODE, ACTION = 0, 1
+# Trace of an open decision, one whose actions are all tried: its node, the action being tried, and from PAST
+# on what the deal must hold there; the traverser's reach, that of all its opponents without chance; from
+# POLICY on the policy, and after it the value to the traverser of each action tried so far.
+NODE, ACTION, PAST = range(3)
 OWN_REACH, OTHERS_REACH, POLICY = range(3)
 
 
@@ -100,7 +104,8 @@ class ExternalMCCFR(SamplingSolver):
         # One row more than decisions, for the policy of a decision that is sampled.
         edges = 1 if self.samples_others else self.tree.num_edges
         real = POLICY + 2 * self.most_actions
-        return WorkerSize(self.tree.players, self.depth + 1, whole=2, real=real, edges=edges)
+        whole = PAST + self.tree.players
+        return WorkerSize(self.tree.players, self.depth + 1, whole=whole, real=real, edges=edges)
 
     def _in_flight_limits(self) -> InFlightLimits:
         return InFlightLimits(256, 0.5)
@@ -134,6 +139,11 @@ class ChanceCFR(ExternalMCCFR):
     summary: ClassVar[str] = "CFR with chance sampled (Zinkevich et al. 2007)"
     samples_others: ClassVar[bool] = False
     runs_on_gpu: ClassVar[bool] = False  # each thread would need a trace of every infoset
+
+    def _start(self) -> None:
+        if isinstance(self.tree, FactoredTree):
+            raise too_many_histories(self.tree.game)
+        super()._start()
 
 
 @dispatched
@@ -205,6 +215,7 @@ def traverse(how: Any, tree: Any, sums: Floats, own: Worker, traverser: int, tra
                 if is_new and player == traverser and not how.samples_others:
                     _add_to_average(sums, trace, first, actions, depth, own_reach)
                 trace.whole[depth, NODE], trace.whole[depth, ACTION] = node, 0
+                save_past(tree, deal, trace.whole, depth, PAST)
                 trace.real[depth, OWN_REACH], trace.real[depth, OTHERS_REACH] = own_reach, others_reach
                 own_reach, others_reach = _try(how, tree, trace, depth, traverser)
                 node = follow(tree, deal, node, 0, stream)
@@ -213,10 +224,12 @@ def traverse(how: Any, tree: Any, sums: Floats, own: Worker, traverser: int, tra
         value = payoff(tree, deal, node, traverser)
         while depth > 0 and not _has_more(how, tree, trace, depth - 1, value):
             depth -= 1
+            restore_past(tree, deal, trace.whole, depth, PAST)
             value = _close(how, tree, sums, deal, trace, depth, traverser)
         if depth == 0:
             return
         own_reach, others_reach = _try(how, tree, trace, depth - 1, traverser)
+        restore_past(tree, deal, trace.whole, depth - 1, PAST)
         node = follow(tree, deal, trace.whole[depth - 1, NODE], trace.whole[depth - 1, ACTION], stream)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.jit import Floats, Ints, kernel, part
+from openfelt.core.jit import Floats, Ints, Longs, kernel, part
 from openfelt.core.random import Stream, uniform
 from openfelt.core.sampling import alias_table, draw_alias
 from openfelt.games.compile.game_tree import GameTree
@@ -79,6 +79,12 @@ def _first_slot(tree: EpisodeTree, deal: Any, node: int) -> int:
 @implements(episode.payoff, EpisodeTree)
 def _payoff(tree: EpisodeTree, deal: Any, leaf: int, player: int) -> float:
     return float(tree.payoffs[tree.node[leaf, PLACE], player])
+
+
+@implements(episode.save_past, EpisodeTree)
+@implements(episode.restore_past, EpisodeTree)
+def _nothing_to_save(tree: EpisodeTree, deal: Any, whole: Longs, depth: int, column: int) -> None:
+    """A node tells its history."""
 
 
 @implements(episode.num_players, EpisodeTree)

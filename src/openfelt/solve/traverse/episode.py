@@ -1,9 +1,10 @@
 """One sampled path through a game: the functions of a tree that the sampling solvers call.
 
-There are several kinds of trees: those of an enumerated game (`enumerated.py`), of hold'em (`holdem.py`) and
-of a restricted game (`restricted.py`). A solver is written once, against the functions below. They are
-dispatched on the type of the tree: when numba compiles the solver for a kind of tree, it calls that kind's
-implementation. `deal` holds what chance has drawn so far, for one thread to write to.
+There are several kinds of trees: those of an enumerated game (`enumerated.py`), of one that is compiled
+without its histories (`states.py`), of hold'em (`holdem.py`) and of a restricted game (`restricted.py`). A
+solver is written once, against the functions below. They are dispatched on the type of the tree: when numba
+compiles the solver for a kind of tree, it calls that kind's implementation. `deal` holds what the node does
+not tell, such as cards, for one thread to write to.
 
 In every tree, tree.node[node, PLAYER] is the player to move, below 0 at a leaf, and tree.node[node, PLACE] is
 a decision's first *edge*: the number of its first action among all actions of all nodes, whatever cards are
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
-from openfelt.core.jit import PART_FLAGS, Floats, part
+from openfelt.core.jit import PART_FLAGS, Floats, Longs, part
 from openfelt.core.random import Stream, uniform
 from openfelt.core.sampling import categorical
 
@@ -98,6 +99,21 @@ def exploration(tree: Any, node: int, c: Floats) -> float:
 @dispatched
 def passive(tree: Any, node: int, passive: Any) -> int:
     """The place of the action that checks or calls."""
+    raise NotImplementedError
+
+
+@dispatched
+def save_past(tree: Any, deal: Any, whole: Longs, depth: int, column: int) -> None:
+    """Write what the deal must hold at a node to whole[depth, column], ..., to return there in this episode.
+
+    There is room for one number for each player.
+    """
+    raise NotImplementedError
+
+
+@dispatched
+def restore_past(tree: Any, deal: Any, whole: Longs, depth: int, column: int) -> None:
+    """Prepare the deal to return to a node."""
     raise NotImplementedError
 
 

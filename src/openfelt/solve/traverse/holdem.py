@@ -122,6 +122,12 @@ def pay(tree: Any, deal: Deal, leaf: int, player: int) -> float:
     return share_pot(tree.leaves, ending, deal.value, player)
 
 
+@implements(episode.save_past, HoldemTree)
+@implements(episode.restore_past, HoldemTree)
+def _nothing_to_save(tree: Any, deal: Any, whole: Longs, depth: int, column: int) -> None:
+    """Cards that are drawn stay, and the node tells the rest."""
+
+
 @implements(episode.num_players, HoldemTree)
 def _num_players(tree: HoldemTree) -> int:
     return int(tree.leaves.paid.shape[1])

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from openfelt.core.jit import Ints, kernel
 from openfelt.games.compile.betting_tree import ACTIONS_MASK, CHILD, KIND, PLAYER, BettingTree
+from openfelt.games.compile.compiler import state_graph
+from openfelt.games.compile.factored_tree import FactoredTree
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.compile.tree import Tree, too_many_histories
 from openfelt.solve.traverse.enumerated import episode_tree
 from openfelt.solve.traverse.holdem import holdem_tree
+from openfelt.solve.traverse.states import longest_path, state_tree
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,12 @@ def _(tree: GameTree) -> OpenTree:
     return OpenTree(episode_tree(tree), most_decisions(tree), most)
 
 
+@open_tree.register
+def _(tree: FactoredTree) -> OpenTree:
+    most = int(np.diff(tree.first_slot).max(initial=1))
+    return OpenTree(state_tree(tree), most_decisions(tree), most)
+
+
 @singledispatch
 def most_decisions(tree: Tree) -> int:
     """The most decisions of all players in one play."""
@@ -57,6 +66,11 @@ def _(tree: BettingTree) -> int:
 @most_decisions.register
 def _(tree: GameTree) -> int:
     return max(1, _longest_path(tree.nodes.player, tree.nodes.first_child, tree.nodes.num_children))
+
+
+@most_decisions.register
+def _(tree: FactoredTree) -> int:
+    return longest_path(state_graph(tree.game))
 
 
 def _actions(tree: BettingTree) -> Ints:

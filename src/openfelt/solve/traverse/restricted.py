@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from openfelt.core.jit import Floats, Ints, part
+from openfelt.core.jit import Floats, Ints, Longs, part
 from openfelt.core.random import Stream, uniform
 from openfelt.solve.traverse.episode import (
     PLAYER,
@@ -24,6 +24,8 @@ from openfelt.solve.traverse.episode import (
     num_players,
     passive,
     payoff,
+    restore_past,
+    save_past,
 )
 from openfelt.solve.traverse.holdem import BOUND, Deal
 
@@ -95,3 +97,13 @@ def _exploration(tree: RestrictedTree, node: int, c: Floats) -> float:
 @implements(passive, RestrictedTree)
 def _passive(tree: RestrictedTree, node: int, passives: Any) -> int:
     return passive(tree.tree, node, passives)
+
+
+@implements(save_past, RestrictedTree)
+def _save_past(tree: RestrictedTree, deal: Deal, whole: Longs, depth: int, column: int) -> None:
+    save_past(tree.tree, deal, whole, depth, column)
+
+
+@implements(restore_past, RestrictedTree)
+def _restore_past(tree: RestrictedTree, deal: Deal, whole: Longs, depth: int, column: int) -> None:
+    restore_past(tree.tree, deal, whole, depth, column)

@@ -71,3 +71,13 @@ def _payoff(tree: CountingTree, deal: Deal, leaf: int, player: int) -> float:
 @implements(episode.num_players, CountingTree)
 def _num_players(tree: CountingTree) -> int:
     return episode.num_players(tree.tree)
+
+
+@implements(episode.save_past, CountingTree)
+def _save_past(tree: CountingTree, deal: Deal, whole: Longs, depth: int, column: int) -> None:
+    episode.save_past(tree.tree, deal, whole, depth, column)
+
+
+@implements(episode.restore_past, CountingTree)
+def _restore_past(tree: CountingTree, deal: Deal, whole: Longs, depth: int, column: int) -> None:
+    episode.restore_past(tree.tree, deal, whole, depth, column)
