@@ -31,6 +31,7 @@ from openfelt.core.cuda import choose_device, gpu_name, is_simulated, to_gpu, wh
 from openfelt.core.cuda_build import build_for_cuda, cuda
 from openfelt.core.jit import episode_kernel, part
 from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.phantom_tree import compile_phantom
 from openfelt.policy.rules import rule_policy
 from openfelt.solve.registry import solver_type
 from openfelt.solve.restriction import EACH, ONCE, Restriction
@@ -127,6 +128,17 @@ CASES |= {
     for toss in (ONCE, EACH)
 }
 CASES |= {title(*run): partial(same_tables, *run) for run in RUNS}
+
+
+def without_histories(name, iterations, folder):
+    """A game compiled without its histories leaves the same tables."""
+    same_tables(compile_phantom(felt.load_game("dark_hex(2)")), name, iterations, {}, folder)
+
+
+CASES |= {
+    f"without_histories: {name}": partial(without_histories, name, iterations)
+    for name, iterations in (("uct", 100), ("outcome-mccfr", 100), ("external-mccfr", 10))
+}
 
 
 def in_flight(name, game="kuhn", patience=1, **settings):

@@ -35,6 +35,7 @@ CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
 MOST_THREADS, MOST_LEARNERS, MOST_IN_FLIGHT, MOST_SEED = 256, 4_096, 2**22, 2**63 - 1
 Gpu = TypeVar("Gpu")
 SPACING = 1.1  # ratio of the iterations of two successive measurements
+MANY = 1_000_000  # infosets from which a measurement takes seconds
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,7 @@ class Solver(ABC):
         self.iterations = 0
         self.seconds = 0.0
         self.measurements: list[Measurement] = []
+        self._measuring = 0.0  # seconds of the last measurement
         self._start()
 
     @classmethod
@@ -289,7 +291,9 @@ class Solver(ABC):
             Stop at this exploitability (enumerated games). It is measured at iteration numbers in geometric
             progression, so the result does not depend on the clock.
         measure : bool
-            Whether exploitability is measured in enumerated games, from time to time and at the end.
+            Whether exploitability is measured in enumerated games, from time to time and at the end. In games
+            of over a million infosets measuring takes at most about as long as learning, unless `until` is
+            given.
         progress : callable, optional
             Called as `progress(solver, measurement or None)` about ten times a second; the run stops if it
             returns True.
@@ -322,7 +326,8 @@ class Solver(ABC):
             interval = min(self.interval, deadline - self.seconds + 1e-3)
             chunk = max(1, int(step * min(10.0, interval / max(took, 1e-9))))
             chunk = max(chunk // self.batch, 1) * self.batch
-            measured = self.measure() if measures and self.iterations in (target, last) else None
+            due = measures and self.iterations in (target, last)
+            measured = self.measure() if due and (until is not None or self._may_measure) else None
             stop = progress(self, measured) if progress else False
             if stop or (until is not None and measured is not None and measured.exploitability <= until):
                 break
@@ -358,6 +363,13 @@ class Solver(ABC):
         self.seconds += took
         return took
 
+    @property
+    def _may_measure(self) -> bool:
+        """Whether learning has taken as long as the last measurement since; only many infosets take long."""
+        if not self.measurements or self.tree.num_rows < MANY:
+            return True
+        return self.seconds - self.measurements[-1].seconds >= self._measuring
+
     def _next_measurement(self) -> int:
         point = self.first_measurement
         while point <= self.iterations:
@@ -368,7 +380,9 @@ class Solver(ABC):
         """Measure the exact exploitability of the policy learned so far; recorded in `measurements`."""
         if not self.is_measured:
             raise FeltError(f"The exploitability of {self.tree.game} is not computed during training.")
+        begun = time.perf_counter()
         best, expected = self._evaluate()
+        self._measuring = time.perf_counter() - begun
         nash_conv = float((best - expected).sum())
         measured = Measurement(self.iterations, self.seconds, nash_conv, nash_conv / self.tree.players)
         if not self.measurements or self.measurements[-1].iterations < self.iterations:

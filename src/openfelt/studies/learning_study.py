@@ -38,7 +38,6 @@ class SolverConfig:
     label: str
     make: Callable[[int], Solver]  # from a seed
     needs_gpu: bool = False
-    is_quick: bool = True  # whether it is part of a quick run
     # Several things may be measured of one solver, each a line of the figure with its own label.
     lines: Mapping[str, Callable[[Solver], Any]] = field(default_factory=lambda: {"": _solver_itself})
 
@@ -134,7 +133,7 @@ class LearningStudy(Study):
 
     def quick(self) -> Self:
         """What a quick run runs."""
-        return replace(self, solvers=tuple(solver for solver in self.solvers if solver.is_quick))
+        return self
 
     def missing(self, results: LearningCurves) -> list[str]:
         return [solver.label for solver in self.solvers if not results.has(solver)]

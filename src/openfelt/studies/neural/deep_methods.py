@@ -1,12 +1,13 @@
-"""Deep and tabular methods in five games, for the same CPU time, measured exactly."""
+"""Deep and tabular methods in several games, for the same CPU time, measured exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from openfelt.core.jit import Floats
+from openfelt.games.compile.compiler import compile_infosets
 from openfelt.measure.exploitability import exploitability
 from openfelt.policy.tabular import uniform_policy
 from openfelt.solve.registry import solver_type
@@ -29,7 +30,6 @@ class Contest:
     title: str
     unit: str
     settings: Mapping[str, Mapping[str, Any]]  # by method, where they are not the defaults
-    is_quick: bool = True  # whether it is part of a quick run
 
     def label(self, method: str) -> str:
         """Of a line."""
@@ -41,11 +41,8 @@ class Contest:
 
     def _config(self, method: str, name: str) -> SolverConfig:
         settings = self.settings.get(method, {})
-        return SolverConfig(
-            self.label(method),
-            lambda seed: solver_type(name)(self.game, seed=seed, **settings),
-            is_quick=self.is_quick,
-        )
+        make = solver_type(name)
+        return SolverConfig(self.label(method), lambda seed: make(self.game, seed=seed, **settings))
 
     def panel(self) -> Panel:
         """Its plot."""
@@ -93,8 +90,8 @@ CONTESTS = (
     Contest("kuhn", "Kuhn poker", "chips", {}),
     Contest("leduc", "Leduc hold'em", "chips", {}),
     Contest("bluff(1,1,6)", "Liar's dice", "points", LARGE),
-    Contest("phantom_ttt(2,3)", "phantom tic-tac-toe 2x3", "points", LARGE, is_quick=False),
-    Contest("dark_hex(3,2)", "Dark Hex 3x2", "points", LARGE, is_quick=False),
+    Contest("phantom_ttt(2,3)", "phantom tic-tac-toe 2x3", "points", LARGE),
+    Contest("dark_hex(3,2)", "Dark Hex 3x2", "points", LARGE),
 )
 
 
@@ -104,7 +101,13 @@ def _nash_conv(solver: Solver) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class DeepMethods(LearningStudy):
-    """The study; its table has a row for each method, and a column for each game."""
+    """A study of this kind; its table has a row for each method, and a column for each game."""
+
+    contests: tuple[Contest, ...]
+    quick_contests: tuple[Contest, ...]
+
+    def quick(self) -> Self:
+        return replace(self, contests=self.quick_contests, **contest_parts(self.quick_contests))
 
     def _tables(self, results: LearningCurves, panel: Panel) -> dict[str, Floats]:
         return {
@@ -113,7 +116,7 @@ class DeepMethods(LearningStudy):
         }
 
     def table(self, results: LearningCurves) -> list[str]:
-        measured = [each for each in CONTESTS if results.has(*each.configs())]
+        measured = [each for each in self.contests if results.has(*each.configs())]
         lines = [
             "## Final values",
             "",
@@ -126,16 +129,31 @@ class DeepMethods(LearningStudy):
         for method in METHODS:
             cells = [f"{results.ends(each.label(method), METRIC):.3g}" for each in measured]
             lines.append(f"| {method} | " + " | ".join(cells) + " |")
-        uniform = [f"{exploitability(uniform_policy(each.game)).nash_conv:.3g}" for each in measured]
+        uniform = [
+            f"{exploitability(uniform_policy(compile_infosets(each.game))).nash_conv:.3g}"
+            for each in measured
+        ]
         return [*lines, "| uniform policy | " + " | ".join(uniform) + " |"]
 
 
-def _judge(curves: LearningCurves) -> list[Finding]:
-    found = [each.judge(curves) for each in CONTESTS if curves.has(*each.configs())]
-    return [finding for findings in found for finding in findings]
+def contest_parts(contests: tuple[Contest, ...]) -> dict[str, Any]:
+    """What a study consists of: its solvers, its plots, and what it claims."""
+
+    def judge(curves: LearningCurves) -> list[Finding]:
+        found = [each.judge(curves) for each in contests if curves.has(*each.configs())]
+        return [finding for findings in found for finding in findings]
+
+    return {
+        "solvers": tuple(config for each in contests for config in each.configs()),
+        "panels": tuple(each.panel() for each in contests),
+        "findings": judge,
+    }
 
 
 DEEP_METHODS = DeepMethods(
+    contests=CONTESTS,
+    quick_contests=CONTESTS[:3],
+    **contest_parts(CONTESTS),
     name="deep-methods",
     title="Deep and tabular methods for the same CPU time",
     paper="A question of our own; Rudolph et al. 2025 compare such methods in larger games.",
@@ -151,14 +169,11 @@ DEEP_METHODS = DeepMethods(
         "4`, in Deep CFR `--hidden 64 --batch 1024`. In Liar's dice, these did best of three settings of "
         "each method (eight of MMD), the defaults among them, in one run of 20 seconds each. Nothing was "
         "tried in the other two.\n\n"
-        "Phantom tic-tac-toe and Dark Hex are on boards of six cells: on nine cells the histories are too "
-        "many to list, which the deep methods and external sampling need. CFR+ is not drawn."
+        "Phantom tic-tac-toe and Dark Hex are on boards of six cells; those of nine are in "
+        "[deep-large](deep-large.md). CFR+ is not drawn."
     ),
-    solvers=tuple(config for each in CONTESTS for config in each.configs()),
-    panels=tuple(each.panel() for each in CONTESTS),
     episodes=(1, 2, 5, 15),
     quick_episodes=(1, 2),
-    findings=_judge,
     runs=3,
     work="seconds of CPU time",
     by_clock=True,
