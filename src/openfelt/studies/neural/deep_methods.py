@@ -129,10 +129,8 @@ class DeepMethods(LearningStudy):
         for method in METHODS:
             cells = [f"{results.ends(each.label(method), METRIC):.3g}" for each in measured]
             lines.append(f"| {method} | " + " | ".join(cells) + " |")
-        uniform = [
-            f"{exploitability(uniform_policy(compile_infosets(each.game))).nash_conv:.3g}"
-            for each in measured
-        ]
+        trees = [compile_infosets(each.game) for each in measured]
+        uniform = [f"{exploitability(uniform_policy(tree)).nash_conv:.3g}" for tree in trees]
         return [*lines, "| uniform policy | " + " | ".join(uniform) + " |"]
 
 
