@@ -16,8 +16,10 @@ from test_exact import solve
 
 import openfelt as felt
 from openfelt.cards.abstraction.abstraction import BucketTables
+from openfelt.cards.abstraction.lossless import flop_hands
+from openfelt.cards.abstraction.spec import ALL_HANDS
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
-from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, parse_cards
+from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PAIRS, STREETS, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.cards.public_cards import Deck
 from openfelt.games.compile.betting_tree import PLACE, betting_tree
@@ -86,10 +88,13 @@ def bucket_tables(deck):
     return BucketTables(*tables)
 
 
-def learner(deck=NINE, bets=1, kind=CFRBR, **options):
-    tables = bucket_tables(deck)
+def learner(deck=NINE, bets=1, kind=CFRBR, *, lossless=False, **options):
+    """A solver with few buckets, or with all hands on the flop."""
+    tables, counts = bucket_tables(deck), (3, 3, 3, 6)
+    if lossless:
+        tables, counts = tables._replace(flop=flop_hands()), (3, ALL_HANDS[FLOP], 3, 6)
     rules = SimpleNamespace(name="small", players=2, bets=bets)
-    abstraction = SimpleNamespace(counts=(3, 3, 3, 6), tables=lambda: tables, fingerprint="small")
+    abstraction = SimpleNamespace(counts=counts, tables=lambda: tables, fingerprint="small")
     return kind(betting_tree(rules, abstraction), deck=deck, **options)
 
 
@@ -171,6 +176,29 @@ def test_iterations_are_those_of_the_plain_twin(deck, bets, trunk, seat):
         twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
     solver.run(3)
     assert_same(solver, seat, twin)
+
+
+@pytest.mark.slow
+@pytest.mark.made_up_buckets
+@pytest.mark.parametrize("kind", [CFRBR, felt.PublicChanceCFR])
+@pytest.mark.parametrize("seat", range(2))
+def test_a_lossless_flop_is_learned_as_by_the_plain_twin(kind, seat):
+    solver = learner(NINE, 1, kind, lossless=True, delay=1, seed=3)
+    twin = twin_of(solver, seat)
+    for number in range(1, 4):
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
+    solver.run(3)
+    assert_same(solver, seat, twin)
+
+
+def test_a_lossless_flop_leaves_the_opponent_with_all_hands():
+    """On the flop its rows are then the same with either trunk; before it they are three buckets or 169."""
+    buckets, hands = (learner(lossless=True, trunk=trunk, seed=1).run(4) for trunk in ("buckets", "hands"))
+    assert buckets._trunk_counts == (3, ALL_HANDS[FLOP])
+    assert hands._trunk_counts == (169, ALL_HANDS[FLOP])
+    assert np.array_equal(buckets._trunk_rows[1], hands._trunk_rows[1])
+    flop = buckets.tables()["regrets"][next(buckets.tree.player_slots(0)).stop :]
+    assert (flop != 0).any()
 
 
 @pytest.mark.parametrize("seat", range(2))
