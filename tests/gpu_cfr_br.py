@@ -73,29 +73,36 @@ def boards_are_learned_as_on_the_cpu(folder):
         [(NINE, 1), (TEN, 1)] if is_simulated() else [(NINE, 1), (TEN, 3), (Deck(3, 4), 4), (Deck(9, 1), 2)]
     )
     for deck, bets in decks:
-        here, there = both(deck, bets, trunk="hands" if deck == NINE else "buckets")
-        for seat in range(1 if is_simulated() else 2):
-            board, gpu = here.board(1), there._gpu.players[seat]
-            begun = {name: table.copy() for name, table in here.tables().items()}
-            work, cards = here._work[seat], here._boards.cards(board)
-            one, other = here._learners[seat], here._opponents[seat]
-            won = iterate(here._betting, cards, one, other, (1.0, 1.0), work)
-            pairs = possible_pairs(deck.live, cards)
-            places = roots_on_cpu(here, gpu, RIVER)
-            river = [by_root(table, pairs, places) for table in work.value[2]]
-            blocks = 1 + int(np.flatnonzero(river[seat].any(axis=2)[0])[0])
-            one_seat(there._gpu, seat, board, river, places, blocks)
-            there._behind = True
-            assert there._gpu.opponents_won()[seat] == pytest.approx(won, rel=1e-5)
-            for name, table in here.tables().items():
-                if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
-                    found, wanted = there.tables()[name] - begun[name], table - begun[name]
-                    if is_simulated() and name in ("regrets", "average"):
-                        found, wanted = _without_other_rivers(gpu, blocks, found, wanted)
-                    if wanted.any():
-                        close(found, wanted)
-                    else:  # with one bet the opponent of the second seat has no decision before the flop
-                        assert not found.any(), name
+        boards_are_learned(deck, bets, trunk="hands" if deck == NINE else "buckets")
+    if not is_simulated():  # a thread for each of a million hands takes too long there
+        boards_are_learned(NINE, 1, lossless=True)
+
+
+def boards_are_learned(deck, bets, **options):
+    """One iteration of either seat, with the CPU's tables afterwards."""
+    here, there = both(deck, bets, **options)
+    for seat in range(1 if is_simulated() else 2):
+        board, gpu = here.board(1), there._gpu.players[seat]
+        begun = {name: table.copy() for name, table in here.tables().items()}
+        work, cards = here._work[seat], here._boards.cards(board)
+        one, other = here._learners[seat], here._opponents[seat]
+        won = iterate(here._betting, cards, one, other, (1.0, 1.0), work)
+        pairs = possible_pairs(deck.live, cards)
+        places = roots_on_cpu(here, gpu, RIVER)
+        river = [by_root(table, pairs, places) for table in work.value[2]]
+        blocks = 1 + int(np.flatnonzero(river[seat].any(axis=2)[0])[0])
+        one_seat(there._gpu, seat, board, river, places, blocks)
+        there._behind = True
+        assert there._gpu.opponents_won()[seat] == pytest.approx(won, rel=1e-5)
+        for name, table in here.tables().items():
+            if name in ("regrets", "average") or name.startswith(f"opponent.{seat}"):
+                found, wanted = there.tables()[name] - begun[name], table - begun[name]
+                if is_simulated() and name in ("regrets", "average"):
+                    found, wanted = _without_other_rivers(gpu, blocks, found, wanted)
+                if wanted.any():
+                    close(found, wanted)
+                else:  # with one bet the opponent of the second seat has no decision before the flop
+                    assert not found.any(), name
 
 
 def one_seat(gpu, seat, board, river, places, some):

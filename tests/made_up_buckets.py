@@ -5,9 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from openfelt.cards.abstraction.abstraction import Abstraction, BucketTables
+from openfelt.cards.abstraction.abstraction import Abstraction, BucketTables, bucket_type
+from openfelt.cards.abstraction.lossless import flop_hands
+from openfelt.cards.abstraction.spec import ALL_HANDS
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
-from openfelt.cards.deck import BOARD_CARDS, PAIR, PAIR_CARDS, PAIRS, parse_hand
+from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR, PAIR_CARDS, PAIRS, parse_hand
 
 MOST_TABLES = 2  # in memory, of 0.2 to 0.4 GB each
 
@@ -22,9 +24,11 @@ class MadeUpBuckets:
         if abstraction.name not in self._made:
             if len(self._made) == MOST_TABLES:
                 self._made.pop(next(iter(self._made)))
-            kind = np.uint8 if max(abstraction.counts) <= 256 else np.uint16
-            tables = []
+            kind, tables = bucket_type(abstraction.spec), []
             for count, size in zip(abstraction.counts, BOARD_CARDS, strict=True):
+                if count == ALL_HANDS[FLOP]:
+                    tables.append(flop_hands())
+                    continue
                 cards = board_set(size).cards()
                 tables.append(np.empty((len(cards), PAIRS), kind))
                 _fill(cards, PAIR_CARDS, np.uint64(count), tables[-1])

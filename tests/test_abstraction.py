@@ -62,6 +62,8 @@ def bucket_in(tables, hole, board):
         ("ehs:10", "ehs", (10, 10, 10, 10)),
         ("percentile:1", "percentile", (1, 1, 1, 1)),
         ("kmeans:169/60000/2/3", "kmeans", (169, 60000, 2, 3)),
+        ("ochs:169/lossless/20000/30000", "ochs", (169, 1_286_792, 20_000, 30_000)),
+        ("ehs:1/lossless/1/1", "ehs", (1, 1_286_792, 1, 1)),
     ],
 )
 def test_names_lead_there_and_back(name, kind, counts):
@@ -74,6 +76,8 @@ def test_names_may_be_written_otherwise():
     assert parse_spec(" ehs2 : 169 / 100/100 /100 ").name == "ehs2:169/100/100/100"
     assert parse_spec("ehs:10/10/10/10").name == "ehs:10"
     assert parse_spec("ehs:007").name == "ehs:7"
+    assert parse_spec("ehs: lossless/lossless /3/3").name == "ehs:169/lossless/3/3"
+    assert parse_spec("ehs:3/1286792/3/3").name == "ehs:3/lossless/3/3"
 
 
 def test_every_kind_can_be_named():
@@ -100,6 +104,13 @@ def test_every_kind_can_be_named():
         ("ehs:10/10/10/60001", "the river must have from 1 to 60000 buckets, not 60001"),
         ("ehs:1/2/3", "'ehs:1/2/3' has 3 numbers of buckets; write one, or one for each street"),
         ("ehs:1/2", "has 2 numbers of buckets"),
+        ("ehs:1/lossless", "has 2 numbers of buckets"),
+        ("ehs:1/Lossless/3/4", "'ehs:1/Lossless/3/4' is not the name of an abstraction"),
+        ("ehs:lossless", "a lossless turn would have 55,190,538 buckets, which is too many"),
+        ("ehs:1/2/lossless/4", "a lossless turn would have 55,190,538 buckets, which is too many"),
+        ("ehs:1/2/3/lossless", "a lossless river would have 2,428,287,420 buckets, .* up to 60000"),
+        ("ehs:1286792/2/3/4", "the preflop must have from 1 to 60000 buckets, not 1286792"),
+        ("ehs:1/60001/3/4", "the flop must have from 1 to 60000 buckets, or be lossless, not 60001"),
         ("ehs:1/2/3/4/5", "has 5 numbers of buckets"),
     ],
 )

@@ -16,13 +16,16 @@ from test_exact import solve
 
 import openfelt as felt
 from openfelt.cards.abstraction.abstraction import BucketTables
+from openfelt.cards.abstraction.lossless import flop_hands
+from openfelt.cards.abstraction.spec import ALL_HANDS, parse_spec
 from openfelt.cards.boards import PERMUTED_PAIR, board_set, find_board
-from openfelt.cards.deck import BOARD_CARDS, PAIR_CARDS, PAIRS, STREETS, parse_cards
+from openfelt.cards.deck import BOARD_CARDS, FLOP, PAIR_CARDS, PAIRS, PREFLOP, STREETS, parse_cards
 from openfelt.cards.evaluator import hand_value
 from openfelt.cards.public_cards import Deck
 from openfelt.games.compile.betting_tree import PLACE, betting_tree
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.game import CHANCE
+from openfelt.games.holdem import Holdem
 from openfelt.measure.holdem.flop_solver import Task
 from openfelt.measure.holdem.player import Player
 from openfelt.policy.files import policy_from_weights
@@ -86,10 +89,13 @@ def bucket_tables(deck):
     return BucketTables(*tables)
 
 
-def learner(deck=NINE, bets=1, kind=CFRBR, **options):
-    tables = bucket_tables(deck)
+def learner(deck=NINE, bets=1, kind=CFRBR, *, lossless=False, **options):
+    """A solver with few buckets, or with all hands on the flop."""
+    tables, counts = bucket_tables(deck), (3, 3, 3, 6)
+    if lossless:
+        tables, counts = tables._replace(flop=flop_hands()), (3, ALL_HANDS[FLOP], 3, 6)
     rules = SimpleNamespace(name="small", players=2, bets=bets)
-    abstraction = SimpleNamespace(counts=(3, 3, 3, 6), tables=lambda: tables, fingerprint="small")
+    abstraction = SimpleNamespace(counts=counts, tables=lambda: tables, fingerprint="small")
     return kind(betting_tree(rules, abstraction), deck=deck, **options)
 
 
@@ -171,6 +177,29 @@ def test_iterations_are_those_of_the_plain_twin(deck, bets, trunk, seat):
         twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
     solver.run(3)
     assert_same(solver, seat, twin)
+
+
+@pytest.mark.slow
+@pytest.mark.made_up_buckets
+@pytest.mark.parametrize("kind", [CFRBR, felt.PublicChanceCFR])
+@pytest.mark.parametrize("seat", range(2))
+def test_a_lossless_flop_is_learned_as_by_the_plain_twin(kind, seat):
+    solver = learner(NINE, 1, kind, lossless=True, delay=1, seed=3)
+    twin = twin_of(solver, seat)
+    for number in range(1, 4):
+        twin.iterate(solver._boards.cards(solver.board(number)).tolist(), 1.0, max(0, number - 1))
+    solver.run(3)
+    assert_same(solver, seat, twin)
+
+
+def test_a_lossless_flop_leaves_the_opponent_with_all_hands():
+    """On the flop its rows are then the same with either trunk; before it they are three buckets or 169."""
+    buckets, hands = (learner(lossless=True, trunk=trunk, seed=1).run(4) for trunk in ("buckets", "hands"))
+    assert buckets._trunk_counts == (3, ALL_HANDS[FLOP])
+    assert hands._trunk_counts == (169, ALL_HANDS[FLOP])
+    assert np.array_equal(buckets._trunk_rows[1], hands._trunk_rows[1])
+    flop = buckets.tables()["regrets"][next(buckets.tree.player_slots(0)).stop :]
+    assert (flop != 0).any()
 
 
 @pytest.mark.parametrize("seat", range(2))
@@ -274,6 +303,29 @@ def test_the_opponents_winnings_are_of_the_last_iterations_and_need_some():
     solver.run(4)
     won = solver._opponent_chips() - before
     assert solver.opponent_value == pytest.approx(won / 4 / (10 * 3))  # hands on a board, and against each
+
+
+@pytest.mark.parametrize(
+    ("buckets", "on_gpu", "beside_it", "on_cpu"),
+    [
+        ("ochs:169/5000/5000/5000", "3.8", 1.3, 2.0),
+        ("ochs:169/9000/20000/30000", "11.2", 7.6, 11.5),
+        ("ochs:169/lossless/5000/5000", "9.4", 6.9, 9.5),
+        ("ochs:169/lossless/20000/30000", "16.7", 13.2, 18.9),
+    ],
+)
+def test_the_memory_of_the_tables_is_that_of_the_page(buckets, on_gpu, beside_it, on_cpu, monkeypatch):
+    """In GB, as docs/cfr-br.md says: 16 boards in flight and the opponent's regrets in our buckets."""
+    iterations = pytest.importorskip("openfelt.solve.vector.gpu.iterations")
+    counts = parse_spec(buckets).counts
+    tree = betting_tree(Holdem(buckets=buckets), SimpleNamespace(counts=counts))
+    monkeypatch.setattr(iterations, "free_memory", lambda: 0)
+    monkeypatch.setattr(iterations, "gpu_name", lambda: "none")
+    with pytest.raises(felt.FeltError, match=rf"needs {on_gpu} GB on the GPU"):
+        iterations._require_memory(tree, SimpleNamespace(rivers=48), 16, counts[FLOP])
+    trunk = sum(counts[street] * int(tree.layout.edges[street].sum()) for street in (PREFLOP, FLOP))
+    for tables, wanted in ((2, beside_it), (3, on_cpu)):  # regrets, average, and on the CPU the policy
+        assert 8 * (tables * tree.num_slots + trunk) / 1e9 == pytest.approx(wanted, abs=0.06)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,14 @@ HELP = (
     "Card abstractions of hold'em: maps from hands to buckets. `build` makes the bucket tables of an\n"
     "abstraction; training does so itself when they are missing. `show` prints how many hands each bucket\n"
     "holds, or with --hand the bucket of one hand. A name is a kind and the numbers of buckets on preflop,\n"
-    "flop, turn and river (one number: the same on all streets). The kinds are:\n"
+    "flop, turn and river (one number: the same on all streets). The flop can be `lossless`: a bucket for\n"
+    "each hand up to suit isomorphism. The kinds are:\n"
 )
 EXAMPLES = [
     "felt abstraction build ehs2:169/100/100/100",
     "felt abstraction show ehs2:169/1000/500/200 --plot buckets.png",
     "felt abstraction show ehs:10 --hand AhKh --board Qh7h2s",
+    "felt abstraction show kmeans:169/lossless/500/219",
     "felt abstraction build kmeans:169/100/100/100      (needs '.[models]')",
 ]
 
@@ -101,7 +103,7 @@ def make_tables(abstraction: Abstraction, threads: int, bar: Bars) -> None:
 
 
 def _show_hand(abstraction: Abstraction, arguments: argparse.Namespace) -> None:
-    from openfelt.cards.deck import BOARD_CARDS, STREETS
+    from openfelt.cards.deck import BOARD_CARDS, FLOP, STREETS
     from openfelt.cards.strength import hand_strength
 
     strength = hand_strength(arguments.hand, arguments.board)
@@ -112,7 +114,9 @@ def _show_hand(abstraction: Abstraction, arguments: argparse.Namespace) -> None:
         print_json({**facts, "buckets": abstraction.counts[street], **strength.as_dict()})
         return
     print(strength)
-    print(f"  {abstraction.name}: bucket {bucket} of {abstraction.counts[street]} (0 is the weakest)")
+    is_lossless = street == FLOP and abstraction.spec.has_lossless_flop
+    order = "all hands up to suits, flop by flop" if is_lossless else "0 is the weakest"
+    print(f"  {abstraction.name}: bucket {bucket} of {abstraction.counts[street]} ({order})")
 
 
 def _facts(abstraction: Abstraction, tables: BucketTables, occupancy: list[Any]) -> dict[str, Any]:

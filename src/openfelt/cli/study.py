@@ -70,6 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
         metavar="N",
         help="estimate from N random flops; 0: exact, from all (default: all on a GPU, 20 without)",
     )
+    exact.add_argument(
+        "--time-limit",
+        type=count,
+        metavar="SECONDS",
+        help="begin no measurement (with its training) that would end later; the next command continues",
+    )
     exact.add_argument("--device", help="cpu, cuda or auto (default: auto, a GPU if there is one)")
 
 
@@ -131,14 +137,15 @@ def _with_options(study: AnyStudy, arguments: argparse.Namespace) -> AnyStudy:
     from openfelt.studies.study import NO_MATCH
 
     if not isinstance(study, ExploitabilityStudy):
-        if arguments.flops is not None or arguments.device:
-            raise FeltError(f"--flops and --device are not options of {study.name}.")
+        if arguments.flops is not None or arguments.device or arguments.time_limit:
+            raise FeltError(f"--flops, --device and --time-limit are not options of {study.name}.")
         return study.quick() if arguments.quick and isinstance(study, LearningStudy) else study
     if arguments.flops == 1:
         raise FeltError("--flops must be 0 or at least 2.")
     return replace(
         study,
         flops=arguments.flops,
+        time_limit=arguments.time_limit,
         device=arguments.device or AUTO,
         on_cluster=bool(arguments.on),
         only=NO_MATCH if arguments.what == "report" else arguments.only,

@@ -1,15 +1,21 @@
-"""Occupancy of the buckets of an abstraction."""
+"""Abstractions: the occupancy of their buckets, and exploitability by the number of buckets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from openfelt.cards.deck import STREETS
+from openfelt.cards.abstraction.spec import ALL_HANDS
+from openfelt.cards.deck import FLOP, STREETS
 from openfelt.core.jit import Floats
-from openfelt.plots.axes import label_axes
+from openfelt.plots.axes import MORE_TICKS, add_legend, label_axes, use_log_scale
 from openfelt.plots.figure import COLOURS, new_figure, save_figure
+from openfelt.plots.intervals import Interval
+
+MOST_BARS = 5_000  # of a street: drawing more takes minutes
 
 
 def plot_occupancy(name: str, occupancy: list[Floats], path: Path) -> None:
@@ -17,9 +23,42 @@ def plot_occupancy(name: str, occupancy: list[Floats], path: Path) -> None:
     figure = new_figure(10.4, 6.4)
     for place, (street, shares) in enumerate(zip(STREETS, occupancy, strict=True)):
         axes = figure.add_subplot(2, 2, place + 1)
-        axes.bar(np.arange(len(shares)), 100 * shares, width=1.0, color=COLOURS[place])
+        together = -(-len(shares) // MOST_BARS)  # adjacent buckets that share a bar, with their mean
+        first = np.arange(0, len(shares), together)
+        sizes = np.diff(first, append=len(shares))
+        height = 100 * np.add.reduceat(shares, first) / sizes
+        axes.bar(first - 0.5, height, width=sizes, align="edge", color=COLOURS[place])
         title = f"{street}: {len(shares)} buckets, {int((shares == 0).sum())} empty"
-        label_axes(axes, "bucket, from weakest to strongest hands", "share of all hands (%)", title=title)
+        is_lossless = len(shares) == ALL_HANDS[FLOP]
+        order = "flop by flop" if is_lossless else "from weakest to strongest hands"
+        label_axes(axes, f"bucket, {order}", "share of all hands (%)", title=title)
         axes.set_xlim(-0.5, len(shares) - 0.5)
     figure.suptitle(f"Bucket occupancy of {name}")
+    save_figure(figure, path)
+
+
+class BucketLine(NamedTuple):
+    """The exploitability of policies in buckets of one kind."""
+
+    label: str
+    buckets: Sequence[int]  # of all streets together, ascending
+    exploitability: Sequence[Interval]  # mbb/h
+    is_lossless: bool  # on the flop; such points are not joined with others
+
+
+def plot_exploitability_by_buckets(title: str, lines: Sequence[BucketLine], path: Path) -> None:
+    """Draw a line for each kind of buckets, both axes logarithmic; open squares have a lossless flop."""
+    figure = new_figure(8.0, 5.2)
+    axes = figure.add_subplot()
+    kinds = list(dict.fromkeys(line.label for line in lines))
+    for line in lines:
+        colour = COLOURS[kinds.index(line.label)]
+        style = {"fmt": "s", "mfc": "none"} if line.is_lossless else {"fmt": "o-"}
+        label = f"{line.label}, lossless flop" if line.is_lossless else line.label
+        means, halves = zip(*((each.mean, each.half) for each in line.exploitability), strict=True)
+        axes.errorbar(line.buckets, means, yerr=halves, color=colour, capsize=3, label=label, **style)
+    axes.set_xscale("log")
+    use_log_scale(axes, "y", MORE_TICKS)
+    label_axes(axes, "buckets of all streets", "exploitability (mbb/h)", title=title)
+    add_legend(axes)
     save_figure(figure, path)

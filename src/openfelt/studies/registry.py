@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from openfelt.core.errors import FeltError, unknown
 from openfelt.studies.experiment import Experiment
+from openfelt.studies.holdem.buckets import BUCKETS_STUDY
 from openfelt.studies.holdem.cfr_br import CFR_BR_STUDY
 from openfelt.studies.holdem.cross_table import CROSS_TABLE
 from openfelt.studies.holdem.exploitability import HOLDEM_EXPLOITABILITY
@@ -45,7 +46,7 @@ STUDIES: dict[str, AnyStudy] = {
         *(CROSS_TABLE, THREE_HANDED, FIGURES_5_TO_7, MODELS_TRUTH),
         *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),
         *(figure_6.FIGURE_6, figure_7.FIGURE_7, pjl11_table_2.TABLE_2, figure_8.FIGURE_8),
-        *(HOLDEM_EXPLOITABILITY, HOLDEM_EXPLOITABILITY_CURVE, CFR_BR_STUDY),
+        *(HOLDEM_EXPLOITABILITY, HOLDEM_EXPLOITABILITY_CURVE, CFR_BR_STUDY, BUCKETS_STUDY),
         *(NFSP_LEDUC, DEEP_METHODS, DEEP_LARGE, DEEP_HOLDEM),
     )
 }

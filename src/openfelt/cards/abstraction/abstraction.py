@@ -4,8 +4,9 @@ An abstraction is its name and a *recipe* (`recipes.py`), the few numbers that d
 is saved with every policy, so playing needs no tables. The tables [canonical board, hole pair] are for
 training; they are computed on first use.
 
-Recall is imperfect: a bucket says nothing of the buckets on earlier streets. Bucket 0 is the weakest. 169
-buckets before the flop are the 169 classes of hole cards.
+Recall is imperfect: a bucket says nothing of the buckets on earlier streets. Bucket 0 is the weakest, except
+on a lossless flop, whose buckets are in no order of strength (`lossless.py`). 169 buckets before the flop are
+the 169 classes of hole cards.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards import boards, deck, evaluator, strength, strength_tables as tables
-from openfelt.cards.abstraction import centre_tree, clusters, kmeans, ochs, recipes, spec
+from openfelt.cards.abstraction import centre_tree, clusters, kmeans, lossless, ochs, recipes, spec
 from openfelt.cards.abstraction.centre_tree import CentreTree, build_tree, nearest
 from openfelt.cards.abstraction.kmeans import (
     BINS,
@@ -31,9 +32,10 @@ from openfelt.cards.abstraction.kmeans import (
     nearest_centres,
     strength_counts,
 )
+from openfelt.cards.abstraction.lossless import flop_hands, flop_hands_on
 from openfelt.cards.abstraction.ochs import cluster_of_pairs, kind_equities, river_buckets
 from openfelt.cards.abstraction.recipes import OPPONENTS, Recipe, make_recipe, measure_of, needs_tables
-from openfelt.cards.abstraction.spec import HOLE_KINDS, OCHS, Spec, parse_spec
+from openfelt.cards.abstraction.spec import HOLE_KINDS, MOST_BUCKETS, OCHS, Spec, parse_spec
 from openfelt.cards.boards import BoardSet, board_set, find_board, hole_class
 from openfelt.cards.deck import (
     BOARD_CARDS,
@@ -57,12 +59,15 @@ from openfelt.core.user_folders import cache_folder
 CHUNK = 64  # boards at a time
 SOURCES = (
     *(deck, evaluator, boards, strength, tables),
-    *(spec, recipes, centre_tree, clusters, kmeans, ochs, sys.modules[__name__]),
+    *(spec, recipes, centre_tree, clusters, kmeans, lossless, ochs, sys.modules[__name__]),
 )
 
 
 class BucketTables(NamedTuple):
-    """The bucket of every hand [boards, 1326], uint8 or uint16; 0 where a hole card is on the board."""
+    """The bucket of every hand [boards, 1326]; 0 where a hole card is on the board.
+
+    All tables are uint8 or all are uint16, but a lossless flop is int32.
+    """
 
     preflop: NDArray[Any]  # one board, the empty one
     flop: NDArray[Any]
@@ -84,7 +89,9 @@ class Abstraction:
         fits = preflop.shape == (HOLE_KINDS,) and 0 <= preflop.min() <= preflop.max() < self.counts[PREFLOP]
         for street in range(FLOP, len(STREETS)):
             numbers, count = self.recipe[STREETS[street]], self.counts[street]
-            if numbers.ndim == 1:
+            if not self.spec.needs_numbers(street):
+                fits = fits and numbers.shape == (0,)
+            elif numbers.ndim == 1:
                 fits = fits and len(numbers) < count and bool((np.diff(numbers) >= 0).all())
             else:
                 size = ochs.OPPONENTS if self._by_range(street) else BINS
@@ -123,6 +130,8 @@ class Abstraction:
         street = BOARD_CARDS.index(len(table))
         if street == PREFLOP:
             return int(self.recipe["preflop"][find_board(own)[0]])
+        if street == FLOP and self.spec.has_lossless_flop:
+            return int(flop_hands_on(table)[PAIR[own]])
         numbers = self.recipe[STREETS[street]]
         if self._by_range(street):
             kinds, equities = kind_equities(np.array(table), cluster_of_pairs(self.recipe[OPPONENTS]))
@@ -181,13 +190,16 @@ class Abstraction:
     def _make_tables(
         self, strengths: StrengthTables, threads: int, progress: Progress | None
     ) -> BucketTables:
-        kind = np.uint8 if max(self.counts) <= 256 else np.uint16
+        kind = bucket_type(self.spec)
         made = [self.recipe["preflop"][hole_class()].astype(kind)[None, :]]
         sizes = [len(part.hs) for part in strengths]
         for street in range(FLOP, len(STREETS)):
-            table = np.zeros((sizes[street], PAIRS), kind)
+            is_lossless = street == FLOP and self.spec.has_lossless_flop
+            table = np.zeros((sizes[street], PAIRS), np.int32 if is_lossless else kind)
             fill = self._by_cuts
-            if self._by_range(street):
+            if is_lossless:
+                fill = self._by_isomorphism
+            elif self._by_range(street):
                 fill = self._by_opponents
             elif self.recipe[STREETS[street]].ndim == 2:
                 fill = self._by_centres
@@ -203,6 +215,11 @@ class Abstraction:
                 list(pool.map(some, _chunks(len(table), CHUNK)))
             made.append(table)
         return BucketTables(*made)
+
+    def _by_isomorphism(
+        self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]
+    ) -> None:
+        table[some] = flop_hands()[some]
 
     def _by_opponents(self, strengths: StrengthTables, street: int, some: slice, table: NDArray[Any]) -> None:
         found = board_set(BOARD_CARDS[street])
@@ -267,6 +284,12 @@ def _load(which: Spec, cache: Path) -> Abstraction:
 
     folder = cache / "abstractions" / cache_name(f"recipe {which.name}", SOURCES)
     return load_or_build(folder, "recipe", f"The recipe of {which.name}", make, restore)
+
+
+def bucket_type(spec: Spec) -> type[np.unsignedinteger[Any]]:
+    """The type of an abstraction's tables, but for that of a lossless flop."""
+    most = max(count for count in spec.counts if count <= MOST_BUCKETS)
+    return np.uint8 if most <= 256 else np.uint16
 
 
 @kernel

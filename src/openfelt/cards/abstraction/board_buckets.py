@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from openfelt.cards.abstraction.abstraction import Abstraction
 from openfelt.cards.abstraction.centre_tree import CentreTree, build_tree
 from openfelt.cards.abstraction.kmeans import BINS, STEP_OF, nearest_centres
+from openfelt.cards.abstraction.lossless import flop_hands_on
 from openfelt.cards.abstraction.ochs import cluster_of_pairs, river_buckets
 from openfelt.cards.abstraction.recipes import OPPONENTS, measure_of
 from openfelt.cards.abstraction.spec import OCHS
 from openfelt.cards.boards import hole_class
-from openfelt.cards.deck import BOARD_CARDS, CARDS, PAIR_CARDS, PAIRS, PREFLOP, RIVER, STREETS
+from openfelt.cards.deck import BOARD_CARDS, CARDS, FLOP, PAIR_CARDS, PAIRS, PREFLOP, RIVER, STREETS
 from openfelt.cards.strength import RUNOUTS
 from openfelt.cards.strength_tables import NO_HAND, rank_hands
 from openfelt.core.jit import Longs, kernel
@@ -47,6 +48,8 @@ class BoardBuckets:
         numbers = recipe[STREETS[street]]
         if street == PREFLOP:
             return np.asarray(numbers[hole_class()], np.int64)
+        if street == FLOP and self.abstraction.spec.has_lossless_flop:
+            return flop_hands_on(board).astype(np.int64)
         if self.abstraction.spec.kind == OCHS and street == RIVER and numbers.ndim == 2:
             table = np.zeros((1, PAIRS), np.int64)
             clusters = cluster_of_pairs(recipe[OPPONENTS])

@@ -4,7 +4,7 @@ On each street a recipe is either *cuts*, ascending values of one measure (the b
 of cuts that it reaches), or *centres*, distributions of the strength on the river (a hand belongs to the
 nearest). Measures are the whole numbers of `cards/strength_tables.py`: sums of HS on the river or of its
 square. With `ochs` the centres of the river are equities against clusters of the opponent's hole cards
-(`ochs.py`), and the recipe includes these clusters.
+(`ochs.py`), and the recipe includes these clusters. A lossless flop needs no numbers: they are empty.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def parts_of(spec: Spec) -> tuple[str, ...]:
 
 def needs_tables(spec: Spec) -> bool:
     """Whether the recipe depends on all hands."""
-    return spec.kind in (PERCENTILE, KMEANS, OCHS) and max(spec.counts[FLOP:]) > 1
+    return spec.kind in (PERCENTILE, KMEANS, OCHS) and any(
+        spec.needs_numbers(street) for street in range(FLOP, len(STREETS))
+    )
 
 
 def make_recipe(spec: Spec, tables: StrengthTables | None) -> Recipe:
@@ -62,11 +64,13 @@ def highest(spec: Spec, street: int) -> int:
 
 def _street_recipe(spec: Spec, street: int, tables: StrengthTables | None) -> NDArray[Any]:
     count = spec.counts[street]
-    if spec.kind == OCHS and street == RIVER and count > 1:
+    if not spec.needs_numbers(street):
+        return np.zeros(0, np.int64)
+    if spec.kind == OCHS and street == RIVER:
         from openfelt.cards.abstraction.ochs import opponent_clusters, river_centres
 
         return river_centres(opponent_clusters(), count)
-    if count == 1 or tables is None:
+    if tables is None:
         return grid_cuts(highest(spec, street), count)
     if spec.kind in (KMEANS, OCHS):
         from openfelt.cards.abstraction.kmeans import centres, cuts_between_means

@@ -157,7 +157,7 @@ class FlopByBoard:
             return StreetStrategy(lines, buckets[None, None]), lambda node: table.at(node, buckets)[None]
         number, seen_as = find_board(board)
         tables = fixed.buckets[:, number][:, PERMUTED_PAIR[seen_as]]
-        found = StreetStrategy(fixed.shares, np.ascontiguousarray(tables[:, None]).astype(np.uint16))
+        found = StreetStrategy(fixed.shares, np.ascontiguousarray(tables[:, None], np.int32))
         parts = [(part, part.buckets_on(board)) for part in player.parts]
         return found, lambda node: np.array([part.at(node, buckets) for part, buckets in parts])
 
@@ -171,5 +171,5 @@ def _best_on_first(node: int, values: Floats) -> Floats:
 def no_strategy(kind: type[np.floating[Any]]) -> FixedStrategy:
     """In place of a strategy that is computed board by board."""
     nothing = np.zeros((0, 0, 0), kind)
-    street = StreetStrategy(LineShares(nothing, nothing), np.zeros((1, 1, PAIRS), np.uint16))
+    street = StreetStrategy(LineShares(nothing, nothing), np.zeros((1, 1, PAIRS), np.int32))
     return FixedStrategy(street, street, street)

@@ -79,7 +79,7 @@ class NetworkPlayer(Single):
         bits = np.packbits(cards > 0, axis=1)
         _, first, kind = np.unique(bits, axis=0, return_index=True, return_inverse=True)
         shares = self.policy.on_board(board, pairs[first], nodes)
-        buckets = np.zeros(PAIRS, np.uint16)
+        buckets = np.zeros(PAIRS, np.int32)
         buckets[pairs] = kind.ravel()
         counts = self._layout.buckets.copy()
         counts[place] = len(first)

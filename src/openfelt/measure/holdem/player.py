@@ -29,6 +29,8 @@ from openfelt.solve.vector.betting_lines import (
     street_of,
 )
 
+MOST_OF_16_BITS = 1 << 16  # buckets
+
 
 class Single:
     """A player that is no mixture."""
@@ -117,15 +119,17 @@ def fixed_strategy(player: AnyPlayer, seat: int, kind: type[np.floating[Any]]) -
             *(np.concatenate(tables, axis=1).astype(kind) for tables in zip(*by_part, strict=True))
         )
         tables = [part.buckets[1 + street] for part in player.parts]
-        if len(tables) == 1:
-            buckets = tables[0][None]
-        else:
-            counts = [part.share.shape[1] for part in by_part]
-            firsts = (np.cumsum(counts) - counts).astype(np.uint16)
-            numbered = zip(tables, firsts, strict=True)
-            buckets = np.stack([np.add(table, first, dtype=np.uint16) for table, first in numbered])
+        counts = [part.share.shape[1] for part in by_part]
+        buckets = tables[0][None] if len(tables) == 1 else numbered_consecutively(tables, counts)
         streets.append(StreetStrategy(shares, buckets))
     return FixedStrategy(*streets)
+
+
+def numbered_consecutively(tables: Sequence[NDArray[Any]], counts: Sequence[int]) -> NDArray[Any]:
+    """[parts, boards, 1326] buckets, those of each part after those of the parts before it."""
+    kind = np.uint16 if sum(counts) <= MOST_OF_16_BITS else np.int32
+    firsts = (np.cumsum(counts) - counts).astype(kind)
+    return np.stack([np.add(table, first, dtype=kind) for table, first in zip(tables, firsts, strict=True)])
 
 
 def policy_player(policy: HoldemPolicy, name: str = "") -> Player:

@@ -48,7 +48,7 @@ class HoldemTree(NamedTuple):
     leaves: Leaves
     layout: Layout
     boards: Boards
-    preflop: NDArray[Any]  # [1, 1326] the buckets of every hand, uint8 or uint16
+    preflop: NDArray[Any]  # [1, 1326] the buckets of every hand, as in BucketTables
     flop: NDArray[Any]  # [boards, 1326]
     turn: NDArray[Any]
     river: NDArray[Any]

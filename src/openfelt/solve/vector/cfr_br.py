@@ -19,6 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from openfelt.cards.abstraction.lossless import flop_hands
+from openfelt.cards.abstraction.spec import ALL_HANDS
 from openfelt.cards.boards import hole_class
 from openfelt.cards.deck import FLOP, PREFLOP
 from openfelt.core.devices import CUDA
@@ -26,7 +28,6 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.solve.solver import Settings, setting
 from openfelt.solve.vector.iteration import Rows, Trunk, iterate, match_all
-from openfelt.solve.vector.public_boards import flop_hands
 from openfelt.solve.vector.vector_solver import BoardUnit, Increments, VectorSettings, VectorSolver
 
 BUCKETS, HANDS = "buckets", "hands"
@@ -80,9 +81,8 @@ class CFRBR(VectorSolver):
     def _prepare(self) -> None:
         tree, buckets = self.tree, self.tree.abstraction.tables()
         if self.settings.trunk == HANDS:
-            flop_row, flop_rows = flop_hands()
-            self._trunk_rows = hole_class().astype(np.int32), flop_row
-            self._trunk_counts = len(np.unique(hole_class())), flop_rows
+            self._trunk_rows = hole_class().astype(np.int32), flop_hands()
+            self._trunk_counts = ALL_HANDS[PREFLOP], ALL_HANDS[FLOP]
         else:
             self._trunk_rows = buckets[PREFLOP][0].astype(np.int32), np.asarray(buckets[FLOP], np.int32)
             self._trunk_counts = int(tree.abstraction.counts[PREFLOP]), int(tree.abstraction.counts[FLOP])

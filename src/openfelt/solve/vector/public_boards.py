@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from openfelt.cards.boards import PERMUTED_CARD, PERMUTED_PAIR, board_set
-from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS
 from openfelt.cards.public_cards import Deck, Plan, plan_flop
 from openfelt.core.jit import Ints, Longs
 
@@ -37,19 +35,3 @@ class PublicBoards:
         """The four cards of a board."""
         flop, turn = self.places[board]
         return np.array([*self.deck.flops[flop].cards, self.plans[flop].turn[turn]], np.int32)
-
-
-def flop_hands() -> tuple[Ints, int]:
-    """[canonical flops, 1326] a number for each hand up to suits, and how many there are: 1,286,792."""
-    cards = board_set(3).cards()
-    rows, count = np.zeros((len(cards), PAIRS), np.int32), 0
-    for number, board in enumerate(cards):
-        held = np.zeros(CARDS, np.bool_)
-        held[board] = True
-        keeping = [order for order, seen in enumerate(PERMUTED_CARD) if held[seen[board]].all()]
-        least = PERMUTED_PAIR[keeping].min(axis=0)
-        off = ~held[PAIR_CARDS].any(axis=1)
-        different, kind = np.unique(least[off], return_inverse=True)
-        rows[number, off] = count + kind
-        count += len(different)
-    return rows, count

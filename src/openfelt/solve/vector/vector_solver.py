@@ -131,7 +131,9 @@ class VectorSolver(Solver):
         preflop, flop, turn, river = street_tables(self.tree)
         self._betting = Betting(preflop, flop, turn, river, self.deck.live, boards())
         layout, policy = self.tree.layout, np.zeros(self.tree.num_slots)
-        buckets = tuple(map(np.asarray, self.tree.abstraction.tables()))
+        preflop_row, flop_row, turn_row, river_row = map(np.asarray, self.tree.abstraction.tables())
+        # One type of the flop's table, lossless or not, for which kernels are compiled.
+        buckets = preflop_row, flop_row.astype(np.int32), turn_row, river_row
         self._learners: list[Learner] = []
         for seat in range(2):
             rows = []

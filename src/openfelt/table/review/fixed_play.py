@@ -20,7 +20,7 @@ from openfelt.policy.holdem import WHOLE, HoldemPolicy
 from openfelt.solve.vector.betting_lines import BettingLines, betting_lines, street_of
 from openfelt.table.review.bot_policies import kernel_policy
 
-KEPT_BOARDS = 4096  # of a policy, each with 2.6 kB of buckets
+KEPT_BOARDS = 4096  # of a policy, each with 5.3 kB of buckets
 
 
 class FixedPlay(NamedTuple):
@@ -67,7 +67,7 @@ def _policy_play(policy: HoldemPolicy) -> FixedPlay:
         key = tuple(sorted(board))
         found = kept.get(key)
         if found is None:
-            found = computing.of(key).astype(np.uint16)
+            found = computing.of(key).astype(np.int32)
             with lock:
                 while len(kept) >= KEPT_BOARDS:
                     del kept[next(iter(kept))]

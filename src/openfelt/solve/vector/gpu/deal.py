@@ -41,7 +41,7 @@ class GpuDeal:
         self.chance = np.float32(1.0 / (boards.deck.size - 8))  # of a river, given both hands
         self._tables = _Tables(
             to_gpu(boards.deck.live),
-            to_gpu(np.asarray(buckets.flop)),
+            to_gpu(np.asarray(buckets.flop, np.int32)),
             to_gpu(np.asarray(buckets.turn)),
             to_gpu(np.asarray(buckets.river)[None]),
             to_gpu(their_flop_rows),
