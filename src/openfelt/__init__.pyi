@@ -70,6 +70,7 @@ from .solve.sampling.uct import UCT as UCT
 from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
 from .solve.vector.cfr_br import CFRBR as CFRBR
+from .solve.vector.flop_cfr import FlopCFR as FlopCFR
 from .solve.vector.public_chance_cfr import PublicChanceCFR as PublicChanceCFR
 from .spots.compare import compare_solutions as compare_solutions
 from .spots.files import load_solution as load_solution, save_solution as save_solution

@@ -26,10 +26,12 @@ from openfelt.games.compile import (
 )
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.compile.factored_tree import FactoredTree, factored_arrays, factored_from
+from openfelt.games.compile.flop_tree import flop_tree
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import explore
 from openfelt.games.compile.tree import Tree, too_many_histories
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.open_spiel import OpenSpielGame
@@ -94,10 +96,12 @@ def require_enumerable(rules: Game) -> None:
 
 
 def compile_any(game: AnyGame | Tree) -> Tree:
-    """Compile a game: hold'em to its betting tree, any other game to the tree of its infosets."""
+    """Compile a game: hold'em and Flop Hold'em to their trees, any other game to that of its infosets."""
     if isinstance(game, Tree):
         return game
     rules = load_game(game)
+    if isinstance(rules, FlopHoldem):
+        return flop_tree()
     return compile_holdem(rules) if isinstance(rules, Holdem) else compile_infosets(rules)
 
 

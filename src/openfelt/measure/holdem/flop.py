@@ -18,7 +18,7 @@ from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.cards.public_cards import Orbits, find_orbits, keepers, no_orbits
 from openfelt.core.jit import Floats, Ints, Longs, kernel
-from openfelt.measure.holdem.street import (
+from openfelt.solve.vector.street_kernels import (
     Hands,
     StreetWorkspace,
     meet,

@@ -15,7 +15,7 @@ from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.compile.betting_tree import Layout
-from openfelt.measure.holdem.street import (
+from openfelt.solve.vector.street_kernels import (
     Hands,
     StreetWorkspace,
     new_hands,
