@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 from small_holdem import SmallHoldem, SmallState, _parsed, _value
 
-from openfelt.cards.deck import BOARD_CARDS, FLOP
+from openfelt.cards.deck import FLOP
 from openfelt.games.compile.flop_tree import FlopTree, flop_decision
 from openfelt.games.compile.game_tree import GameTree
 from openfelt.games.game import CHANCE, TERMINAL
-from openfelt.games.holdem import bet, first_betting, is_over, players_in
+from openfelt.games.holdem import bet, is_over, players_in
 from openfelt.policy.holdem import parse_infoset
 from openfelt.policy.tabular import TabularPolicy
 
@@ -52,7 +52,7 @@ def slot_finder(tree: FlopTree):
 
     @cache
     def place(line: tuple[str, ...], board: bool):
-        betting, first, node = first_betting(2), 0, 0
+        node = 0
         for count, word in enumerate(line):
             if tree.nodes[node].player == CHANCE:
                 return node, flop_decision(tree.nodes[node].betting, line[count:])

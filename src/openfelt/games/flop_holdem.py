@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openfelt.cards.deck import FLOP
-from openfelt.games.game import Game
 from openfelt.games.holdem import HoldemState, LimitHoldem, first_betting
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,18 +78,20 @@ class FlopPolicy(Policy):
             node = self._child(node, rest.pop(0), line)
         if len(board) != (3 if self.tree.nodes[node].player == CHANCE else 0):
             raise GameError(f"After '{' '.join(line)}' the board of {self.game} has not {len(board)} cards.")
-        before, after = self.tree.parts(self.weights, player)
+        here = self.tree.nodes[node]
+        who, first, words = here.player, here.place, here.words
         if board:
             try:
-                who, first, words = flop_decision(self.tree.nodes[node].betting, rest)
+                who, first, words = flop_decision(here.betting, rest)
             except ValueError:
                 raise self._no_line(line) from None
-            weights = after[self.tree.hand(hole, board), first:, self.tree.nodes[node].place]
-        else:
-            who, words = self.tree.nodes[node].player, self.tree.nodes[node].words
-            weights = before[hole_class()[PAIR[hole]], self.tree.nodes[node].place :]
-        if who != player or not words:
+        if who != player or who < 0:
             raise GameError(f"Player {player} is not to act after '{' '.join(line) or 'the blinds'}'.")
+        before, after = self.tree.parts(self.weights, player)
+        if board:
+            weights = after[self.tree.hand(hole, board), first:, here.place]
+        else:
+            weights = before[hole_class()[PAIR[hole]], first:]
         return dict(zip(words, (weights[: len(words)] / WHOLE).tolist(), strict=True))
 
     def _child(self, node: int, word: str, line: list[str]) -> int:
@@ -121,7 +124,7 @@ def rule_weights_of(tree: FlopTree, rule: Callable[[int, int], tuple[int, ...]])
             if node.player == seat:
                 passive = next(place for place, word in enumerate(node.words) if word in ("check", "call"))
                 before[:, node.place : node.place + len(node.words)] = rule(len(node.words), passive)
-        for first, end in zip(ON_FLOP[:-1], ON_FLOP[1:], strict=True):
+        for first, end in pairwise(ON_FLOP):
             after[:, first:end] = np.array(rule(int(end - first), int(first > 0)))[:, None]
     return FlopPolicy(tree, table)
 
@@ -144,9 +147,7 @@ def _filled(
     both = zip(blocks(tree, weights), blocks(tree, table), strict=True)
     for (first, source), (_, target) in both:
         if not fill(first, source, target):
-            raise FeltError(
-                f"The weights of a policy of {tree.game} are not finite: the run has overflowed."
-            )
+            raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
     return FlopPolicy(tree, table)
 
 

@@ -88,6 +88,8 @@ def compile_infosets(game: AnyGame | Tree, *, cache: Path | None = None) -> Info
 
 def require_enumerable(rules: Game) -> None:
     """Raise if a game has too many histories to enumerate."""
+    if isinstance(rules, FlopHoldem):
+        raise too_many_histories(rules.name)
     if not rules.is_enumerable:
         raise GameError(
             f"{rules.name} has about 1e18 histories, too many to enumerate. Use a solver that samples, such "

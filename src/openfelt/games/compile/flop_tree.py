@@ -1,8 +1,8 @@
 """Flop Hold'em as arrays: the betting before the flop, all flops up to suits, and the hands on each.
 
-An infoset is a betting line and a hand up to suits: one of 169 classes before the flop, one of 1,286,792 hands
-with a flop after it. Nothing is abstracted. After each of the seven *roots*, the betting lines on which a flop
-is dealt, each player has the same 13 actions, numbered so that both seats use the same kernels:
+An infoset is a betting line and a hand up to suits: one of 169 classes before the flop, one of 1,286,792
+hands with a flop after it. Nothing is abstracted. After each of the seven *roots*, the betting lines on which
+a flop is dealt, each player has 13 actions, numbered so that both seats use the same kernels:
 
     0-1    first decision: check, bet
     2-7    answers to the opponent's bets 1 and 3, if the opponent began to bet: fold, call, raise of each
@@ -149,7 +149,7 @@ class FlopTree(Tree):
         return {flop.cards: number for number, flop in enumerate(self.deck.flops)}
 
     def parts(self, table: NDArray[Any], seat: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Views of a seat's part of a table: [169, edges] before the flop, [hands, actions, roots] after it."""
+        """Views of a seat's part of a table: [169, edges], and on the flop [hands, actions, roots]."""
         own = table[next(self.player_slots(seat))]
         before = CLASSES * self.edges[seat]
         after = own[before:].reshape(self.num_hands, ACTIONS, len(self.roots))

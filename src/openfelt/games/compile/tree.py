@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats
+from openfelt.games.flop_holdem import is_flop_holdem_name
 
 
 class Tree(ABC):
@@ -81,6 +82,11 @@ class Tree(ABC):
 
 def too_many_histories(game: str) -> GameError:
     """The error of a method that needs the histories of a game that is compiled without them."""
+    if is_flop_holdem_name(game):
+        return GameError(
+            f"{game} has too many histories to list. The solver flop-cfr trains it, and `felt exploit` and "
+            "`felt value` measure the result; it cannot be played at the table or in matches."
+        )
     return GameError(
         f"{game} has too many histories to list, as this requires; full-width solvers, such as pcfr+, and "
         "exploitability do without."

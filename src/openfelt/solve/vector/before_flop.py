@@ -26,6 +26,7 @@ class BeforeFlop:
     def __init__(self, tree: FlopTree) -> None:
         self.tree, self.nodes = tree, tree.nodes
         self.meets, self.size = class_sizes(tree.deck)
+        self._folds = [number for number, node in enumerate(tree.nodes) if node.player == TERMINAL]
 
     def reach(self, seat: int, policy: Floats) -> Floats:
         """[nodes, 169] the player's reach of each node by its policy [169, edges]."""
@@ -54,20 +55,20 @@ class BeforeFlop:
         `ours(node, values)` the value of a decision from [169, actions] of its actions.
         """
         found = np.empty((len(self.nodes), CLASSES))
-        met = theirs @ self.meets.T
+        met = np.einsum("nd,cd->nc", theirs[self._folds], self.meets)
         for number in reversed(range(len(self.nodes))):
             node = self.nodes[number]
             if node.player == TERMINAL:
                 stays = seat in players_in(node.betting)
                 won = node.betting.paid[1 - seat] if stays else -node.betting.paid[seat]
-                found[number] = won * met[number]
+                found[number] = won * met[self._folds.index(number)]
             elif node.player == CHANCE:
                 found[number] = at_flop[:, node.place]
             elif node.player == seat:
                 found[number] = ours(number, found[list(node.children)].T)
             else:
                 found[number] = found[list(node.children)].sum(axis=0)
-        return found[0] * self.tree.deck.chances[0]
+        return np.asarray(found[0] * self.tree.deck.chances[0])
 
     def mean(self, values: Floats) -> float:
         """The mean over all hands."""
@@ -76,7 +77,7 @@ class BeforeFlop:
 
 @lru_cache(maxsize=4)
 def class_sizes(deck: Deck) -> tuple[Floats, Floats]:
-    """[169, 169] how many hands of a class share no card with a hand of another; [169] hands of each class."""
+    """[169, 169] how many hands of each class share no card with a hand of a class; [169] their numbers."""
     live = np.flatnonzero(deck.pairs)
     kind, cards = hole_class()[live], PAIR_CARDS[live]
     apart = (cards[:, None, :, None] != cards[None, :, None, :]).all(axis=(2, 3))

@@ -19,7 +19,6 @@ from openfelt.cards.public_cards import Deck
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, Longs
 from openfelt.core.random import Numbers, starts
-from openfelt.games.compile.compiler import compile_any
 from openfelt.games.compile.flop_tree import CLASSES, FlopTree, flop_tree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.flop_holdem import FlopHoldem
@@ -32,8 +31,8 @@ from openfelt.solve.cfr_kernels import UpdateRule, iteration_weights
 from openfelt.solve.solver import Settings, Solver, setting, within
 from openfelt.solve.vector.before_flop import BeforeFlop
 from openfelt.solve.vector.betting_lines import LANES
-from openfelt.solve.vector.flop_kernels import Singles, learn_flops
-from openfelt.solve.vector.flop_lines import WIDTH, FlopWork, new_flop_work
+from openfelt.solve.vector.flop_kernels import learn_flops
+from openfelt.solve.vector.flop_lines import WIDTH, FlopWork, Reals, new_flop_work
 from openfelt.solve.vector.flop_values import values_against
 
 GOLDEN_RATIO = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
@@ -124,7 +123,7 @@ class FlopCFR(Solver):
         policies = [self._policy_before(each) for each in range(2)]
         ours, theirs = (self._before.reach(each, policies[each]) for each in (seat, 1 - seat))
         found = self._learn(seat, flops, self._before.at_roots(ours), self._before.at_roots(theirs))
-        total = np.tensordot(weights, found, axes=1)[:, : len(self.tree.roots)]
+        total = np.einsum("f,fcl->cl", weights, found)[:, : len(self.tree.roots)]
         rule = iteration_weights(self._rule, iteration)
         regrets, average = self._early[seat]
 
@@ -144,13 +143,15 @@ class FlopCFR(Solver):
     def _policy_before(self, seat: int) -> Floats:
         """[169, edges] the current policy before the flop."""
         positive = np.maximum(self._early[seat][0], 0.0)
-        policy = np.empty_like(positive)
+        policy: Floats = np.empty_like(positive)
         for node in self.tree.nodes:
             if node.player == seat:
                 here = slice(node.place, node.place + len(node.words))
                 total = positive[:, here].sum(axis=1, keepdims=True)
                 policy[:, here] = np.divide(
-                    positive[:, here], total, out=np.full(positive[:, here].shape, 1 / len(node.words)),
+                    positive[:, here],
+                    total,
+                    out=np.full(positive[:, here].shape, 1 / len(node.words)),
                     where=total > 0.0,
                 )
         return policy
@@ -208,7 +209,7 @@ class FlopCFR(Solver):
         return found
 
 
-def _in_lanes(reach: Floats) -> Singles:
+def _in_lanes(reach: Floats) -> Reals:
     """[169, LANES] from [169, roots]."""
     wide = np.zeros((CLASSES, LANES), np.float32)
     wide[:, : reach.shape[1]] = reach

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from openfelt.cards.boards import hole_class
 from openfelt.core.jit import Floats, Longs, kernel, part, vector_kernel
 from openfelt.games.compile.flop_tree import FlopHands
 from openfelt.solve.cfr_kernels import IterationWeights, UpdateRule, iteration_weights
 from openfelt.solve.vector.betting_lines import FIRST, LANES
-from openfelt.solve.vector.flop_lines import FlopWork, meet_strategy, value_actions, value_root
+from openfelt.solve.vector.flop_lines import FlopWork, Reals, meet_strategy, value_actions, value_root
 
-Singles: TypeAlias = NDArray[np.float32]
 KIND = hole_class()  # [1326]
 
 
@@ -23,8 +19,8 @@ def learn_flops(
     hands: FlopHands,
     dealt: tuple[Longs, Longs],
     seat: int,
-    reach: tuple[Singles, Singles],
-    tables: tuple[Singles, Singles, Singles],
+    reach: tuple[Reals, Reals],
+    tables: tuple[Reals, Reals, Reals],
     rule: UpdateRule,
     work: FlopWork,
     found: Floats,
@@ -55,11 +51,11 @@ def learn_flops(
             for lane in range(LANES):
                 found[place, which, lane] += hands.times[first + row] * work.whole[lane]
             _add_regrets(weights, act, work.value, regrets[row])
-            _add_to_average(np.float32(weights.average), opens, reach[0][which], act, average[row])
+            _add_to_average(weights, opens, reach[0][which], act, average[row])
 
 
 @vector_kernel
-def match_regrets(regrets: Singles, strategy: Singles) -> None:
+def match_regrets(regrets: Reals, strategy: Reals) -> None:
     """Strategies [rows, WIDTH] in proportion to positive regrets."""
     for row in range(len(regrets)):
         _match(regrets[row], strategy[row], 0, 2)
@@ -70,7 +66,7 @@ def match_regrets(regrets: Singles, strategy: Singles) -> None:
 
 
 @part
-def _match(regrets: Singles, act: Singles, first: int, actions: int) -> None:
+def _match(regrets: Reals, act: Reals, first: int, actions: int) -> None:
     lanes, none = LANES, np.float32(0)
     one, two, three = first * lanes, (first + 1) * lanes, (first + 2) * lanes
     equal = np.float32(1) / np.float32(actions)
@@ -85,7 +81,7 @@ def _match(regrets: Singles, act: Singles, first: int, actions: int) -> None:
 
 
 @vector_kernel
-def _add_regrets(weights: IterationWeights, act: Singles, value: Singles, regrets: Singles) -> None:
+def _add_regrets(weights: IterationWeights, act: Reals, value: Reals, regrets: Reals) -> None:
     _regret(weights, act, value, regrets, 0, 2)
     _regret(weights, act, value, regrets, 2, 3)
     _regret(weights, act, value, regrets, 5, 3)
@@ -95,7 +91,7 @@ def _add_regrets(weights: IterationWeights, act: Singles, value: Singles, regret
 
 @part
 def _regret(
-    weights: IterationWeights, act: Singles, value: Singles, regrets: Singles, first: int, actions: int
+    weights: IterationWeights, act: Reals, value: Reals, regrets: Reals, first: int, actions: int
 ) -> None:
     lanes, none = LANES, np.float32(0)
     positive, negative = np.float32(weights.positive), np.float32(weights.negative)
@@ -116,10 +112,10 @@ def _regret(
 
 
 @vector_kernel
-def _add_to_average(weight: float, opens: bool, reach: Singles, act: Singles, average: Singles) -> None:
+def _add_to_average(weights: IterationWeights, opens: bool, reach: Reals, act: Reals, average: Reals) -> None:
     lanes = LANES
     for at in range(lanes):
-        own = weight * reach[at]
+        own = np.float32(weights.average) * reach[at]
         average[at] += own * act[at]
         average[lanes + at] += own * act[lanes + at]
         bet = own * act[lanes + at]

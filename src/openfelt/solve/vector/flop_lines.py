@@ -7,12 +7,13 @@ player's actions (`games/compile/flop_tree.py`) the numbers of all roots.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openfelt.cards.deck import FLOP, PAIRS
-from openfelt.core.jit import Floats, kernel, vector_kernel
+from openfelt.core.jit import kernel, vector_kernel
 from openfelt.games.compile.flop_tree import ACTIONS, FlopHands, FlopTree
 from openfelt.games.holdem import BET, MOST_BETS
 from openfelt.solve.vector.betting_lines import FIRST, LANES, LINES
@@ -25,6 +26,7 @@ from openfelt.solve.vector.street_kernels import (
     spread,
 )
 
+Reals: TypeAlias = NDArray[Any]  # single or double precision
 WIDTH = ACTIONS * LANES  # of a row of a strategy
 
 
@@ -32,11 +34,11 @@ class FlopWork(NamedTuple):
     """The arrays that one thread writes to."""
 
     street: StreetWorkspace  # with the pots of all lines
-    ours: Floats  # [1326, ACTIONS * LANES] strategy of the player whose values are computed
-    theirs: Floats  # that of the opponent
-    share: Floats  # [1326, LINES * LANES] the opponent's share of each line
-    value: Floats  # [ACTIONS * LANES] value of each action of a hand
-    whole: Floats  # [LANES] its value at the root
+    ours: Reals  # [1326, ACTIONS * LANES] strategy of the player whose values are computed
+    theirs: Reals  # that of the opponent
+    share: Reals  # [1326, LINES * LANES] the opponent's share of each line
+    value: Reals  # [ACTIONS * LANES] value of each action of a hand
+    whole: Reals  # [LANES] its value at the root
 
 
 def new_flop_work(tree: FlopTree, kind: type[np.floating[Any]]) -> FlopWork:
@@ -48,12 +50,12 @@ def new_flop_work(tree: FlopTree, kind: type[np.floating[Any]]) -> FlopWork:
     pot = stakes + BET[FLOP] * bets[:, None]
     street.pot[:] = pot.ravel()
     street.paid[0] = (pot - BET[FLOP]).ravel()  # by the player that answers the last bet of a line
-    rows = [np.zeros((PAIRS, width), kind) for width in (WIDTH, WIDTH, LINES * LANES)]
-    return FlopWork(street, *rows, np.zeros(WIDTH, kind), np.zeros(LANES, kind))
+    ours, theirs, share = (np.zeros((PAIRS, width), kind) for width in (WIDTH, WIDTH, LINES * LANES))
+    return FlopWork(street, ours, theirs, share, np.zeros(WIDTH, kind), np.zeros(LANES, kind))
 
 
 @kernel
-def meet_strategy(hands: FlopHands, flop: int, seat: int, reach: Floats, work: FlopWork) -> Hands:
+def meet_strategy(hands: FlopHands, flop: int, seat: int, reach: Reals, work: FlopWork) -> Hands:
     """Fill the values of all lines and what each hand of `seat` meets, from the opponent's strategy.
 
     `reach` [1, 1326, LANES] is the opponent's at the roots.
@@ -69,7 +71,7 @@ def meet_strategy(hands: FlopHands, flop: int, seat: int, reach: Floats, work: F
 
 
 @vector_kernel
-def _line_shares(strategy: Floats, opens: bool, share: Floats) -> None:
+def _line_shares(strategy: Reals, opens: bool, share: Reals) -> None:
     """The player's share of each line; `opens` if it acts first on the flop."""
     lanes = strategy.shape[1] // ACTIONS
     ours, theirs = (MOST_BETS + 1, 1) if opens else (1, MOST_BETS + 1)  # raise sequences, by who begins
@@ -93,7 +95,7 @@ def _line_shares(strategy: Floats, opens: bool, share: Floats) -> None:
 
 
 @vector_kernel
-def value_actions(place: int, opens: bool, act: Floats, street: StreetWorkspace, value: Floats) -> None:
+def value_actions(place: int, opens: bool, act: Reals, street: StreetWorkspace, value: Reals) -> None:
     """The value of each action of the hand at `place`, which goes on by its strategy `act`."""
     call, met, paid = street.call[place], street.met[place], street.paid[0]
     lanes = LANES
@@ -132,7 +134,7 @@ def value_actions(place: int, opens: bool, act: Floats, street: StreetWorkspace,
 
 
 @vector_kernel
-def value_root(opens: bool, act: Floats, value: Floats, whole: Floats) -> None:
+def value_root(opens: bool, act: Reals, value: Reals, whole: Reals) -> None:
     """The value of the root, from those of the actions."""
     lanes = len(whole)
     for at in range(lanes):
@@ -143,7 +145,8 @@ def value_root(opens: bool, act: Floats, value: Floats, whole: Floats) -> None:
 
 
 @vector_kernel
-def _joined(act: Floats, value: Floats, at: int, lanes: int) -> float:
+def _joined(act: Reals, value: Reals, at: int, lanes: int) -> float:
     """The value of the answer to the opponent's first bet."""
     fold = act[2 * lanes + at] * value[2 * lanes + at]
-    return fold + act[3 * lanes + at] * value[3 * lanes + at] + act[4 * lanes + at] * value[4 * lanes + at]
+    call = act[3 * lanes + at] * value[3 * lanes + at]
+    return float(fold + call + act[4 * lanes + at] * value[4 * lanes + at])

@@ -47,7 +47,7 @@ def values_against(
             response = _Response(before, other, ours, seat)
             total = np.zeros((CLASSES, LANES))
             for block, found in zip(blocks, pool.map(response.on_flops, blocks), strict=True):
-                total += np.tensordot(multiplicity[block], found, axes=1)
+                total += np.einsum("f,fcl->cl", multiplicity[block], found)
                 progress(0.5 / len(blocks))
             won.append(response.value(total[:, : len(tree.roots)]))
     return won

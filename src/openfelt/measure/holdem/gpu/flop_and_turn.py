@@ -11,10 +11,10 @@ from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.gpu.river import StreetTables
-from openfelt.solve.vector.street_kernels import raise_sequence, whole_street
 from openfelt.solve.vector.betting_lines import LINES
 from openfelt.solve.vector.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
 from openfelt.solve.vector.gpu.terms import PAID
+from openfelt.solve.vector.street_kernels import raise_sequence, whole_street
 
 OPENS = True  # whether we act first; set when a kernel is built
 
