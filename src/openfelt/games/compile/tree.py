@@ -1,7 +1,8 @@
 """The interface of compiled games: what solvers, policies and measurements need of any of them.
 
-There are three kinds: `GameTree` holds every history of a game, `FactoredTree` its infosets only, and
-`BettingTree` the betting lines of hold'em, whose cards are dealt separately. All number the actions of all
+There are four kinds: `GameTree` holds every history of a game, `FactoredTree` its infosets only,
+`BettingTree` the betting lines of hold'em, whose cards are dealt separately, and `FlopTree` those of Flop
+Hold'em with its hands. All number the actions of all
 infosets from 0: these numbers are the *slots* of tables.
 """
 
