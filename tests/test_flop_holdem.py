@@ -175,7 +175,9 @@ def response_to_a_caller(tree, flops):
         holds = np.zeros((len(live), 52), np.float32)
         np.put_along_axis(holds, PAIR_CARDS[live].astype(int), 1, axis=1)
         apart = holds @ holds.T == 0
-        equity = (np.sign(rank[None, :] - rank[:, None]) * apart).sum(axis=1)  # a lower rank is better
+        apart &= rank[None, :] != rank[:, None]
+        beats = rank[None, :] > rank[:, None]  # a lower rank is better
+        equity = 2.0 * (beats & apart).sum(axis=1) - apart.sum(axis=1)
         for root, stake in enumerate(tree.stakes):
             worth = np.maximum(equity * stake, equity * (stake + 2))  # check or bet once: it never raises
             total[:, root] += tree.deck.flops[flop].multiplicity * np.bincount(

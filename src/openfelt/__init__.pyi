@@ -45,6 +45,7 @@ from .opponents.models.model import OpponentModel as OpponentModel
 from .opponents.responses.fixed_policy import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
+from .policy.flop import FlopPolicy as FlopPolicy
 from .policy.holdem import HoldemPolicy as HoldemPolicy
 from .policy.network import NetworkPolicy as NetworkPolicy, network_policy as network_policy
 from .policy.policy import Policy as Policy, join_seats as join_seats

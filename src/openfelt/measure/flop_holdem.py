@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from openfelt.core.devices import CPU
+from openfelt.core.devices import CPU, CUDA
 from openfelt.core.errors import FeltError
-from openfelt.core.workers import own_threads
+from openfelt.core.workers import is_cluster, own_threads
 from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.holdem import SEAT_NAMES
 from openfelt.measure.results import BestResponse, Exploitability, Origin, Value
@@ -66,3 +66,5 @@ def _require_plain(effort: Effort) -> None:
             "Flop Hold'em is measured on all flops in seconds: it takes no sampled cards, leaks, plot or "
             "folder to resume from."
         )
+    if effort.device == CUDA or is_cluster(effort.threads):
+        raise FeltError("Flop Hold'em is measured on this machine's CPU; leave out --device and --on.")

@@ -8,6 +8,7 @@ discounted as in DCFR (Brown & Sandholm 2019); on a flop by the number of times 
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -110,7 +111,7 @@ class FlopCFR(Solver):
         return flops, times * self._multiplicity.sum() / count
 
     def _advance(self, iterations: int) -> None:
-        if not iterations:
+        if not iterations:  # compiles the kernels
             self._learn(0, np.zeros(0, np.int64), *np.ones((2, CLASSES, len(self.tree.roots))))
         for iteration in range(self.iterations + 1, self.iterations + iterations + 1):
             flops, weights = self._dealt(iteration)
@@ -178,11 +179,17 @@ class FlopCFR(Solver):
 
     @property
     def is_measured(self) -> bool:
+        """Always: it takes seconds."""
         return True
 
     @property
     def measured_in(self) -> str:
         return UNIT.name
+
+    def _next_measurement(self) -> int:
+        """Not before about every flop was dealt: a measurement takes as long as dealing them."""
+        count = int(self.settings.flops)
+        return max(math.ceil(len(self._multiplicity) / count) if count else 1, super()._next_measurement())
 
     def _evaluate(self) -> tuple[Floats, Floats]:
         policy = policy_from_weights(self.tree, self.weights)
