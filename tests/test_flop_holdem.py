@@ -220,9 +220,8 @@ def test_what_a_best_response_wins_from_a_caller():
 
 def test_closed_forms():
     """Who always folds loses its blind, as the big blind after a raise; callers and raisers break even."""
-    policies = {
-        name: felt.rule_policy("flop_holdem", name) for name in ("always-call", "always-fold", "random")
-    }
+    tree, rules = flop_tree(NINE), ("always-call", "always-fold", "random")
+    policies = {name: felt.rule_policy(tree, name) for name in rules}
     assert felt.exploitability(policies["always-fold"]).best_responses == pytest.approx((500, 1000))
     won = felt.value(policies["always-call"], policies["random"])
     assert won.by_seat == pytest.approx((500 / 3, 0), abs=1e-9)  # the dealer folds a third of its hands
@@ -302,7 +301,6 @@ def test_every_flop_is_dealt_as_often_as_its_probability_says():
         "bots --game flop_holdem",
         "games flop_holdem --check",
         "exploit always-call --game flop_holdem --flops 5",
-        "exploit 'always-call + always-fold' --game flop_holdem",
     ],
 )
 def test_what_does_not_take_the_game_says_so(command, capsys, tmp_path, monkeypatch):
