@@ -299,6 +299,8 @@ def test_every_flop_is_dealt_as_often_as_its_probability_says():
         "train leduc --solver flop-cfr --seconds 1",
         "match always-call always-raise --game flop_holdem",
         "bots --game flop_holdem",
+        "respond flop_holdem --model always-call --p 0.5 --seconds 1",
+        "export flop_holdem game.efg",
         "games flop_holdem --check",
         "exploit always-call --game flop_holdem --flops 5",
     ],
