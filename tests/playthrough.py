@@ -18,6 +18,7 @@ PLAYTHROUGHS = {
     "leduc(players=3)": "leduc-3-players.txt",
     "holdem": "holdem.txt",
     "holdem(players=3,buckets='ehs:2')": "holdem-3-players.txt",
+    "flop_holdem": "flop_holdem.txt",
     "goofspiel(4)": "goofspiel.txt",
     "bluff(1,1,6)": "bluff.txt",
     "princess_monster(3,3,5)": "princess_monster.txt",

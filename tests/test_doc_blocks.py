@@ -33,6 +33,7 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"^felt drill": "tests/test_drill_command.py answers drills",
     r"^felt review": "tests/test_review_hands.py reviews files of several kinds",
     r"resolver": "tests/test_resolver.py plays it, tests/test_resolver_exploitability.py measures it",
+    r"flop_holdem|runs/flop": "tests/test_flop_holdem.py trains and measures it; its tables take 2 GB",
     r"phantom": "tests/test_factored_games.py trains on small boards; this one takes a minute to compile",
     r"network\.py:": "tests/test_network_policies.py measures and plays networks",
 }

@@ -20,8 +20,8 @@ from openfelt.measure.exploitability import exploitability, values_against
 from openfelt.measure.holdem.flop import deal_hands, sort_hands
 from openfelt.measure.holdem.flop_solver import FlopSolver, Task, solve
 from openfelt.measure.holdem.player import mixed, rule_player
-from openfelt.measure.holdem.street import meet, new_hands, new_street_workspace, show_down
 from openfelt.measure.mixture import mixture
+from openfelt.solve.vector.street_kernels import meet, new_hands, new_street_workspace, show_down
 
 NINE, TEN, TWELVE = Deck(3, 3), Deck(5, 2), Deck(3, 4)
 BOTH = (0, 1)

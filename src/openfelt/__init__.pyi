@@ -45,6 +45,7 @@ from .opponents.models.model import OpponentModel as OpponentModel
 from .opponents.responses.fixed_policy import fixed_policy as fixed_policy
 from .opponents.responses.response import Responses as Responses
 from .policy.files import load_policy as load_policy, save_policy as save_policy
+from .policy.flop import FlopPolicy as FlopPolicy
 from .policy.holdem import HoldemPolicy as HoldemPolicy
 from .policy.network import NetworkPolicy as NetworkPolicy, network_policy as network_policy
 from .policy.policy import Policy as Policy, join_seats as join_seats
@@ -70,6 +71,7 @@ from .solve.sampling.uct import UCT as UCT
 from .solve.sequence_lp import SequenceLP as SequenceLP
 from .solve.solver import Solver as Solver
 from .solve.vector.cfr_br import CFRBR as CFRBR
+from .solve.vector.flop_cfr import FlopCFR as FlopCFR
 from .solve.vector.public_chance_cfr import PublicChanceCFR as PublicChanceCFR
 from .spots.compare import compare_solutions as compare_solutions
 from .spots.files import load_solution as load_solution, save_solution as save_solution

@@ -12,9 +12,11 @@ from openfelt.bots.registry import BOTS, load_bot, own_file, own_object
 from openfelt.core.errors import FeltError
 from openfelt.games.compile.compiler import compile_any
 from openfelt.games.game import AnyGame, Game
+from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
 from openfelt.measure.holdem.player import Player, policy_player, rule_player
 from openfelt.measure.mixture import mixture
+from openfelt.policy.flop import FlopPolicy
 from openfelt.policy.holdem import require_holdem_policy
 from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.policy import Policy
@@ -100,10 +102,14 @@ def _load_part(name: str, game: AnyGame | None, *, greedy: bool) -> Measurable:
     if own := own_file(name):
         return _own_policy(*own, load_game("holdem" if game is None else game), greedy=greedy)
     if name in (*RULES, *STRATEGY_FEATURES) and not Path(name).exists():
+        if game is not None and name in RULES and not isinstance(load_game(game), Holdem):
+            return rule_policy(game, name)
         return load_player(name)
     policy = load_bot_policy(name, game, greedy=greedy)
     if isinstance(policy, NetworkPolicy):
         return replace(policy, name=name)
+    if isinstance(policy, FlopPolicy):
+        return policy
     return policy if policy.tree.is_enumerated else policy_player(require_holdem_policy(policy), name)
 
 

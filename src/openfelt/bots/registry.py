@@ -16,6 +16,8 @@ from openfelt.bots.policy_bot import policy_bot
 from openfelt.bots.rule_bot import RuleBot
 from openfelt.core.call_syntax import parse_call
 from openfelt.core.errors import FeltError, unknown
+from openfelt.games.compile.tree import too_many_histories
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.registry import load_game
@@ -161,6 +163,7 @@ def load_bot(name: str, game: AnyGame) -> Bot:
     100
     """
     game = load_game(game)
+    require_playable(game)
     if name in BOTS:
         return BOTS[name].make(game)
     if "(" in name and (made := _with_parameters(name, game)):
@@ -173,6 +176,12 @@ def load_bot(name: str, game: AnyGame) -> Bot:
     if Path(name).exists():
         return _policy(name)(game)
     raise FeltError(f"{unknown('bot', name, BOTS)} A bot may also be the folder of a run, or FILE.py:CLASS.")
+
+
+def require_playable(game: Game) -> None:
+    """Raise for games that are trained and measured, but not played."""
+    if isinstance(game, FlopHoldem):
+        raise too_many_histories(game.name)
 
 
 def own_file(name: str) -> tuple[Path, str] | None:

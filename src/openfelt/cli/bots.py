@@ -32,10 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _that_play(game: str) -> list[str]:
     """The bots that play a game."""
-    from openfelt.bots.registry import BOTS
+    from openfelt.bots.registry import BOTS, require_playable
     from openfelt.games.registry import load_game
 
     rules, names = load_game(game), []
+    require_playable(rules)
     for name, kind in BOTS.items():
         with busy(f"checking {name}"):
             if kind.plays(rules):

@@ -143,7 +143,7 @@ class LearningBar:
         """Show the solver's progress."""
         if measured:
             self._highest = self._highest or measured.exploitability
-            self._text = f"{measured.exploitability:.1e} {solver.tree.unit}"
+            self._text = f"{measured.exploitability:.1e} {solver.measured_in}"
         share = self._share(solver)
         parts = [self._text, f"{short_count(solver.iterations)} {solver.work}", self._left(solver, share)]
         self._bar.update(self._task, completed=share, text=", ".join(filter(None, parts)))

@@ -91,10 +91,9 @@ def _read(path: Path) -> _Run:
 
 
 def _panel(game: str, runs: dict[str, list[Measurement]], arguments: argparse.Namespace) -> ConvergencePanel:
-    from openfelt.games.registry import load_game
     from openfelt.plots.curves import ConvergencePanel
 
-    unit = "" if game == OTHER or game.endswith(".efg") else f" ({load_game(game).unit} per game)"
+    unit = "" if game == OTHER or game.endswith(".efg") else f" ({_unit_of(game)})"
     return ConvergencePanel(
         title=game,
         y_label=f"exploitability{unit}",
@@ -110,6 +109,13 @@ def _panel(game: str, runs: dict[str, list[Measurement]], arguments: argparse.Na
         levels=dict(arguments.level),
         x_label=AXES[arguments.x],
     )
+
+
+def _unit_of(game: str) -> str:
+    from openfelt.games.registry import load_game
+
+    rules = load_game(game)
+    return f"{rules.unit} per game" if rules.is_enumerable else rules.winnings_unit.name
 
 
 def _level(text: str) -> tuple[str, float]:

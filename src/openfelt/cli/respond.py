@@ -217,6 +217,9 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 def _check_game(arguments: argparse.Namespace, rules: Game, request: Request) -> None:
     """What needs every history of the game, and what needs long runs."""
+    from openfelt.bots.registry import require_playable
+
+    require_playable(rules)
     if rules.is_enumerable:
         if arguments.resume:
             raise FeltError(f"--resume is for hold'em; runs of {rules.name} are short and not saved.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openfelt.policy.policy import Policy
     from openfelt.solve.solver import Solver
 
-DEFAULT_SOLVER, HOLDEM_SOLVER = "pcfr+", "external-mccfr"
+DEFAULT_SOLVER, HOLDEM_SOLVER, FLOP_SOLVER = "pcfr+", "external-mccfr", "flop-cfr"
 DEFAULT_SECONDS, DEFAULT_UNTIL = 60, 1e-4
 HELP = (
     "Train a policy for a game. Training stops when the first of --iterations (or --episodes), --seconds\n"
@@ -43,6 +43,7 @@ EXAMPLES = [
     "felt train 'goofspiel(6)' --solver cfr+ --iterations 10000 --device cuda --out runs/goofspiel",
     "felt train leduc --solver nfsp --seconds 60        (neural players need openfelt[torch])",
     "felt train holdem --solver mmd --alpha 0.02 --games 128 --anneal 1000 --seconds 300 --out runs/net",
+    "felt train flop_holdem --seconds 300 --out runs/flop",
     "felt train holdem --solver cfr-br --iterations 2e4 --on ray://head:10001 --out runs/far",
     "felt train leduc --solver smooth-uct --help        (lists the parameters of that solver)",
 ]
@@ -51,16 +52,19 @@ NETWORK_DEALS = 1_000  # networks play a thousand hands a second
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    from openfelt.games.flop_holdem import is_flop_holdem_name
     from openfelt.games.holdem import is_holdem_name
     from openfelt.solve.registry import SOLVERS, solver_type
 
     solvers = "; ".join(f"{name}: {solver.summary}" for name, solver in SOLVERS.items())
     parser.add_argument("game", help="a game's name (see felt games) or the path of a Gambit .efg file")
     default = HOLDEM_SOLVER if any(map(is_holdem_name, argv)) else DEFAULT_SOLVER
+    default = FLOP_SOLVER if any(map(is_flop_holdem_name, argv)) else default
     parser.add_argument(
         "--solver",
         default=default,
-        help=f"{solvers} (default: {DEFAULT_SOLVER}, in hold'em {HOLDEM_SOLVER})",
+        help=f"{solvers} (default: {DEFAULT_SOLVER}, in hold'em {HOLDEM_SOLVER}, in "
+        f"flop_holdem {FLOP_SOLVER})",
     )
     parser.add_argument(
         "--iterations",
@@ -157,12 +161,14 @@ def named_solver(argv: list[str], default: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from openfelt.games.compile.betting_tree import BettingTree
+    from openfelt.games.compile.flop_tree import FlopTree
     from openfelt.solve.run_folder import RunFolder, free_folder
 
     solver = _open_solver(arguments)
     path = arguments.out or free_folder(Path("runs"), solver.tree.game, solver.name)
-    if arguments.compact and solver.tree.is_enumerated:
-        raise FeltError("--compact is for hold'em, whose policies are large.")
+    if arguments.compact and not isinstance(solver.tree, BettingTree):
+        raise FeltError("--compact is for hold'em with an abstraction.")
     folder = RunFolder(path, with_checkpoint=not arguments.policy_only, compact=arguments.compact)
     budget = {key: getattr(arguments, key) for key in ("iterations", "seconds", "until")}
     interrupted = learn(
@@ -189,7 +195,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(measured.lines))
         path = shlex.quote(str(folder.path))
         print(f"saved in {folder.path}\n  {command()} {_next_command(solver, path)}")
-        print(f"  {command()} play --bot {path}")
+        if not isinstance(solver.tree, FlopTree):  # which is not played
+            print(f"  {command()} play --bot {path}")
     return 130 if interrupted else 0
 
 

@@ -48,48 +48,20 @@ class HoldemState(NamedTuple):
     betting: Betting
 
 
-@dataclass(frozen=True)
-class Holdem(Game):
-    """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
+class LimitHoldem(Game):
+    """The rules that limit hold'em and games that end on an earlier street share."""
 
-    `buckets` names the card abstraction that solvers use (`felt abstraction`), by default that of HS14 (2p S,
-    or 3p). The rules are those of the full game, unless `bets` is 3: then a street has at most three bets, a
-    smaller game to train in.
-    """
-
-    key: ClassVar[str] = "holdem"
     is_poker: ClassVar[bool] = True
     is_enumerable: ClassVar[bool] = False
     big_blind: ClassVar[float] = float(BIG_BLIND)
-    players: int = 2
-    buckets: str = ""
-    bets: int = MOST_BETS
-
-    def __post_init__(self) -> None:
-        require(self.players in BLINDS, self.key, "players", "2 or 3", self.players)
-        require(self.bets in ALLOWED_BETS, self.key, "bets", "3 or 4", self.bets)
-        if self.buckets:
-            name = parse_spec(self.buckets).name
-            object.__setattr__(self, "buckets", "" if name == BUCKETS[self.players] else name)
-
-    @property
-    def abstraction(self) -> str:
-        """Name of the abstraction, also where it is the default."""
-        return self.buckets or BUCKETS[self.players]
-
-    @property
-    def unabstracted(self) -> Holdem:
-        return Holdem(self.players, bets=self.bets)
+    last_street: ClassVar[int] = RIVER
 
     @property
     def winnings_unit(self) -> Unit:
         return Unit("mbb/h", 1000 / BIG_BLIND, digits=1)
 
-    def start(self) -> HoldemState:
-        return HoldemState((), first_betting(self.players, self.bets))
-
     def turn(self, state: HoldemState) -> int:
-        if is_over(state.betting):
+        if is_over(state.betting, self.last_street):
             return TERMINAL
         if len(state.cards) < 2 * self.players + BOARD_CARDS[state.betting.street]:
             return CHANCE
@@ -116,7 +88,7 @@ class Holdem(Game):
         return action if not is_hole or len(state.cards) // 2 == player else ""
 
     def stakes(self, state: HoldemState) -> tuple[float, float]:
-        return stakes(state.betting)
+        return stakes(state.betting, self.last_street)
 
     def passive(self, state: HoldemState) -> str:
         return passive(state.betting)
@@ -144,6 +116,40 @@ class Holdem(Game):
         return state.cards[2 * self.players :]
 
 
+@dataclass(frozen=True)
+class Holdem(LimitHoldem):
+    """Limit Texas hold'em: two hole cards, four streets of at most four bets; blinds 1 and 2, bets 2 and 4.
+
+    `buckets` names the card abstraction that solvers use (`felt abstraction`), by default that of HS14 (2p S,
+    or 3p). The rules are those of the full game, unless `bets` is 3: then a street has at most three bets, a
+    smaller game to train in.
+    """
+
+    key: ClassVar[str] = "holdem"
+    players: int = 2
+    buckets: str = ""
+    bets: int = MOST_BETS
+
+    def __post_init__(self) -> None:
+        require(self.players in BLINDS, self.key, "players", "2 or 3", self.players)
+        require(self.bets in ALLOWED_BETS, self.key, "bets", "3 or 4", self.bets)
+        if self.buckets:
+            name = parse_spec(self.buckets).name
+            object.__setattr__(self, "buckets", "" if name == BUCKETS[self.players] else name)
+
+    @property
+    def abstraction(self) -> str:
+        """Name of the abstraction, also where it is the default."""
+        return self.buckets or BUCKETS[self.players]
+
+    @property
+    def unabstracted(self) -> Holdem:
+        return Holdem(self.players, bets=self.bets)
+
+    def start(self) -> HoldemState:
+        return HoldemState((), first_betting(self.players, self.bets))
+
+
 def require_holdem(game: Game, user: str = "") -> Holdem:
     """The game, if it is hold'em; else raise FeltError, with the name of the user that needs hold'em."""
     if not isinstance(game, Holdem):
@@ -163,9 +169,9 @@ def first_betting(players: int, most_bets: int = MOST_BETS) -> Betting:
     return Betting(0, BLINDS[players], nobody, bets=1, waiting=players, turn=first, most_bets=most_bets)
 
 
-def is_over(betting: Betting) -> bool:
-    """Whether only one player is left, or betting on the river has ended."""
-    return betting.street > RIVER or len(players_in(betting)) == 1
+def is_over(betting: Betting, last_street: int = RIVER) -> bool:
+    """Whether only one player is left, or betting on the last street has ended."""
+    return betting.street > last_street or len(players_in(betting)) == 1
 
 
 def players_in(betting: Betting) -> list[int]:
@@ -208,9 +214,9 @@ def bet(betting: Betting, action: str) -> Betting:
     return Betting(street, tuple(paid), tuple(folded), bets, waiting, turn, betting.most_bets)
 
 
-def stakes(betting: Betting) -> tuple[float, float]:
+def stakes(betting: Betting, last_street: int = RIVER) -> tuple[float, float]:
     """The pot at the start of the street, and the most that its players could add from then on."""
-    rest = betting.most_bets * sum(BET[betting.street :])  # that one player can pay from then on
+    rest = betting.most_bets * sum(BET[betting.street : last_street + 1])  # that one player can pay
     if betting.street == 0:
         blinds = BLINDS[len(betting.paid)]
         return sum(blinds), len(blinds) * rest - sum(blinds)

@@ -13,6 +13,7 @@ from openfelt.games.bluff import Bluff
 from openfelt.games.cash_holdem import CashHoldem
 from openfelt.games.dark_hex import DarkHex
 from openfelt.games.efg import read_efg
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.goofspiel import Goofspiel
 from openfelt.games.holdem import Holdem
@@ -26,7 +27,7 @@ from openfelt.games.princess_monster import PrincessMonster
 from openfelt.games.sheriff import Sheriff
 
 RULES = (
-    *(Kuhn, OneCard, Leduc, Holdem, Goofspiel, Bluff, PrincessMonster),
+    *(Kuhn, OneCard, Leduc, Holdem, FlopHoldem, Goofspiel, Bluff, PrincessMonster),
     *(PhantomTicTacToe, DarkHex, OshiZumo, Battleship, Sheriff),
 )
 GAMES: dict[str, type[Game]] = {game.key: game for game in RULES}

@@ -11,6 +11,7 @@ import pyspiel
 
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.features.features import features
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import CHANCE, TERMINAL, Game
 from openfelt.games.hand import Hand
 from openfelt.games.holdem import BET, Holdem
@@ -118,7 +119,8 @@ class FeltSpielObserver:
 def register_games() -> None:
     """Register our games, with their parameters."""
     for key, kind in GAMES.items():
-        if PREFIX + key not in pyspiel.registered_names():
+        is_played = kind is not FlopHoldem  # whose histories are never walked
+        if is_played and PREFIX + key not in pyspiel.registered_names():
             rules = kind(**DEFAULTS.get(key, {}))
             facts = _game_type(rules, _parameters(rules), loadable=True)
             pyspiel.register_game(facts, _registered(kind))

@@ -13,14 +13,17 @@ from openfelt.core.errors import FeltError, FileError
 from openfelt.core.files import MANIFEST, load_folder, read_manifest, save_folder
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import BettingTree, betting_only
-from openfelt.games.compile.compiler import compile_infosets
+from openfelt.games.compile.compiler import compile_any, compile_infosets
+from openfelt.games.compile.flop_tree import FlopTree
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.features.holdem import HoldemFeatures
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem, require_holdem
 from openfelt.games.registry import load_game
-from openfelt.policy import holdem, tabular
+from openfelt.policy import flop, holdem, tabular
+from openfelt.policy.flop import FlopPolicy
 from openfelt.policy.holdem import HoldemPolicy
 from openfelt.policy.network import NetworkPolicy
 from openfelt.policy.packing import PACKED
@@ -47,6 +50,9 @@ def _(tree: InfosetTree, weights: NDArray[Any]) -> Policy:
 @policy_from_weights.register
 def _(tree: BettingTree, weights: NDArray[Any]) -> Policy:
     return holdem.quantised(tree, weights)
+
+
+policy_from_weights.register(FlopTree, flop.quantised)
 
 
 @singledispatch
@@ -79,6 +85,11 @@ def _(tree: BettingTree, arrays: dict[str, NDArray[Any]]) -> Policy:
     return (
         holdem.unpacked(tree, arrays[PACKED]) if PACKED in arrays else HoldemPolicy(tree, arrays["weights"])
     )
+
+
+@_policy_from_arrays.register
+def _(tree: FlopTree, arrays: dict[str, NDArray[Any]]) -> Policy:
+    return FlopPolicy(tree, np.asarray(arrays.get("weights", np.zeros(0))))
 
 
 def save_policy(policy: Policy, folder: str | Path, **more_facts: Any) -> None:
@@ -160,5 +171,7 @@ def _tree_of(rules: Game, arrays: dict[str, NDArray[Any]], game: str, folder: st
         raise FileError(f"{folder} holds a policy of {game}, which does not match {rules.name}.")
     if rules.is_enumerable:
         return compile_infosets(rules)
+    if isinstance(saved, FlopHoldem):
+        return compile_any(saved)
     game_of_policy = require_holdem(saved)
     return betting_only(game_of_policy) if NETWORK in arrays else holdem.tree_of(game_of_policy, arrays)

@@ -151,11 +151,8 @@ def unpacked(tree: BettingTree, packed: Bytes) -> HoldemPolicy:
 def require_holdem_policy(policy: Policy) -> HoldemPolicy:
     """Raise if a policy is not a table of hold'em."""
     if not isinstance(policy, HoldemPolicy):
-        wrong = (
-            f"plays {policy.game}, not hold'em"
-            if policy.tree.is_enumerated
-            else "has no table: it is a network"
-        )
+        network = isinstance(policy.tree, BettingTree)
+        wrong = "has no table: it is a network" if network else f"plays {policy.game}, not hold'em"
         raise FeltError(f"The policy {wrong}.")
     return policy
 

@@ -18,8 +18,8 @@ from openfelt.games.compile.tree import Tree
 class Policy(ABC):
     """Action probabilities at every infoset of every player: a strategy profile.
 
-    `TabularPolicy` is for enumerated games, `HoldemPolicy` for limit hold'em with an abstraction, and
-    `NetworkPolicy` for limit hold'em by a network, which has no table.
+    `TabularPolicy` is for enumerated games, `HoldemPolicy` for limit hold'em with an abstraction,
+    `FlopPolicy` for Flop Hold'em, and `NetworkPolicy` for limit hold'em by a network, which has no table.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache, singledispatch
+from functools import cache, lru_cache, partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from openfelt.games.compile.betting_tree import (
     BettingTree,
 )
 from openfelt.games.compile.compiler import compile_any
+from openfelt.games.compile.flop_tree import FlopTree
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import AnyGame
+from openfelt.policy.flop import rule_weights_of
 from openfelt.policy.holdem import WHOLE, HoldemPolicy, in_every_bucket
 from openfelt.policy.policy import Policy
 from openfelt.policy.tabular import TabularPolicy, normalised, uniform_policy
@@ -76,6 +78,11 @@ def _(tree: InfosetTree, rule: str) -> Policy:
 @_rule_policy.register
 def _(tree: BettingTree, rule: str) -> Policy:
     return HoldemPolicy(tree, in_every_bucket(tree, rule_table(tree, rule)))
+
+
+@_rule_policy.register
+def _(tree: FlopTree, rule: str) -> Policy:
+    return rule_weights_of(tree, partial(rule_weights, rule))
 
 
 def require_rule(rule: str) -> None:

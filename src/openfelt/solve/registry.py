@@ -18,6 +18,7 @@ from openfelt.solve.sampling.uct import UCT
 from openfelt.solve.sequence_lp import SequenceLP
 from openfelt.solve.solver import Solver
 from openfelt.solve.vector.cfr_br import CFRBR
+from openfelt.solve.vector.flop_cfr import FlopCFR
 from openfelt.solve.vector.public_chance_cfr import PublicChanceCFR
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -25,7 +26,7 @@ SOLVERS: dict[str, type[Solver]] = {
     for solver in (
         *(CFR, CFRPlus, DCFR, PCFRPlus, FictitiousPlay, SequenceLP),
         *(UCT, SmoothUCT, OutcomeMCCFR, ExternalMCCFR, ChanceCFR, SampledFictitiousPlay),
-        *(CFRBR, PublicChanceCFR),
+        *(CFRBR, PublicChanceCFR, FlopCFR),
         *(NFSP, DeepCFR, PPO, MMD, RNaD),
     )
 }

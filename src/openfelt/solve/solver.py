@@ -34,7 +34,6 @@ INTERVAL = 0.1  # seconds between checks of the clock, calls of `progress` and c
 CLUSTER_INTERVAL = 20.0  # the same on a cluster, where tables travel in between
 MOST_THREADS, MOST_LEARNERS, MOST_IN_FLIGHT, MOST_SEED = 256, 4_096, 2**22, 2**63 - 1
 Gpu = TypeVar("Gpu")
-SPACING = 1.1  # ratio of the iterations of two successive measurements
 MANY = 1_000_000  # infosets from which a measurement takes seconds
 
 
@@ -129,6 +128,7 @@ class Solver(ABC):
     knows_values: ClassVar[bool] = False  # estimates action values, from which its greedy policy is taken
     work: ClassVar[str] = "iterations"  # the unit of work
     first_measurement: ClassVar[int] = 1  # after this many of them
+    spacing: ClassVar[float] = 1.1  # ratio of the iterations of two successive measurements
     runs_on_gpu: ClassVar[bool] = False
     distributes: ClassVar[bool] = False  # trains on a cluster
     has_learners: ClassVar[bool] = False  # may consist of independent learners
@@ -234,6 +234,11 @@ class Solver(ABC):
     def is_measured(self) -> bool:
         """Whether exploitability is measured during a run: in enumerated games."""
         return self.tree.is_enumerated
+
+    @property
+    def measured_in(self) -> str:
+        """The unit of measurements."""
+        return self.tree.unit
 
     @abstractmethod
     def _start(self) -> None:
@@ -373,7 +378,7 @@ class Solver(ABC):
     def _next_measurement(self) -> int:
         point = self.first_measurement
         while point <= self.iterations:
-            point = max(point + 1, math.ceil(point * SPACING))
+            point = max(point + 1, math.ceil(point * self.spacing))
         return point
 
     def measure(self) -> Measurement:

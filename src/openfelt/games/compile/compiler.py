@@ -26,10 +26,12 @@ from openfelt.games.compile import (
 )
 from openfelt.games.compile.betting_tree import compile_holdem
 from openfelt.games.compile.factored_tree import FactoredTree, factored_arrays, factored_from
+from openfelt.games.compile.flop_tree import flop_tree
 from openfelt.games.compile.game_tree import BettingArrays, GameTree, RowArrays, TreeArrays, unfold
 from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.compile.state_graph import StateGraph, explore, graph_arrays, graph_from
 from openfelt.games.compile.tree import Tree, too_many_histories
+from openfelt.games.flop_holdem import FlopHoldem
 from openfelt.games.game import AnyGame, Game
 from openfelt.games.holdem import Holdem
 from openfelt.games.open_spiel import OpenSpielGame
@@ -87,6 +89,8 @@ def compile_infosets(game: AnyGame | Tree, *, cache: Path | None = None) -> Info
 
 def require_enumerable(rules: Game) -> None:
     """Raise if a game has too many histories to enumerate."""
+    if isinstance(rules, FlopHoldem):
+        raise too_many_histories(rules.name)
     if not rules.is_enumerable:
         raise GameError(
             f"{rules.name} has about 1e18 histories, too many to enumerate. Use a solver that samples, such "
@@ -95,10 +99,12 @@ def require_enumerable(rules: Game) -> None:
 
 
 def compile_any(game: AnyGame | Tree) -> Tree:
-    """Compile a game: hold'em to its betting tree, any other game to the tree of its infosets."""
+    """Compile a game: hold'em and Flop Hold'em to their trees, any other game to that of its infosets."""
     if isinstance(game, Tree):
         return game
     rules = load_game(game)
+    if isinstance(rules, FlopHoldem):
+        return flop_tree()
     return compile_holdem(rules) if isinstance(rules, Holdem) else compile_infosets(rules)
 
 

@@ -1,7 +1,8 @@
 """The interface of compiled games: what solvers, policies and measurements need of any of them.
 
-There are three kinds: `GameTree` holds every history of a game, `FactoredTree` its infosets only, and
-`BettingTree` the betting lines of hold'em, whose cards are dealt separately. All number the actions of all
+There are four kinds: `GameTree` holds every history of a game, `FactoredTree` its infosets only,
+`BettingTree` the betting lines of hold'em, whose cards are dealt separately, and `FlopTree` those of Flop
+Hold'em with its hands. All number the actions of all
 infosets from 0: these numbers are the *slots* of tables.
 """
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from openfelt.core.errors import GameError
 from openfelt.core.jit import Floats
+from openfelt.games.flop_holdem import is_flop_holdem_name
 
 
 class Tree(ABC):
@@ -81,6 +83,11 @@ class Tree(ABC):
 
 def too_many_histories(game: str) -> GameError:
     """The error of a method that needs the histories of a game that is compiled without them."""
+    if is_flop_holdem_name(game):
+        return GameError(
+            f"{game} has too many histories to list. The solver flop-cfr trains it, and `felt exploit` and "
+            "`felt value` measure the result; it cannot be played at the table or in matches."
+        )
     return GameError(
         f"{game} has too many histories to list, as this requires; solvers such as pcfr+ and external-mccfr, "
         "and exploitability, do without."

@@ -18,7 +18,8 @@ from openfelt.cards.deck import CARDS, PAIR_CARDS, RIVER, TURN, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.cards.public_cards import Orbits, find_orbits, keepers, no_orbits
 from openfelt.core.jit import Floats, Ints, Longs, kernel
-from openfelt.measure.holdem.street import (
+from openfelt.solve.vector.betting_lines import FIRST, LANES, LINES, LineShares, StreetLines
+from openfelt.solve.vector.street_kernels import (
     Hands,
     StreetWorkspace,
     meet,
@@ -30,7 +31,6 @@ from openfelt.measure.holdem.street import (
     spread,
     spread_parts,
 )
-from openfelt.solve.vector.betting_lines import FIRST, LANES, LINES, LineShares, StreetLines
 
 PAIRS = len(PAIR_CARDS)
 

@@ -15,14 +15,6 @@ from openfelt.cards.deck import CARDS, PAIR_CARDS, PAIRS, Bytes
 from openfelt.cards.evaluator import CARD_BIT, evaluate
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.compile.betting_tree import Layout
-from openfelt.measure.holdem.street import (
-    Hands,
-    StreetWorkspace,
-    new_hands,
-    new_street_workspace,
-    respond_best,
-    spread,
-)
 from openfelt.solve.vector.betting_lines import (
     FIRST,
     LANES,
@@ -31,6 +23,14 @@ from openfelt.solve.vector.betting_lines import (
     StreetLines,
     in_lanes,
     line_probabilities,
+)
+from openfelt.solve.vector.street_kernels import (
+    Hands,
+    StreetWorkspace,
+    new_hands,
+    new_street_workspace,
+    respond_best,
+    spread,
 )
 
 OUTCOMES = 3  # our hand loses, ties, wins

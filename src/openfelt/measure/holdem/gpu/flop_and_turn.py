@@ -11,10 +11,10 @@ from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
 from openfelt.measure.holdem.gpu.river import StreetTables
-from openfelt.measure.holdem.street import raise_sequence, whole_street
 from openfelt.solve.vector.betting_lines import LINES
 from openfelt.solve.vector.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
 from openfelt.solve.vector.gpu.terms import PAID
+from openfelt.solve.vector.street_kernels import raise_sequence, whole_street
 
 OPENS = True  # whether we act first; set when a kernel is built
 
@@ -114,7 +114,7 @@ def come_up(
 
 
 def _best(call: Any, met: Any, terms: Any) -> Any:
-    """The value of a street for a best response, as in `street.py`."""
+    """The value of a street for a best response, as in `street_kernels.py`."""
     ours, theirs = (1 + MOST_BETS, 1) if OPENS else (1, 1 + MOST_BETS)
     begun = raise_sequence(True, _four(call, ours), _four(met, ours), _paid(terms, ours))
     joined = raise_sequence(False, _four(call, theirs), _four(met, theirs), _paid(terms, theirs))

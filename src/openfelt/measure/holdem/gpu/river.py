@@ -15,7 +15,6 @@ import numpy as np
 from openfelt.cards.deck import PAIR
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.street import back, whole_street
 from openfelt.solve.vector.betting_lines import LINES
 from openfelt.solve.vector.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
 from openfelt.solve.vector.gpu.river_lists import add_up, enter, look_up
@@ -56,6 +55,7 @@ from openfelt.solve.vector.gpu.terms import (
     POT,
     TERMS,
 )
+from openfelt.solve.vector.street_kernels import back, whole_street
 
 SINGLE = np.dtype(np.float32)  # in the form that the simulator accepts
 
