@@ -47,8 +47,8 @@ DEEP_LARGE = DeepMethods(
         "0.003 --anneal 300`, PPO `--entropy 0.2`, MMD `--alpha 0.2 --eta 0.1`, R-NaD `--refresh 300`, NFSP "
         "`--games 128 --batch 256 --updates 4 --window 1000000 --reservoir 4000000`, Deep CFR `--batch 1024 "
         "--traversals 20 --updates 200 --reservoir 4000000`. Those of PPO and MMD were chosen on a board of "
-        "six cells (`dark_hex(3,2)`), where with less regularisation they learned nothing. The others were "
-        "not varied."
+        "six cells (`dark_hex(3,2)`), where some runs with less regularisation learned nothing. The others "
+        "were not varied."
     ),
     episodes=(20, 60),
     quick_episodes=(1, 2),
