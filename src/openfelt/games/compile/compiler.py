@@ -19,6 +19,7 @@ from openfelt.games.compile import (
     bluff_tree,
     factored_tree,
     game_tree,
+    phantom_groups,
     phantom_tree,
     phantom_tries,
     sequence_form,
@@ -40,7 +41,7 @@ PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": Bett
 LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
 FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
     Bluff: (bluff_tree.compile_bluff, bluff_tree),
-    PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_tries),
+    PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_groups, phantom_tries),
 }
 
 
