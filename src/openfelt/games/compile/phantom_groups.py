@@ -29,7 +29,6 @@ from openfelt.games.compile.phantom_tries import (
 from openfelt.games.compile.sequence_form import SequenceForm
 
 STAGES = 2 * MOST_CELLS  # a first mark on any of the cells, or a first attempt there that failed
-NOTHING = np.empty(0, np.int32)
 
 
 class Numbers(NamedTuple):
@@ -66,17 +65,16 @@ def phantom_form(
     sequences = int(numbers[1].slot[-1]) + 1
     first_leaf = np.zeros(sequences + 1, np.int64)
     sizes = []
-    for trie, new in zip(tries, numbers, strict=True):
-        sizes.append(Sizes(*_count(trie, new.slot, first_leaf)))
+    for player, new in enumerate(numbers):
+        sizes.append(Sizes(*_count(tries[player], new.slot, first_leaf)))
     np.cumsum(first_leaf, out=first_leaf)
     lists = _new_lists(*(sum(size) for size in zip(*sizes, strict=True)))
     first_group = np.zeros((2, STAGES + 1), np.int64)
     before = Sizes(0, 0, 0)
     for player, new in enumerate(numbers):
-        trie = tries[player]._replace(row=NOTHING[:, None], slot=NOTHING[:, None])
         first_group[player] = before.groups
-        _place(trie, new.slot, sequences, before, first_group[player], lists)
-        tries[player] = trie._replace(first_member=NOTHING, member=NOTHING)
+        _place(tries[player], new.slot, sequences, before, first_group[player], lists)
+        tries[player] = _groups_only(tries[player])  # frees the rest
         before = sizes[0]
     leaf_weight, leaf_others = np.empty(first_leaf[-1], np.int8), np.empty((first_leaf[-1], 1), np.int32)
     meeting_slot = np.empty(sum(size.meetings for size in sizes), np.int32)
@@ -114,6 +112,12 @@ def _count(trie: Trie, slot: Ints, leaves: Longs) -> tuple[int, int, int]:
             members += last - first
             meetings += met
     return groups, members, meetings
+
+
+def _groups_only(trie: Trie) -> Trie:
+    """What `visit` needs when it lists what meets."""
+    nothing = np.empty(0, np.int32)
+    return Trie(trie.counts, nothing[:, None], nothing[:, None], trie.group, nothing, nothing)
 
 
 def _new_lists(groups: int, members: int, meetings: int) -> Lists:
