@@ -41,7 +41,7 @@ class Walk(NamedTuple):
     """A list of turns, and how far its continuations have been visited."""
 
     depth: Longs  # [1]
-    next: Ints  # [turns] the next continuation: a cell, or a failed attempt after them
+    left: Ints  # [turns] continuations to visit, as bits: cells, then a failed attempt; -1: all
     turn: Ints  # [turns] the player to move
     marks: Ints  # [turns, 2] the cells of each player, as bits
     failures: Ints  # [turns, 2] each player's turns that ended with a failed attempt
@@ -75,10 +75,11 @@ def grow_tries(wins: NDArray[np.bool_], abrupt: bool) -> list[Trie]:
 
 def new_walk() -> Walk:
     """The empty list of turns."""
-    following, turn = np.zeros((2, MOST_TURNS), np.int32)
+    left, turn = np.zeros((2, MOST_TURNS), np.int32)
+    left[0] = -1
     marks, failures, group = np.zeros((3, MOST_TURNS, 2), np.int32)
     longer = np.zeros((MOST_TURNS, MOST_CELLS + 1), np.int32)
-    return Walk(np.zeros(1, np.int64), following, turn, marks, failures, group, longer)
+    return Walk(np.zeros(1, np.int64), left, turn, marks, failures, group, longer)
 
 
 def _new_trie() -> Trie:
@@ -117,43 +118,43 @@ def visit(
     while 1 << cells < wins.shape[1]:
         cells += 1
     depth = walk.depth[0]
-    if depth == 0:
+    full = (1 << cells) - 1
+    if walk.left[0] < 0:  # it begins
+        walk.left[0] = full
         _find_longer(tries[0], 0, abrupt, 0, cells, walk.longer[0])
     while depth >= 0:
-        cell, mover = walk.next[depth], walk.turn[depth]
-        if cell > cells or (cell == cells and not abrupt):
+        left, mover = walk.left[depth], walk.turn[depth]
+        if not left:
             depth -= 1
             continue
+        cell = cell_at(~left, 0)
         own, opposing = walk.marks[depth, mover], walk.marks[depth, 1 - mover]
-        if cell < cells:
-            impossible = (own | opposing) >> cell & 1
-            edge = cell if abrupt else cell | opposing << 4
-        else:
-            impossible = _count_bits(opposing) <= walk.failures[depth, mover]
-            edge = FAILED | opposing << 4
-        if impossible:
-            walk.next[depth] += 1
-            continue
         group = walk.longer[depth, cell]
         if group < 0:
             if not _has_room(tries[mover]):
                 walk.depth[0] = depth
                 return int(mover)
+            edge = cell | opposing << 4
+            if abrupt:
+                edge = cell if cell < cells else FAILED | opposing << 4
             group = _new_group(tries[mover], walk.group[depth, mover], edge, abrupt, opposing, cells)
             walk.longer[depth, cell] = group
-        walk.next[depth] += 1
+        walk.left[depth] = left & (left - 1)
         marks = own | 1 << cell if cell < cells else own
         if cell < cells and wins[mover, marks]:
             _meet(tries, meetings, mover, group, walk.group[depth, 1 - mover])
-        elif marks | opposing != (1 << cells) - 1:
+        elif marks | opposing != full:
             depth += 1
-            walk.next[depth], walk.turn[depth] = 0, 1 - mover
+            walk.turn[depth] = 1 - mover
             walk.marks[depth, mover], walk.marks[depth, 1 - mover] = marks, opposing
             for player in range(2):
                 walk.failures[depth, player] = walk.failures[depth - 1, player]
                 walk.group[depth, player] = walk.group[depth - 1, player]
             walk.failures[depth, mover] += cell == cells
             walk.group[depth, mover] = group
+            walk.left[depth] = full & ~(marks | opposing)
+            if abrupt and _count_bits(marks) > walk.failures[depth, 1 - mover]:
+                walk.left[depth] |= 1 << cells
             before = walk.group[depth, 1 - mover]
             _find_longer(tries[1 - mover], before, abrupt, marks, cells, walk.longer[depth])
     walk.depth[0] = -1
