@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from timing import Result, on_all_cores, on_one_core
 
-GAMES = ["phantom_ttt", "dark_hex(3)", "bluff(2,2,5)"]
+ABRUPT = ["phantom_ttt(abrupt=True)", "dark_hex(3,abrupt=True)"]
+GAMES = ["phantom_ttt", "dark_hex(3)", "bluff(2,2,5)", *ABRUPT]
 THREADS = 2
 SCRIPT = """
 import json, resource, statistics, sys, time

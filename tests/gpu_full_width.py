@@ -19,6 +19,7 @@ from openfelt.cli.app import main
 from openfelt.core import cuda
 from openfelt.core.cuda import gpu_name, is_simulated, to_gpu
 from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.phantom_tree import compile_phantom
 from openfelt.games.compile.sequence_form import sequence_form
 from openfelt.measure import enumerated
 from openfelt.solve import cfr as cfr_module, cfr_gpu
@@ -106,12 +107,19 @@ def groups_of_sequences(folder):
     for game in ("kuhn",) if is_simulated() else ("kuhn", "leduc", "bluff(2,1,2)"):
         tree, policy = compile_game(game), felt.random_policy(game, 3).probabilities
         for weighted in (True, False):
-            form = grouped(sequence_form(tree), weighted)
-            response, best, expected = np.empty(form.num_slots), np.empty(2), np.empty(2)
-            evaluate_profile(form, policy, response, best, expected)
-            found = GpuForm(form, game, 0).evaluate(to_gpu(policy))
-            assert (found[0].tolist(), found[1].tolist()) == (best.tolist(), expected.tolist())
-            assert np.array_equal(found[2].copy_to_host(), response)
+            same_values(game, grouped(sequence_form(tree), weighted), policy)
+    game = "dark_hex(2,abrupt=True)" if is_simulated() else "dark_hex(2,3,abrupt=True)"
+    form = compile_phantom(felt.load_game(game)).form
+    assert len(form.meeting_slot) > 0
+    same_values(game, form, np.random.default_rng(3).random(form.num_slots))
+
+
+def same_values(game, form, policy):
+    response, best, expected = np.empty(form.num_slots), np.empty(2), np.empty(2)
+    evaluate_profile(form, policy, response, best, expected)
+    found = GpuForm(form, game, 0).evaluate(to_gpu(policy))
+    assert (found[0].tolist(), found[1].tolist()) == (best.tolist(), expected.tolist())
+    assert np.array_equal(found[2].copy_to_host(), response)
 
 
 def runs_move_between_the_devices(folder):

@@ -116,6 +116,13 @@ def test_a_cached_tree_is_the_compiled_one(without_histories, monkeypatch, tmp_p
     assert loaded.row_name(loaded.num_rows - 1) == built.row_name(built.num_rows - 1)
 
 
+def test_a_tree_that_takes_too_much_disk_is_not_stored(without_histories, monkeypatch, tmp_path):
+    monkeypatch.setattr(compiler, "LARGE", 10)
+    monkeypatch.setattr(compiler, "MOST_STORED", 100_000)
+    assert compile_infosets("dark_hex(2,3)", cache=tmp_path).num_rows > 10
+    assert not (tmp_path / "trees").exists()
+
+
 @pytest.fixture
 def no_large_trees_left():
     yield

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from factored_games import slots_in
 
 import openfelt as felt
-from openfelt.games.compile.sequence_form import SequenceForm, sequence_form
+from openfelt.games.compile.compiler import compile_game
+from openfelt.games.compile.phantom_tree import compile_phantom
+from openfelt.games.compile.sequence_form import SequenceForm, sequence_form, without_meetings
+from openfelt.policy.tabular import TabularPolicy
 from openfelt.solve.realisation_plans import full_reach
-from openfelt.solve.restriction import Restriction
+from openfelt.solve.restriction import Restriction, restricted_form
 from openfelt.solve.traverse.sequence import evaluate_profile, sum_leaves
 from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer
 
@@ -91,13 +97,61 @@ def test_a_restriction_weighs_groups_like_leaves():
     np.testing.assert_allclose(factored.run(50).probabilities, plain.run(50).probabilities, atol=1e-9)
 
 
-def test_threads_give_the_same_sums():
-    policy = felt.random_policy("leduc", seed=5)
-    form = grouped(sequence_form(policy.tree))
-    alone = full_reach(form, policy.probabilities)
+MEETINGS = ["dark_hex(2,3,abrupt=True)", "phantom_ttt(2,3,2)"]
+
+
+def form_of(name):
+    """A form with groups, whose groups meet in the games of MEETINGS."""
+    rules = felt.load_game(name)
+    return compile_phantom(rules).form if name in MEETINGS else grouped(sequence_form(compile_game(rules)))
+
+
+@pytest.mark.parametrize("name", MEETINGS)
+def test_meetings_are_leaves_of_the_members(name):
+    form = form_of(name)
+    plain, table = without_meetings(form), np.random.default_rng(4).random(form.num_slots)
+    assert len(form.meeting_slot) > 0
+    assert len(plain.meeting_slot) == 0
+    found = [(np.empty(form.num_slots), np.empty(2), np.empty(2)) for _ in range(2)]
+    for each, results in zip((form, plain), found, strict=True):
+        evaluate_profile(each, table, *results)
+    for with_meetings, with_leaves in zip(*found, strict=True):
+        assert (with_meetings == with_leaves).all()
+
+
+@pytest.mark.parametrize("name", MEETINGS)
+def test_groups_of_different_stages_share_no_member(name):
+    form = form_of(name)
+    for player in range(2):
+        cuts = form.first_member[form.first_group[player]]
+        stages = [form.member_slot[first:last] for first, last in pairwise(cuts)]
+        distinct = [np.unique(members) for members in stages]
+        assert sum(map(bool, map(len, distinct))) > 1
+        assert len(np.unique(np.concatenate(distinct))) == sum(map(len, distinct))
+
+
+def test_a_restriction_weighs_meetings_like_leaves():
+    name = "dark_hex(2,abrupt=True)"
+    tree, factored = compile_game(name), compile_phantom(felt.load_game(name))
+    same = slots_in(tree, factored)
+    fixed, policy = (felt.random_policy(tree, seed).probabilities for seed in (1, 2))
+    best, expected = np.empty((2, 2)), np.empty((2, 2))
+    for number, (each, order) in enumerate(((tree, slice(None)), (factored, same))):
+        restriction = Restriction(1, TabularPolicy(each, fixed[order]), 0.4)
+        form = restricted_form(sequence_form(each), restriction)
+        evaluate_profile(form, policy[order], np.empty(len(policy)), best[number], expected[number])
+    np.testing.assert_allclose(best[1], best[0], atol=1e-12)
+    np.testing.assert_allclose(expected[1], expected[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["leduc", MEETINGS[0]])
+def test_threads_give_the_same_sums(name):
+    form = form_of(name)
+    table = np.random.default_rng(5).random(form.num_slots)
+    alone = full_reach(form, table)
     shared, summer = np.empty_like(alone), LeafSummer(form, 3)
     for player in range(2):
-        summer.spread_reach(player, policy.probabilities, shared)
+        summer.spread_reach(player, table, shared)
     assert (shared == alone).all()
     values = np.zeros((2, form.num_slots + 2))
     for player in range(2):
@@ -105,7 +159,7 @@ def test_threads_give_the_same_sums():
         summer.sum_leaves(player, alone, values[1])
     assert (values[0] == values[1]).all()
     found = [(np.empty(form.num_slots), np.empty(2), np.empty(2)) for _ in range(2)]
-    evaluate_profile(form, policy.probabilities, *found[0])
-    summer.evaluate_profile(policy.probabilities, *found[1])
+    evaluate_profile(form, table, *found[0])
+    summer.evaluate_profile(table, *found[1])
     for alone, shared in zip(*found, strict=True):
         assert (alone == shared).all()

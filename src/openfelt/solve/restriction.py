@@ -20,7 +20,7 @@ import numpy as np
 
 from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats, kernel
-from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.games.compile.sequence_form import SequenceForm, without_meetings
 from openfelt.games.compile.tree import Tree
 from openfelt.policy.policy import Policy, require_game
 from openfelt.solve.traverse.restricted import RestrictedTree
@@ -82,6 +82,7 @@ class Restriction:
 
 def restricted_form(form: SequenceForm, restriction: Restriction) -> SequenceForm:
     """The sequence form of the game with one draw before it."""
+    form = without_meetings(form)
     p, seat = float(restriction.bounds[0]), restriction.seat
     size = form.num_slots + form.num_players
     fixed = np.zeros(form.num_reaches)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.bluff import LIAR, Bluff
 from openfelt.games.compile.factored_tree import FactoredTree, fingerprint, require_memory
-from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.games.compile.sequence_form import SequenceForm, no_meetings
 
 
 class Dice(NamedTuple):
@@ -67,6 +67,7 @@ def compile_bluff(rules: Bluff) -> FactoredTree:
         first_member=np.zeros(first_group[-1] + 1, np.int64),
         member_slot=np.empty(members, np.int32),
         member_weight=np.empty(members),
+        **no_meetings(),
     )
     _list_ends(table, dice, form)
     labels = _labels(rules)

@@ -19,6 +19,7 @@ from openfelt.games.compile import (
     bluff_tree,
     factored_tree,
     game_tree,
+    phantom_groups,
     phantom_tree,
     phantom_tries,
     sequence_form,
@@ -41,9 +42,10 @@ from openfelt.games.registry import GAMES, load_game
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
 LARGE_GRAPH = 100_000  # edges; larger state graphs are cached on disk too
 LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
+MOST_STORED = 4e9  # bytes; a tree that takes more is compiled again, which leaves the user's disk alone
 FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
     Bluff: (bluff_tree.compile_bluff, bluff_tree),
-    PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_tries),
+    PhantomBoard: (phantom_tree.compile_phantom, phantom_tree, phantom_groups, phantom_tries),
 }
 
 
@@ -120,7 +122,7 @@ def _compile_factored(game: Game, cache: Path) -> FactoredTree:
         f"The compiled {game.name}",
         lambda: factored_arrays(compiler(game)),
         lambda arrays, facts: factored_from(arrays, facts, game.name),
-        is_worth_storing=lambda arrays: len(arrays["row_label"]) > LARGE,
+        is_worth_storing=_is_worth_storing,
     )
 
 
@@ -162,6 +164,11 @@ def _require_recall(tree: GameTree) -> None:
     player = np.repeat(np.arange(tree.players), np.diff(tree.rows.first_row))
     if len(np.unique(last * tree.players + player)) < tree.num_rows:
         raise GameError(f"{tree.game} has imperfect recall, which OpenFelt does not support.")
+
+
+def _is_worth_storing(arrays: dict[str, NDArray[Any]]) -> bool:
+    size = sum(array.nbytes for array in arrays.values())
+    return len(arrays["row_label"]) > LARGE and size <= MOST_STORED
 
 
 def _is_large(arrays: dict[str, NDArray[Any]]) -> bool:

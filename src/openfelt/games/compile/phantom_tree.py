@@ -6,42 +6,39 @@ then, and do not depend on the opponent's failed attempts. So the reach of the l
 player the sum of the reach of all its sequences that fit the list, a *group* of the first stage.
 
 A group depends on the player's own marks and, for each turn with failed attempts, on the set of the
-opponent's marks. The *answer* to a group, of the second stage, is the sum of the opponent's groups that
-meet it at the end of the game. The winner is the same in all of them: if the group's last mark wins, its
-player, else the opponent with its next mark.
+opponent's marks. It *meets* the opponent's groups with which it makes a list at the end of the game. The
+winner is the same in all of them: if the group's last mark wins, its player, else the opponent with its next
+mark. A group of one sequence is left out: its meetings are leaves of the sequence.
+
+Groups that share a sequence agree on the player's first mark or, in the abrupt variants, on a first attempt
+that failed, because the opponent has one mark by then. Groups that agree on it are a stage of the sequence
+form.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.core.jit import Ints, Longs, kernel
+from openfelt.core.jit import Longs, kernel
 from openfelt.games.compile.factored_tree import FactoredTree, fingerprint, require_memory
+from openfelt.games.compile.phantom_groups import Numbers, phantom_form
 from openfelt.games.compile.phantom_tries import (
     FIRST_SLOT,
-    GROUPS,
     HAS_FAILED,
-    MEETINGS,
     PARENT,
-    PAYOFF,
     ROW,
     ROWS,
     SLOTS,
     TRIED,
-    Answers,
     Trie,
     grow_tries,
-    new_walk,
-    visit,
 )
-from openfelt.games.compile.sequence_form import Groups, SequenceForm
 from openfelt.games.phantom_board import TAKEN, PhantomBoard
 
-BYTES_OF_LIST = 14.0  # of the abrupt variants, where there are as many lists of turns as anything else
+BYTES_OF_LIST = 12.0  # of the abrupt variants, where there are as many lists of turns as anything else
 
 
 def compile_phantom(rules: PhantomBoard) -> FactoredTree:
@@ -51,19 +48,7 @@ def compile_phantom(rules: PhantomBoard) -> FactoredTree:
     tries = grow_tries(wins, rules.abrupt)
     slots = sum(int(trie.counts[SLOTS]) for trie in tries)
     numbers = [_numbers(trie, rules.cells, player, slots) for player, trie in enumerate(tries)]
-    meeting = [_meeting(trie) for trie in tries]
-    _require_memory(rules.name, slots, tries, meeting)
-    groups, answers = _groups(wins, rules.abrupt, tries, numbers, meeting)
-    first_leaf, leaf_weight, leaf_others = _leaves(tries, numbers, meeting, answers)
-    form = SequenceForm(
-        first_row=np.cumsum([0] + [len(new.parent_slot) for new in numbers]),
-        first_slot=np.concatenate([[0], *(new.last_slot for new in numbers)]),
-        parent_slot=np.concatenate([new.parent_slot for new in numbers]),
-        first_leaf=first_leaf,
-        leaf_weight=leaf_weight,
-        leaf_others=leaf_others,
-        **groups._asdict(),
-    )
+    form = phantom_form(wins, rules.abrupt, tries, numbers)
     cells = [rules.cell_name(cell) for cell in range(rules.cells)]
     labels = ("", *cells, *(cell + TAKEN for cell in cells))
     row_label = np.concatenate([new.row_label for new in numbers])
@@ -78,16 +63,6 @@ def compile_phantom(rules: PhantomBoard) -> FactoredTree:
         num_nodes=_count(rules, lists=False),
         fingerprint=fingerprint(form, row_label, labels),
     )
-
-
-class Numbers(NamedTuple):
-    """One player's part of the final infosets and slots."""
-
-    slot: Ints  # [slots of the trie + 1] their numbers; last, that of the empty sequence
-    parent_slot: Longs  # [rows]
-    last_slot: Longs  # [rows] the end of a row's slots
-    slot_label: NDArray[np.int16]  # [slots]
-    row_label: NDArray[np.int16]  # [rows]
 
 
 def _numbers(trie: Trie, cells: int, player: int, slots: int) -> Numbers:
@@ -135,95 +110,6 @@ def _renumber(trie: Trie, order: Longs, cells: int, first: int, new: Numbers) ->
                 at += 1
                 free += 1
         new.last_slot[place] = free
-
-
-def _meeting(trie: Trie) -> Longs:
-    """The groups with which the game can end."""
-    return np.flatnonzero(trie.group[: trie.counts[GROUPS], MEETINGS])
-
-
-def _require_memory(game: str, slots: int, tries: list[Trie], meeting: list[Longs]) -> None:
-    meetings, members = 0, 0
-    for trie, groups in zip(tries, meeting, strict=True):
-        meetings += int(trie.group[groups, MEETINGS].sum())
-        members += int(_sizes(trie, groups).sum())
-    groups_of_trie = sum(int(trie.counts[GROUPS]) for trie in tries)
-    require_memory(game, 13.0 * members + 4.0 * meetings + 40.0 * slots + 40.0 * groups_of_trie)
-
-
-def _sizes(trie: Trie, groups: Longs) -> Longs:
-    return trie.first_member[groups + 1] - trie.first_member[groups]
-
-
-def _groups(
-    wins: NDArray[np.bool_], abrupt: bool, tries: list[Trie], numbers: list[Numbers], meeting: list[Longs]
-) -> tuple[Groups, list[Ints]]:
-    """The groups of the sequence form; by player, the number of the answer to each group that can meet."""
-    sizes = []
-    for player in range(2):
-        sizes.append(_sizes(tries[player], meeting[player]))
-        sizes.append(tries[1 - player].group[meeting[1 - player], MEETINGS].astype(np.int64))
-    first_group = np.cumsum([0, *map(len, sizes)])
-    first_member = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    member_slot = np.empty(first_member[-1], np.int32)
-    base = int(numbers[1].slot[-1]) + 1
-    number, end, answers = [], [], []
-    for player, (trie, groups) in enumerate(zip(tries, meeting, strict=True)):
-        own, answer = first_group[2 * player], first_group[3 - 2 * player]
-        _copy_members(trie, groups, numbers[player].slot, member_slot[first_member[own] :])
-        number.append(np.full(trie.counts[GROUPS], -1, np.int32))
-        number[-1][groups] = base + own + np.arange(len(groups))
-        end.append(np.zeros(trie.counts[GROUPS], np.int64))
-        end[-1][groups] = first_member[answer : answer + len(groups)]
-        answers.append((base + answer + np.arange(len(groups))).astype(np.int32))
-    writing = Answers((number[0], number[1]), (end[0], end[1]), member_slot)
-    visit(wins, abrupt, new_walk(), (tries[0], tries[1]), writing)
-    stages = np.array([first_group[0:3], first_group[2:5]])
-    return Groups(stages, first_member, member_slot, np.empty(0)), answers
-
-
-@kernel
-def _copy_members(trie: Trie, groups: Longs, slot: Ints, member_slot: Ints) -> None:
-    at = 0
-    for group in groups:
-        for place in range(trie.first_member[group], trie.first_member[group + 1]):
-            member_slot[at] = slot[trie.member[place]]
-            at += 1
-
-
-def _leaves(
-    tries: list[Trie], numbers: list[Numbers], meeting: list[Longs], answers: list[Ints]
-) -> tuple[Longs, NDArray[np.int8], Ints]:
-    """The leaves of a sequence: the answers to its groups."""
-    first_leaf = np.zeros(int(numbers[1].slot[-1]) + 2, np.int64)
-    for trie, new, groups in zip(tries, numbers, meeting, strict=True):
-        _count_leaves(trie, groups, new.slot, first_leaf)
-    first_leaf = np.cumsum(first_leaf)
-    weight = np.empty(first_leaf[-1], np.int8)
-    others = np.empty((first_leaf[-1], 1), np.int32)
-    free = first_leaf[:-1].copy()
-    for trie, new, groups, answer in zip(tries, numbers, meeting, answers, strict=True):
-        _list_leaves(trie, groups, new.slot, answer, free, weight, others)
-    return first_leaf, weight, others
-
-
-@kernel
-def _count_leaves(trie: Trie, groups: Longs, slot: Ints, count: Longs) -> None:
-    for group in groups:
-        for place in range(trie.first_member[group], trie.first_member[group + 1]):
-            count[slot[trie.member[place]] + 1] += 1
-
-
-@kernel
-def _list_leaves(
-    trie: Trie, groups: Longs, slot: Ints, answer: Ints, free: Longs, weight: NDArray[np.int8], others: Ints
-) -> None:
-    for number, group in enumerate(groups):
-        for place in range(trie.first_member[group], trie.first_member[group + 1]):
-            own = slot[trie.member[place]]
-            weight[free[own]] = trie.group[group, PAYOFF]
-            others[free[own], 0] = answer[number]
-            free[own] += 1
 
 
 def _count(rules: PhantomBoard, lists: bool) -> int:

@@ -17,7 +17,9 @@ MOST_TURNS = 19  # no list is longer: each player tries a cell at most once
 ROWS, SLOTS, GROUPS, MEMBERS = range(4)
 TRIED, FIRST_SLOT, PARENT, HAS_FAILED = range(4)  # columns of `row`
 ROW, AFTER_MARK, AFTER_FAILURE = range(3)  # columns of `slot`
-EDGE, LONGER, SIBLING, MEETINGS, PAYOFF = range(5)  # columns of `group`
+EDGE, LONGER, SIBLING, MEETINGS = range(4)  # columns of `group`
+MOST_CELLS = 9
+ROOM = 1 << 20  # rows, slots, groups or members: more than one new group can take
 
 
 class Trie(NamedTuple):
@@ -26,39 +28,46 @@ class Trie(NamedTuple):
     counts: Longs  # [4] rows, slots, groups and members so far
     row: Ints  # [rows, 4] cells tried, as bits; first slot; slot before it or -1; whether that attempt failed
     slot: Ints  # [slots, 3] its row; the rows after a mark and after a failed attempt, or -1
-    group: Ints  # [groups, 5] see below
-    first_member: Longs  # [groups + 1]
+    group: Ints  # [groups, 4] see below
+    first_member: Ints  # [groups + 1]
     member: Ints  # [members] slots; -1: the empty sequence
 
     # The columns of `group`: the last turn (a cell or FAILED, and the opponent's marks if they matter);
     # the first group with one turn more; the next group with the same turns before its last; how many
-    # groups of the opponent it meets at the end of the game; the player's payoff there.
+    # groups of the opponent it meets at the end of the game, negative if the player has lost there.
 
 
 class Walk(NamedTuple):
     """A list of turns, and how far its continuations have been visited."""
 
     depth: Longs  # [1]
-    next: Ints  # [turns] the next continuation: a cell, or a failed attempt after them
+    left: Ints  # [turns] continuations to visit, as bits: cells, then a failed attempt; -1: all
     turn: Ints  # [turns] the player to move
     marks: Ints  # [turns, 2] the cells of each player, as bits
     failures: Ints  # [turns, 2] each player's turns that ended with a failed attempt
     group: Ints  # [turns, 2] each player's group
+    longer: Ints  # [turns, cells + 1] the mover's groups with one turn more, as far as there are any; or -1
 
 
-class Answers(NamedTuple):
-    """Where `visit` writes the groups that meet; nowhere while it counts them."""
+class Meetings(NamedTuple):
+    """Where `visit` lists what meets, by number in the sequence form; nowhere while it counts.
 
-    number: tuple[Ints, Ints]  # [groups] of each player: the group's number in the sequence form
-    end: tuple[Longs, Longs]  # [groups] of each player: the place of the next member of its answer
-    member_slot: Ints
+    By then the column MEETINGS has these numbers: that of the sequence for a group that has only one.
+    """
+
+    sequences: int  # numbers from here on are those of groups
+    end_of_leaves: Ints  # [sequences] the place of the next leaf of each
+    leaf_weight: NDArray[np.int8]  # [leaves]
+    leaf_others: Ints  # [leaves]
+    end: Ints  # [groups of the form] the place of the next meeting of each
+    slot: Ints  # [meetings]
 
 
 def grow_tries(wins: NDArray[np.bool_], abrupt: bool) -> list[Trie]:
     """Both players' tries; wins[player, cells] says which cells, as bits, win."""
     tries = [_new_trie(), _new_trie()]
-    ints, longs = np.empty(0, np.int32), np.empty(0, np.int64)
-    counting, walk = Answers((ints, ints), (longs, longs), ints), new_walk()
+    nowhere, walk = np.empty(0, np.int32), new_walk()
+    counting = Meetings(0, nowhere, np.empty(0, np.int8), nowhere, nowhere, nowhere)
     while (full := visit(wins, abrupt, walk, (tries[0], tries[1]), counting)) >= 0:
         tries[full] = _with_more_room(tries[full])
     return tries
@@ -66,47 +75,42 @@ def grow_tries(wins: NDArray[np.bool_], abrupt: bool) -> list[Trie]:
 
 def new_walk() -> Walk:
     """The empty list of turns."""
-    return Walk(
-        np.zeros(1, np.int64),
-        *np.zeros((2, MOST_TURNS), np.int32),
-        *np.zeros((3, MOST_TURNS, 2), np.int32),
-    )
+    left, turn = np.zeros((2, MOST_TURNS), np.int32)
+    left[0] = -1
+    marks, failures, group = np.zeros((3, MOST_TURNS, 2), np.int32)
+    longer = np.zeros((MOST_TURNS, MOST_CELLS + 1), np.int32)
+    return Walk(np.zeros(1, np.int64), left, turn, marks, failures, group, longer)
 
 
 def _new_trie() -> Trie:
     """A trie with one group, that of the empty sequence."""
-    shapes = [(1024, 4), (1024, 3), (1024, 5)]
-    row, slot, group = (np.empty(shape, np.int32) for shape in shapes)
-    first_member, member = np.empty(1024, np.int64), np.empty(1024, np.int32)
-    group[0] = 0, -1, -1, 0, 0
+    row, slot, group = (np.empty((ROOM, columns), np.int32) for columns in (4, 3, 4))
+    first_member, member = np.empty((2, ROOM), np.int32)
+    group[0] = 0, -1, -1, 0
     first_member[:2], member[0] = (0, 1), -1
     return Trie(np.array([0, 0, 1, 1]), row, slot, group, first_member, member)
 
 
 def _with_more_room(trie: Trie) -> Trie:
-    """A copy with arrays of twice the length; they take no memory before they are filled."""
+    """A copy with longer arrays where little room is left; they take no memory before they are filled."""
     rows, slots, groups, members = trie.counts.tolist()
-    return Trie(
-        trie.counts,
-        _doubled(trie.row, rows),
-        _doubled(trie.slot, slots),
-        _doubled(trie.group, groups),
-        _doubled(trie.first_member, groups + 1),
-        _doubled(trie.member, members),
-    )
+    used = rows, slots, groups, groups + 1, members
+    return Trie(trie.counts, *map(_longer, trie[1:], used))
 
 
-def _doubled(array: NDArray[Any], used: int) -> NDArray[Any]:
-    longer = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+def _longer(array: NDArray[Any], used: int) -> NDArray[Any]:
+    if len(array) - used >= ROOM:
+        return array
+    longer = np.empty((len(array) + len(array) // 4 + ROOM, *array.shape[1:]), array.dtype)
     longer[:used] = array[:used]
     return longer
 
 
 @kernel
 def visit(
-    wins: NDArray[np.bool_], abrupt: bool, walk: Walk, tries: tuple[Trie, Trie], answers: Answers
+    wins: NDArray[np.bool_], abrupt: bool, walk: Walk, tries: tuple[Trie, Trie], meetings: Meetings
 ) -> int:
-    """Visit all lists of turns from `walk` on. Counts or, if there is room for answers, lists what meets.
+    """Visit all lists of turns from `walk` on. Counts or, if there is room for them, lists what meets.
 
     Returns the player whose trie has no more room, or -1 at the end.
     """
@@ -114,81 +118,96 @@ def visit(
     while 1 << cells < wins.shape[1]:
         cells += 1
     depth = walk.depth[0]
+    full = (1 << cells) - 1
+    if walk.left[0] < 0:  # it begins
+        walk.left[0] = full
+        _find_longer(tries[0], 0, abrupt, 0, cells, walk.longer[0])
     while depth >= 0:
-        cell, mover = walk.next[depth], walk.turn[depth]
-        if cell > cells or (cell == cells and not abrupt):
+        left, mover = walk.left[depth], walk.turn[depth]
+        if not left:
             depth -= 1
             continue
+        cell = cell_at(~left, 0)
         own, opposing = walk.marks[depth, mover], walk.marks[depth, 1 - mover]
-        if cell < cells:
-            impossible = (own | opposing) >> cell & 1
-            edge = cell if abrupt else cell | opposing << 4
-        else:
-            impossible = _count_bits(opposing) <= walk.failures[depth, mover]
-            edge = FAILED | opposing << 4
-        if not impossible:
-            group = _find_group(tries[mover], walk.group[depth, mover], edge)
-            if group < 0:
-                if not _has_room(tries[mover], walk.group[depth, mover], opposing):
-                    walk.depth[0] = depth
-                    return int(mover)
-                group = _new_group(tries[mover], walk.group[depth, mover], edge, abrupt, opposing, cells)
-        walk.next[depth] += 1
-        if impossible:
-            continue
+        group = walk.longer[depth, cell]
+        if group < 0:
+            if not _has_room(tries[mover]):
+                walk.depth[0] = depth
+                return int(mover)
+            edge = cell | opposing << 4
+            if abrupt:
+                edge = cell if cell < cells else FAILED | opposing << 4
+            group = _new_group(tries[mover], walk.group[depth, mover], edge, abrupt, opposing, cells)
+            walk.longer[depth, cell] = group
+        walk.left[depth] = left & (left - 1)
         marks = own | 1 << cell if cell < cells else own
         if cell < cells and wins[mover, marks]:
-            _meet(tries, answers, mover, group, walk.group[depth, 1 - mover])
-        elif marks | opposing != (1 << cells) - 1:
+            _meet(tries, meetings, mover, group, walk.group[depth, 1 - mover])
+        elif marks | opposing != full:
             depth += 1
-            walk.next[depth], walk.turn[depth] = 0, 1 - mover
+            walk.turn[depth] = 1 - mover
             walk.marks[depth, mover], walk.marks[depth, 1 - mover] = marks, opposing
             for player in range(2):
                 walk.failures[depth, player] = walk.failures[depth - 1, player]
                 walk.group[depth, player] = walk.group[depth - 1, player]
             walk.failures[depth, mover] += cell == cells
             walk.group[depth, mover] = group
+            walk.left[depth] = full & ~(marks | opposing)
+            if abrupt and _count_bits(marks) > walk.failures[depth, 1 - mover]:
+                walk.left[depth] |= 1 << cells
+            before = walk.group[depth, 1 - mover]
+            _find_longer(tries[1 - mover], before, abrupt, marks, cells, walk.longer[depth])
     walk.depth[0] = -1
     return -1
 
 
 @kernel
-def _meet(tries: tuple[Trie, Trie], answers: Answers, winner: int, group: int, other: int) -> None:
-    loser = 1 - winner
-    if not len(answers.member_slot):
-        tries[winner].group[group, MEETINGS] += 1
-        tries[winner].group[group, PAYOFF] = 1
-        tries[loser].group[other, MEETINGS] += 1
-        tries[loser].group[other, PAYOFF] = -1
+def _meet(tries: tuple[Trie, Trie], meetings: Meetings, winner: int, group: int, other: int) -> None:
+    of_winner, of_loser = tries[winner].group, tries[1 - winner].group
+    if not len(meetings.end_of_leaves):
+        of_winner[group, MEETINGS] += 1
+        of_loser[other, MEETINGS] -= 1
         return
-    answers.member_slot[answers.end[winner][group]] = answers.number[loser][other]
-    answers.end[winner][group] += 1
-    answers.member_slot[answers.end[loser][other]] = answers.number[winner][group]
-    answers.end[loser][other] += 1
+    first, second = of_winner[group, MEETINGS], of_loser[other, MEETINGS]  # by now numbers
+    _add_meeting(meetings, first, second, 1)
+    _add_meeting(meetings, second, first, -1)
 
 
 @kernel
-def _find_group(trie: Trie, before: int, edge: int) -> int:
+def _add_meeting(meetings: Meetings, own: int, other: int, payoff: int) -> None:
+    if own < meetings.sequences:
+        at = meetings.end_of_leaves[own]
+        meetings.end_of_leaves[own] += 1
+        meetings.leaf_weight[at], meetings.leaf_others[at] = payoff, other
+    else:
+        at = meetings.end[own - meetings.sequences]
+        meetings.end[own - meetings.sequences] += 1
+        meetings.slot[at] = other
+
+
+@kernel
+def _find_longer(trie: Trie, before: int, abrupt: bool, opposing: int, cells: int, longer: Ints) -> None:
+    """The groups with one more turn than the group `before`, by its cell; failed attempts are last."""
+    longer[:] = -1
     group = trie.group[before, LONGER]
-    while group >= 0 and trie.group[group, EDGE] != edge:
+    while group >= 0:
+        edge = trie.group[group, EDGE]
+        cell = edge & 15
+        if edge >> 4 == opposing or (abrupt and cell != FAILED):
+            longer[cells if cell == FAILED else cell] = group
         group = trie.group[group, SIBLING]
-    return int(group)
 
 
 @kernel
-def _has_room(trie: Trie, before: int, opposing: int) -> bool:
-    """Whether all rows and members of one more group fit; one turn may fail on all cells, in any order."""
-    orders, marks = 1, _count_bits(opposing)
-    for count in range(1, marks + 1):
-        orders = orders * count + 1
-    rows = (trie.first_member[before + 1] - trie.first_member[before]) * orders
-    cells = 9
+def _has_room(trie: Trie) -> bool:
+    """Whether one more group with all of its rows and members fits: well below ROOM of each."""
+    rows, slots, groups, members = trie.counts
     return bool(
-        trie.counts[ROWS] + rows < len(trie.row)
-        and trie.counts[SLOTS] + rows * cells < len(trie.slot)
-        and trie.counts[GROUPS] + 2 < len(trie.first_member)
-        and trie.counts[GROUPS] + 2 < len(trie.group)
-        and trie.counts[MEMBERS] + rows * cells < len(trie.member)
+        rows + ROOM // 2 < len(trie.row)
+        and slots + ROOM // 2 < len(trie.slot)
+        and groups + 2 < len(trie.group)
+        and groups + 2 < len(trie.first_member)
+        and members + ROOM // 2 < len(trie.member)
     )
 
 
@@ -198,7 +217,7 @@ def _new_group(trie: Trie, before: int, edge: int, abrupt: bool, opposing: int, 
     group, cell = trie.counts[GROUPS], edge & 15
     trie.group[group, EDGE], trie.group[group, LONGER] = edge, -1
     trie.group[group, SIBLING] = trie.group[before, LONGER]
-    trie.group[group, MEETINGS], trie.group[group, PAYOFF] = 0, 0
+    trie.group[group, MEETINGS] = 0
     trie.group[before, LONGER] = group
     has_failed = before > 0 and trie.group[before, EDGE] & 15 == FAILED
     for place in range(trie.first_member[before], trie.first_member[before + 1]):

@@ -13,6 +13,11 @@ A game of 1e10 histories has too many leaves to list, but its payoff matrix may 
 pseudo-sequence of one player: its reach is a weighted sum of the reach of its members, which are sequences of
 that player or groups of an earlier stage. Group g is number `num_slots + players + g`, and leaves may name it
 like a sequence. Ordinary games have no groups.
+
+With two players, a group may also *meet* sequences and groups of the opponent. Each of its members, which are
+sequences, then has a leaf for each of these meetings, with the group's payoff. The leaves are not listed,
+which saves most of the memory. Where groups meet, those of different stages have no member in common, so that
+threads can take a stage each.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.errors import GameError
-from openfelt.core.jit import Floats, Ints, kernel
+from openfelt.core.jit import Floats, Ints, Longs, kernel
 from openfelt.games.compile.game_tree import GameTree, TreeArrays
 from openfelt.games.compile.tree import Tree
 from openfelt.games.game import TERMINAL
@@ -40,9 +45,12 @@ class SequenceForm(NamedTuple):
     leaf_weight: NDArray[Any]  # [leaves of all players] chance's probability times the owner's payoff
     leaf_others: NDArray[np.int32]  # [leaves of all players, players - 1] the opponents' sequences or groups
     first_group: NDArray[np.int64]  # [players, stages + 1] the groups of a player's stage are consecutive
-    first_member: NDArray[np.int64]  # [groups + 1] the members of a group are consecutive
+    first_member: NDArray[Any]  # [groups + 1] the members of a group are consecutive
     member_slot: NDArray[np.int32]  # [members of all groups] a sequence, or a group of an earlier stage
     member_weight: Floats  # [members of all groups]; empty if all weights are 1
+    first_meeting: NDArray[Any]  # [groups + 1] the meetings of a group are consecutive; [1] if none meet
+    meeting_slot: NDArray[np.int32]  # [meetings of all groups] a sequence or group of the opponent
+    group_payoff: NDArray[np.int8]  # [groups] of its player, at all of its meetings
 
     @property
     def num_players(self) -> int:
@@ -88,22 +96,80 @@ def _(tree: GameTree) -> SequenceForm:
     others = np.empty((first_leaf[-1], players - 1), np.int32)
     _place(tree.nodes, last, reach, first_leaf.copy(), weight, others)
     return SequenceForm(
-        rows.first_row, rows.first_slot, parent_slot, first_leaf, weight, others, *no_groups(players)
+        rows.first_row, rows.first_slot, parent_slot, first_leaf, weight, others, **no_groups(players)
     )
 
 
-class Groups(NamedTuple):
-    """The last four arrays of a sequence form."""
-
-    first_group: NDArray[np.int64]
-    first_member: NDArray[np.int64]
-    member_slot: NDArray[np.int32]
-    member_weight: Floats
-
-
-def no_groups(players: int) -> Groups:
+def no_groups(players: int) -> dict[str, NDArray[Any]]:
     """The groups of a form whose leaves name sequences only."""
-    return Groups(np.zeros((players, 1), np.int64), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
+    return {
+        "first_group": np.zeros((players, 1), np.int64),
+        "first_member": np.zeros(1, np.int64),
+        "member_slot": np.empty(0, np.int32),
+        "member_weight": np.empty(0),
+        **no_meetings(),
+    }
+
+
+def no_meetings() -> dict[str, NDArray[Any]]:
+    """The meetings of a form whose groups do not meet."""
+    return {
+        "first_meeting": np.zeros(1, np.int32),
+        "meeting_slot": np.empty(0, np.int32),
+        "group_payoff": np.empty(0, np.int8),
+    }
+
+
+def without_meetings(form: SequenceForm) -> SequenceForm:
+    """The same game for passes that know only leaves; values are the same to the bit.
+
+    The sum of what a group meets becomes a group of a last stage, and each of its members has a leaf there.
+    """
+    if not len(form.meeting_slot):
+        return form
+    base, middle, end = form.num_slots + 2, int(form.first_group[1, 0]), form.num_groups
+    later = end - middle  # answers to the groups of player 1 come before them, those of player 0 after them
+    answers = np.concatenate([base + end + np.arange(later, later + middle), base + np.arange(middle, end)])
+
+    def renumbered(slots: NDArray[np.int32]) -> NDArray[np.int32]:
+        return slots + np.int32(later) * (slots >= base + middle)
+
+    lists = (form.first_member, form.member_slot), (form.first_meeting, renumbered(form.meeting_slot))
+    first, second = (0, middle), (middle, end)
+    order = (lists[0], first), (lists[1], second), (lists[0], second), (lists[1], first)
+    sizes = [np.diff(starts[a : b + 1]) for (starts, _), (a, b) in order]
+    stages = form.first_group + np.array([[0], [later]])
+    first_leaf = form.first_leaf.copy()
+    first_leaf[1:] += np.cumsum(np.bincount(form.member_slot, minlength=base))
+    weight = np.empty(first_leaf[-1], form.leaf_weight.dtype)
+    others = np.empty((first_leaf[-1], 1), np.int32)
+    plain = form._replace(leaf_others=renumbered(form.leaf_others))
+    _list_answers(plain, answers, first_leaf[:-1].copy(), weight, others)
+    return form._replace(
+        first_leaf=first_leaf,
+        leaf_weight=weight,
+        leaf_others=others,
+        first_group=np.column_stack([stages, [end, 2 * end]]),
+        first_member=np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)]),
+        member_slot=np.concatenate([slots[starts[a] : starts[b]] for (starts, slots), (a, b) in order]),
+        **no_meetings(),
+    )
+
+
+@kernel
+def _list_answers(
+    form: SequenceForm, answers: Longs, free: Longs, weight: NDArray[Any], others: Ints
+) -> None:
+    """Each sequence's own leaves, then one for each of its groups; `free`: the next place of each list."""
+    for slot in range(len(free)):
+        for leaf in range(form.first_leaf[slot], form.first_leaf[slot + 1]):
+            weight[free[slot]], others[free[slot], 0] = form.leaf_weight[leaf], form.leaf_others[leaf, 0]
+            free[slot] += 1
+    for group in range(len(answers)):
+        for member in range(form.first_member[group], form.first_member[group + 1]):
+            slot = form.member_slot[member]
+            weight[free[slot]], others[free[slot], 0] = form.group_payoff[group], answers[group]
+            free[slot] += 1
 
 
 @kernel

@@ -76,6 +76,20 @@ def sum_leaves(form: SequenceForm, player: int, reach: Floats, values: Floats) -
     sum_slots(form, first, last, reach, values)
     empty = form.first_slot[-1] + player
     sum_slots(form, empty, empty + 1, reach, values)
+    if len(form.meeting_slot):
+        sum_meetings(form, form.first_group[player, 0], form.first_group[player, -1], reach, values)
+
+
+@kernel
+def sum_meetings(form: SequenceForm, first: int, last: int, reach: Floats, values: Floats) -> None:
+    """Add what the groups from `first` up to `last` meet to the values of their members."""
+    for group in range(first, last):
+        total = 0.0
+        for meeting in range(form.first_meeting[group], form.first_meeting[group + 1]):
+            total += reach[form.meeting_slot[meeting]]
+        total *= form.group_payoff[group]
+        for member in range(form.first_member[group], form.first_member[group + 1]):
+            values[form.member_slot[member]] += total
 
 
 @kernel

@@ -24,7 +24,7 @@ from openfelt.core.cuda import (
 )
 from openfelt.core.cuda_build import build_for_cuda
 from openfelt.core.jit import Floats, Longs
-from openfelt.games.compile.sequence_form import SequenceForm
+from openfelt.games.compile.sequence_form import SequenceForm, without_meetings
 from openfelt.solve.traverse.level_kernels import (
     PIECE,
     TEAM,
@@ -77,7 +77,8 @@ class GpuForm:
     """
 
     def __init__(self, form: SequenceForm, what: str, tables: int) -> None:
-        self.form, self.num_slots, self.num_rows = form, form.num_slots, len(form.parent_slot)
+        self.form = form = without_meetings(form)
+        self.num_slots, self.num_rows = form.num_slots, len(form.parent_slot)
         self.size = form.num_slots + form.num_players  # of a table with empty sequences
         self.players = range(form.num_players)
         levels = levels_of(form)
@@ -168,7 +169,7 @@ class GpuForm:
 
 def work_of(form: SequenceForm) -> int:
     """The numbers that a pass over all players reads."""
-    return len(form.leaf_weight) + len(form.member_slot) + form.num_slots
+    return len(form.leaf_weight) + len(form.member_slot) + len(form.meeting_slot) + form.num_slots
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -18,15 +18,17 @@ from openfelt.solve.traverse.sequence import (
     follow_policy,
     spread_slots,
     sum_groups,
+    sum_meetings,
     sum_slots,
 )
 
-FEWEST_LEAVES = 2_000_000  # with members of groups, from which the work outweighs waking the threads
+FEWEST_LEAVES = 2_000_000  # with members and meetings, from which the work outweighs waking the threads
 
 
 def threads_help(form: SequenceForm, threads: int) -> bool:
     """Whether more threads than one help in a game of this size."""
-    return threads > 1 and len(form.leaf_weight) + len(form.member_slot) >= FEWEST_LEAVES
+    entries = len(form.leaf_weight) + len(form.member_slot) + len(form.meeting_slot)
+    return threads > 1 and entries >= FEWEST_LEAVES
 
 
 def evaluate(
@@ -56,6 +58,9 @@ class LeafSummer:
         empty = self._form.num_slots + player
         parts = [*self._parts[player], (empty, empty + 1)]
         self._share(sum_slots, [(self._form, *part, reach, values) for part in parts])
+        if len(self._form.meeting_slot):
+            stages = pairwise(self._form.first_group[player].tolist())
+            self._share(sum_meetings, [(self._form, *stage, reach, values) for stage in stages])
 
     def spread_reach(self, player: int, policy: Floats, reach: Floats) -> None:
         """As `traverse.sequence.spread_reach`."""
@@ -88,7 +93,7 @@ def _even_parts(form: SequenceForm, player: int, parts: int) -> list[tuple[int, 
 
 def _cut(start: NDArray[np.int64], first: int, last: int, parts: int) -> list[tuple[int, int]]:
     """Ranges from `first` up to `last` with about equal numbers of entries, which begin at `start`."""
-    entries = np.linspace(start[first], start[last], parts + 1)
+    entries = np.linspace(start[first], start[last], parts + 1).astype(start.dtype)
     cuts = np.clip(np.searchsorted(start[: last + 1], entries), first, last)
     cuts[0], cuts[-1] = first, last
     return [(int(start), int(end)) for start, end in pairwise(cuts)]
