@@ -59,6 +59,7 @@ def test_the_bar_fits_80_columns_and_gives_the_time_left(name, solver, monkeypat
     working = SimpleNamespace(
         tree=tree, name=solver, work="iterations", iterations=0, seconds=0.0, measurements=measured
     )
+    working.measured_in = tree.unit
     with learning.LearningBar(working, None, 86_400, None, True) as bar:
         working.iterations, working.seconds = 123_456_789, 3_600.0
         bar.update(working, measured[-1])

@@ -12,9 +12,11 @@ from openfelt.solve.neural.neural_solver import NeuralSolver
 from openfelt.solve.registry import SOLVERS, solver_type
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.traverse import threaded_leaf_sums
+from openfelt.solve.vector.flop_cfr import FlopCFR
 from openfelt.solve.vector.vector_solver import VectorSolver
 
-OF_LEDUC = [name for name, solver in SOLVERS.items() if not issubclass(solver, VectorSolver | NeuralSolver)]
+OTHERS = VectorSolver | NeuralSolver | FlopCFR  # they do not learn every game, or need PyTorch
+OF_LEDUC = [name for name, solver in SOLVERS.items() if not issubclass(solver, OTHERS)]
 ITERATIVE = [name for name in OF_LEDUC if SOLVERS[name].iterative]
 FULL_WIDTH = [name for name in ITERATIVE if not issubclass(SOLVERS[name], SamplingSolver)]
 
