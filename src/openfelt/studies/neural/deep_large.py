@@ -11,7 +11,7 @@ NETWORK = {"hidden": 128, "games": 128}
 GRADIENT = NETWORK | {"epochs": 4, "rate": 0.003, "anneal": 300}
 SETTINGS: dict[str, Mapping[str, Any]] = {
     "NFSP": NETWORK | {"batch": 256, "updates": 4, "window": 1_000_000, "reservoir": 4_000_000},
-    "Deep CFR": {"hidden": 128, "batch": 1024, "traversals": 20, "updates": 200, "reservoir": 4_000_000},
+    "Deep CFR": {"hidden": 128, "batch": 1024, "traversals": 300, "updates": 500, "reservoir": 4_000_000},
     "PPO": GRADIENT | {"entropy": 0.2},
     "MMD": GRADIENT | {"alpha": 0.2, "eta": 0.1},
     "R-NaD": GRADIENT | {"refresh": 300},
@@ -46,7 +46,7 @@ DEEP_LARGE = DeepMethods(
         "The networks have 128 units. PPO, MMD and R-NaD have the settings `--games 128 --epochs 4 --rate "
         "0.003 --anneal 300`, PPO `--entropy 0.2`, MMD `--alpha 0.2 --eta 0.1`, R-NaD `--refresh 300`, NFSP "
         "`--games 128 --batch 256 --updates 4 --window 1000000 --reservoir 4000000`, Deep CFR `--batch 1024 "
-        "--traversals 20 --updates 200 --reservoir 4000000`. Those of PPO and MMD were chosen on a board of "
+        "--traversals 300 --updates 500 --reservoir 4000000`. Those of PPO and MMD were chosen on a board of "
         "six cells (`dark_hex(3,2)`), where some runs with less regularisation learned nothing. The others "
         "were not varied."
     ),
