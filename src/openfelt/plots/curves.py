@@ -26,6 +26,7 @@ TITLE_WIDTH = 62  # letters of a title line per panel
 LEAST = 1e-12  # lower end of a band on a logarithmic axis
 LOG_RANGE = 1000  # ratio of last to first x from which the horizontal axis is logarithmic
 LEGEND_COLUMNS = 4
+MOST_INSIDE = 5  # lines of a single panel whose legend is inside it
 MANY_COLOURS = ("#222222", *COLOURS)
 
 
@@ -72,7 +73,8 @@ def plot_runs(
     figure = new_figure(panel_size[0] * columns, panel_size[1] * rows)
     for place, panel in enumerate(panels):
         _draw_runs(figure.add_subplot(rows, columns, place + 1), panel)
-    if len(panels) > 1 and len({(*panel.runs, *panel.published) for panel in panels}) == 1:
+    is_shared = len({(*panel.runs, *panel.published) for panel in panels}) == 1
+    if is_shared and (len(panels) > 1 or len(panels[0].runs) > MOST_INSIDE):
         add_legend_below(figure, *figure.axes, columns=LEGEND_COLUMNS)
     else:
         for axes in figure.axes:

@@ -37,8 +37,9 @@ DEEP_LARGE = DeepMethods(
     setup=(
         "Phantom tic-tac-toe (5,990,669 infosets), in the variant in which a player tries again after a "
         "failed attempt. nash_conv is exact. Every run has one core, and its time is CPU time without "
-        "measurements and without the compilation of the game. In Deep CFR and NFSP the average policy counts, "
-        "in PPO, MMD and R-NaD the mean network, of CFR+ and external sampling the average policy.\n\n"
+        "measurements and without the compilation of the game. In Deep CFR and NFSP the average policy "
+        "counts, in PPO, MMD and R-NaD the mean network, of CFR+ and external sampling the average policy."
+        "\n\n"
         "The networks have 128 units. PPO, MMD and R-NaD have the settings `--games 128 --epochs 4 --rate "
         "0.003 --anneal 300`, PPO `--entropy 0.2`, MMD `--alpha 0.2 --eta 0.1`, R-NaD `--refresh 300`, NFSP "
         "`--games 128 --batch 256 --updates 4 --window 1000000 --reservoir 4000000`, Deep CFR `--batch 1024 "
