@@ -53,7 +53,9 @@ def new_layouts(monkeypatch):
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("name", ["external-mccfr", *map(slow, ["uct", "smooth-uct", "outcome-mccfr"])])
+@pytest.mark.parametrize(
+    "name", ["external-mccfr", *map(slow, ["uct", "smooth-uct", "outcome-mccfr", "sampled-fictitious-play"])]
+)
 def test_sampling_solvers_learn_what_they_learn_from_histories(game, name):
     tree, without = felt.compile_game(game), factored(game)
     listed, states = (SOLVERS[name](each, seed=3).run(2_000) for each in (tree, without))
@@ -159,7 +161,7 @@ def test_neural_players_train_and_resume_to_the_bit(name, all_factored, new_layo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("row", "number"), [(0, 10**6), (0, -2), (1, 10**6), (0, 5)])
+@pytest.mark.parametrize(("row", "number"), [(0, 10**6), (0, -1), (1, -2), (1, 10**6), (0, 5)])
 def test_a_checkpoint_with_impossible_lists_is_refused(row, number, all_factored, new_layouts, tmp_path):
     solver = SOLVERS["ppo"]("phantom_ttt(2,3,2)", seed=5, **NEURAL["ppo"]).run(2)
     mover = int(solver.env.players[0])

@@ -76,8 +76,10 @@ class FlopPolicy(Policy):
         node, rest = 0, list(line)
         while rest and self.tree.nodes[node].player >= 0:
             node = self._child(node, rest.pop(0), line)
-        if len(board) != (3 if self.tree.nodes[node].player == CHANCE else 0):
-            raise GameError(f"After '{' '.join(line)}' the board of {self.game} has not {len(board)} cards.")
+        needed = 3 if self.tree.nodes[node].player == CHANCE else 0
+        if len(board) != needed:
+            betting = " ".join(line) or "the blinds"
+            raise GameError(f"After '{betting}' {self.game} has a board of {needed} cards, not {len(board)}.")
         here = self.tree.nodes[node]
         who, first, words = here.player, here.place, here.words
         if board:
@@ -147,7 +149,10 @@ def _filled(
     both = zip(blocks(tree, weights), blocks(tree, table), strict=True)
     for (first, source), (_, target) in both:
         if not fill(first, source, target):
-            raise FeltError(f"The weights of a policy of {tree.game} are not finite: the run has overflowed.")
+            raise FeltError(
+                f"The weights of a policy of {tree.game} are negative or not finite: the checkpoint is "
+                "damaged, or the run has overflowed."
+            )
     return FlopPolicy(tree, table)
 
 
@@ -188,6 +193,8 @@ def _quantise(first: Longs, weights: NDArray[Any], table: Bytes) -> bool:
             for column in range(table.shape[2]):
                 total, left = 0.0, WHOLE
                 for action in range(actions):
+                    if not weights[row, begin + action, column] >= 0.0:
+                        return False
                     total += weights[row, begin + action, column]
                 if not np.isfinite(total):
                     return False

@@ -232,7 +232,7 @@ class Solver(ABC):
 
     @property
     def is_measured(self) -> bool:
-        """Whether exploitability is measured during a run: in enumerated games."""
+        """Whether exploitability is measured during a run: in enumerated games and Flop Hold'em."""
         return self.tree.is_enumerated
 
     @property
@@ -293,10 +293,10 @@ class Solver(ABC):
         seconds : float, optional
             This many more seconds of learning.
         until : float, optional
-            Stop at this exploitability (enumerated games). It is measured at iteration numbers in geometric
-            progression, so the result does not depend on the clock.
+            Stop at this exploitability, in the unit `measured_in`. It is measured at iteration numbers in
+            geometric progression, so the result does not depend on the clock.
         measure : bool
-            Whether exploitability is measured in enumerated games, from time to time and at the end. In games
+            Whether exploitability is measured from time to time and at the end, if `is_measured`. In games
             of over a million infosets measuring takes at most about as long as learning, unless `until` is
             given.
         progress : callable, optional
@@ -370,7 +370,10 @@ class Solver(ABC):
 
     @property
     def _may_measure(self) -> bool:
-        """Whether learning has taken as long as the last measurement since; only many infosets take long."""
+        """Whether learning since the last measurement has taken at least as long as that measurement.
+
+        Always true in games of fewer than `MANY` infosets, where measuring is fast.
+        """
         if not self.measurements or self.tree.num_rows < MANY:
             return True
         return self.seconds - self.measurements[-1].seconds >= self._measuring

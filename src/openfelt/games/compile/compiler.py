@@ -41,7 +41,7 @@ from openfelt.games.registry import GAMES, load_game
 
 PARTS: dict[str, Any] = {"nodes": TreeArrays, "rows": RowArrays, "betting": BettingArrays}  # of a GameTree
 LARGE_GRAPH = 100_000  # edges; larger state graphs are cached on disk too
-LARGE = 1_000_000  # histories, or infosets if there are no histories; larger trees are cached on disk
+LARGE = 1_000_000  # histories, or infosets where histories are not listed; larger trees are cached on disk
 MOST_STORED = 4e9  # bytes; a tree that takes more is compiled again, which leaves the user's disk alone
 FACTORED: dict[Any, tuple[Any, ...]] = {  # how they are compiled, and the modules that do it
     Bluff: (bluff_tree.compile_bluff, bluff_tree),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from openfelt.core.errors import GameError
 from openfelt.core.jit import Ints, kernel, part
 from openfelt.games.compile.compiler import state_graph
 from openfelt.games.compile.factored_tree import FactoredTree
@@ -59,15 +60,21 @@ def _(tree: FactoredTree) -> ObservationLists:
     of_row = np.empty(tree.num_rows, np.int32)
     growing = Continuations(label, longer, sibling)
     count = _grow(parent, words, tree.row_label, before, growing, tree.players, of_row)
-    return ObservationLists(before[:count], label[:count], of_row, graph.labels)
+    return ObservationLists(before[:count].copy(), label[:count].copy(), of_row, graph.labels)
 
 
 def _observations(label: str, number: dict[str, int]) -> list[int]:
-    """The observations of which a label consists, which may have several words each."""
+    """The observations of which a label consists, which may have several words each.
+
+    The longest that fits is taken: where an observation begins another one, as "a1" does "a1 taken", its next
+    words are no observation.
+    """
     words, found = label.split(), []
     while words:
         fits = (end for end in range(len(words), 0, -1) if " ".join(words[:end]) in number)
-        end = next(fits)
+        end = next(fits, 0)
+        if not end:
+            raise GameError(f"'{label}' is not a sequence of observations of the game.")
         found.append(number[" ".join(words[:end])])
         words = words[end:]
     return found

@@ -131,8 +131,8 @@ def graph_from(arrays: dict[str, NDArray[Any]], facts: dict[str, Any], game: str
     """The graph from its arrays and facts; it must be that of `game`."""
     if facts.get("game") != game:
         raise FileError(f"The cached states are those of {facts.get('game')}, not of {game}.")
-    found = {**facts, **arrays, "labels": tuple(facts["labels"])}
     try:
+        found = {**facts, **arrays, "labels": tuple(facts["labels"])}
         return StateGraph(**{field.name: found[field.name] for field in fields(StateGraph)})
     except KeyError as error:
         raise FileError(f"The cached states of {game} are incomplete: {error} is missing.") from None

@@ -36,8 +36,8 @@ class TreeLayout(NamedTuple):
     players: int
     row: Ints  # [nodes]
     places: NDArray[np.int16]  # [infosets, actions]
-    before: Ints  # [observations]
-    column: Ints  # [observations]
+    before: Ints  # [lists of observations]
+    column: Ints  # [lists]
     of_row: Ints  # [infosets]
 
 
@@ -46,9 +46,9 @@ class StateLayout(NamedTuple):
 
     players: int
     places: NDArray[np.int16]  # [states, actions]
-    row: Ints  # [observations] the infoset to which they lead, or -1
-    before: Ints  # [observations]
-    column: Ints  # [observations]
+    row: Ints  # [lists of observations] the infoset to which a list leads, or -1
+    before: Ints  # [lists]
+    column: Ints  # [lists]
 
 
 @singledispatch
@@ -233,4 +233,4 @@ def _state_observe(
     _write_list(layout, vector, player, at)
     for action in range(len(mask)):
         mask[action] = layout.places[here, action] >= 0
-    return int(layout.row[at])
+    return int(layout.row[at]) if at >= 0 else -1

@@ -137,6 +137,8 @@ class VectorEnv:
             word = chosen[wrong]
             raise FeltError(f"Action {word} is not legal in game {wrong}: masks[{wrong}] has the legal ones.")
         self._checked(_step(self._rules, self._games, self._seen, self._suits, self._start[0], chosen))
+        if isinstance(self._rules.layout, StateLayout) and self.infosets.min() < 0:
+            raise FeltError("The games in progress are impossible: they are from a damaged checkpoint.")
 
     def sample(self, probabilities: Vectors | None = None) -> Ints:
         """[count] legal actions, drawn by probabilities [count, actions]; by default uniformly.
@@ -186,11 +188,14 @@ class VectorEnv:
         if not _within(lists, -1, len(layout.row)):
             return False
         own = lists[np.arange(self.count), self.players]
-        if not np.array_equal(self.infosets, layout.row[own]) or not (self.infosets >= 0).all():
+        if not (own >= 0).all() or not np.array_equal(self.infosets, layout.row[own]):
             return False
-        legal = layout.places[self._games.node] >= 0
         assert isinstance(self.layout, EnumeratedFeatures)
-        return np.array_equal(self.layout.places[self.infosets] >= 0, legal)
+        first_row = self.layout.tree.first_row
+        first, end = first_row[self.players], first_row[self.players + 1]
+        if not ((first <= self.infosets) & (self.infosets < end)).all():
+            return False
+        return np.array_equal(self.layout.places[self.infosets] >= 0, layout.places[self._games.node] >= 0)
 
     def _checked(self, unseen: int) -> None:
         if unseen:
@@ -220,7 +225,7 @@ class _Games(NamedTuple):
     episode: Longs  # [count] numbers of the games since the reset
     learner: NDArray[np.int8]  # [count] the learner's seat
     line: Longs  # [count] number of actions on the street, in hold'em
-    cards: Ints  # [count, ...] as in Deal; so are the next three
+    cards: Ints  # [count, ...] as in Deal or, without histories, in StateTree; so are the next three
     at: Longs
     shift: Longs
     value: Ints

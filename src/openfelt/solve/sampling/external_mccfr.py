@@ -29,7 +29,9 @@ import numpy as np
 from openfelt.core.atomics import add
 from openfelt.core.jit import Floats, part
 from openfelt.games.compile.factored_tree import FactoredTree
-from openfelt.games.compile.tree import too_many_histories
+from openfelt.games.compile.tree import Tree, too_many_histories
+from openfelt.games.game import AnyGame
+from openfelt.games.registry import load_game
 from openfelt.solve.sampling.gpu import InFlightLimits, Shapes
 from openfelt.solve.sampling.sampling_solver import SamplingSolver
 from openfelt.solve.traverse.episode import (
@@ -140,10 +142,11 @@ class ChanceCFR(ExternalMCCFR):
     samples_others: ClassVar[bool] = False
     runs_on_gpu: ClassVar[bool] = False  # each thread would need a trace of every infoset
 
-    def _start(self) -> None:
-        if isinstance(self.tree, FactoredTree):
-            raise too_many_histories(self.tree.game)
-        super()._start()
+    def _compile(self, game: AnyGame) -> Tree:
+        rules = load_game(game.game if isinstance(game, Tree) else game)
+        if isinstance(game, FactoredTree) or rules.is_factored:
+            raise too_many_histories(rules.name)
+        return super()._compile(game)
 
 
 @dispatched

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.cards.public_cards import Deck
-from openfelt.core.errors import FeltError
+from openfelt.core.errors import FeltError, FileError
 from openfelt.core.jit import Floats, Longs
 from openfelt.core.random import Numbers, starts
 from openfelt.games.compile.flop_tree import CLASSES, FlopTree, flop_tree
@@ -92,13 +92,20 @@ class FlopCFR(Solver):
         self._rule = UpdateRule(self.settings.alpha, self.settings.beta, self.settings.gamma)
         multiplicity = np.array([flop.multiplicity for flop in self.deck.flops], np.int64)
         self._multiplicity, self._bounds = multiplicity, np.cumsum(multiplicity) / multiplicity.sum()
-        self._first_draw = Numbers(int(starts(self.seed, 1)[0]), 0).uniform()
         shape = self.tree.num_hands, WIDTH
         self._regrets, self._averages = ([np.zeros(shape, np.float32) for _ in range(2)] for _ in range(2))
         self._early = [np.zeros((2, CLASSES, edges)) for edges in self.tree.edges]  # regrets and average
-        self._times = np.zeros(len(multiplicity), np.int64)  # how often each flop was dealt
+        self._times = np.zeros(len(multiplicity), np.int64)  # in how many iterations each flop was dealt
         self._before = BeforeFlop(self.tree)
         self._work = [new_flop_work(self.tree, np.float32) for _ in range(self.threads)]
+
+    def _resumed(self) -> None:
+        if not ((self._times >= 0) & (self._times <= self.iterations)).all():
+            raise FileError("The checkpoint is damaged: its table 'times' has numbers out of range.")
+
+    @property
+    def _first_draw(self) -> float:
+        return float(Numbers(int(starts(self.seed, 1)[0]), 0).uniform())
 
     def _dealt(self, iteration: int) -> tuple[Longs, Floats]:
         """The flops of an iteration, and the weight of each in the sum over all flops."""

@@ -100,7 +100,6 @@ class VectorSolver(Solver):
         within("gamma", self.settings.gamma, 0, MOST_GAMMA)
         if self.restriction is not None:
             raise FeltError(f"{self.name} has no restrictions.")
-        self._first_draw = Numbers(int(starts(self.seed, 1)[0]), 0).uniform()
         self._boards = PublicBoards(self.deck)
         self._regrets, self._average = np.zeros(self.tree.num_slots), np.zeros(self.tree.num_slots)
         # By our seat, the regrets of an opponent that is no learner [rows, edges], before the flop and on it.
@@ -172,6 +171,10 @@ class VectorSolver(Solver):
         else:
             for learner in self._learners:
                 match_all(self._betting, learner)
+
+    @property
+    def _first_draw(self) -> float:
+        return float(Numbers(int(starts(self.seed, 1)[0]), 0).uniform())
 
     def board(self, iteration: int) -> int:
         """The number of an iteration's board; it depends on the seed and the iteration only.

@@ -27,8 +27,8 @@ DEEP_LARGE = DeepMethods(
     name="deep-large",
     title="Deep and tabular methods in a game of six million infosets",
     paper=(
-        "Rudolph et al. 2025 compare deep methods in this game, among others; they find generic policy "
-        "gradients at least as good as methods made for games. The claims are ours."
+        "Rudolph et al. 2025 compare deep methods in this game, among others; they find generic "
+        "policy-gradient methods at least as good as methods designed for games. The claims are ours."
     ),
     question=(
         "In small games tables win ([deep-methods](deep-methods.md)). Do networks catch up where a table has "
@@ -37,16 +37,16 @@ DEEP_LARGE = DeepMethods(
     setup=(
         "Phantom tic-tac-toe (5,990,669 infosets), in the variant in which a player tries again after a "
         "failed attempt. nash_conv is exact. Every run has one core, and its time is CPU time without "
-        "measurements and without the compilation of the game. In Deep CFR and NFSP the average policy "
-        "counts, in PPO, MMD and R-NaD the mean network, of CFR+ and external sampling the average policy."
-        "\n\n"
+        "measurements and without the compilation of the game. Measured are the mean networks of PPO, MMD "
+        "and R-NaD, and the average policies of the other methods.\n\n"
         "The networks have 128 units. PPO, MMD and R-NaD have the settings `--games 128 --epochs 4 --rate "
         "0.003 --anneal 300`, PPO `--entropy 0.2`, MMD `--alpha 0.2 --eta 0.1`, R-NaD `--refresh 300`, NFSP "
         "`--games 128 --batch 256 --updates 4 --window 1000000 --reservoir 4000000`, Deep CFR `--batch 1024 "
-        "--traversals 300 --updates 500 --reservoir 4000000`. Those of PPO and MMD were chosen on a board of "
-        "six cells (`dark_hex(3,2)`), where some runs with less regularisation learned nothing. Of Deep CFR "
-        "20 traversals were tried too; the others were not varied. Deep CFR averages exactly, for which it "
-        "evaluates its network at all infosets in each iteration. So it has time for a few iterations only."
+        "--traversals 300 --updates 500 --reservoir 4000000`. The settings of PPO and MMD were chosen on a "
+        "board of six cells (`dark_hex(3,2)`), where some runs with less regularisation learned nothing. For "
+        "Deep CFR, 20 traversals were also tried; no other settings were varied. To average exactly, Deep "
+        "CFR evaluates its network at all infosets in each iteration, which leaves time for a few iterations "
+        "only: after 20 seconds its policy is still uniform."
     ),
     episodes=(20, 60),
     quick_episodes=(1, 2),
