@@ -23,7 +23,7 @@ from openfelt.games.compile.infoset_tree import InfosetTree
 from openfelt.games.features.enumerated import EnumeratedFeatures
 from openfelt.games.features.features import Masks, Vectors
 from openfelt.games.features.holdem import ACTIONS, HoldemLayout, rename_suits
-from openfelt.solve.traverse.episode import PLAYER, dispatched, implements
+from openfelt.solve.traverse.episode import IMPLEMENTATIONS, PLAYER, dispatched, implements
 from openfelt.solve.traverse.holdem import DRAWN, Deal
 
 NUM_ACTIONS = len(ACTIONS)
@@ -212,16 +212,8 @@ def _state_place(layout: StateLayout, node: Ints, here: int, action: int) -> int
     return int(layout.places[here, action]) if 0 <= action < layout.places.shape[1] else -1
 
 
-@implements(start_vector, StateLayout)
-def _state_start(layout: StateLayout, vector: Vectors) -> None:
-    pass
-
-
-@implements(note_action, StateLayout)
-def _state_note(
-    layout: StateLayout, vector: Vectors, node: Ints, here: int, after: int, place: int, at: Longs
-) -> None:
-    pass
+for _same in (start_vector, note_action):
+    implements(_same, StateLayout)(IMPLEMENTATIONS[_same, TreeLayout])
 
 
 @implements(observe, StateLayout)

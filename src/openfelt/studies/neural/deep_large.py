@@ -50,10 +50,5 @@ DEEP_LARGE = DeepMethods(
     ),
     episodes=(20, 60),
     quick_episodes=(1, 2),
-    runs=3,
-    work="seconds of CPU time",
-    by_clock=True,
-    own_claims=True,
-    partial_findings=True,
     requires="PyTorch, 5 GB of memory, 40 minutes",
 )

@@ -135,7 +135,7 @@ class DeepMethods(LearningStudy):
 
 
 def contest_parts(contests: tuple[Contest, ...]) -> dict[str, Any]:
-    """What a study consists of: its solvers, its plots, and what it claims."""
+    """What all studies of this kind have: solvers and plots by game, what is claimed, budgets in CPU time."""
 
     def judge(curves: LearningCurves) -> list[Finding]:
         found = [each.judge(curves) for each in contests if curves.has(*each.configs())]
@@ -145,6 +145,11 @@ def contest_parts(contests: tuple[Contest, ...]) -> dict[str, Any]:
         "solvers": tuple(config for each in contests for config in each.configs()),
         "panels": tuple(each.panel() for each in contests),
         "findings": judge,
+        "runs": 3,
+        "work": "seconds of CPU time",
+        "by_clock": True,
+        "own_claims": True,
+        "partial_findings": True,
     }
 
 
@@ -172,10 +177,5 @@ DEEP_METHODS = DeepMethods(
     ),
     episodes=(1, 2, 5, 15),
     quick_episodes=(1, 2),
-    runs=3,
-    work="seconds of CPU time",
-    by_clock=True,
-    own_claims=True,
-    partial_findings=True,
     requires="PyTorch, half an hour",
 )
