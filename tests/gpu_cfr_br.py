@@ -73,7 +73,8 @@ def boards_are_learned_as_on_the_cpu(folder):
         [(NINE, 1), (TEN, 1)] if is_simulated() else [(NINE, 1), (TEN, 3), (Deck(3, 4), 4), (Deck(9, 1), 2)]
     )
     for deck, bets in decks:
-        boards_are_learned(deck, bets, trunk="hands" if deck == NINE else "buckets")
+        nine = deck == NINE
+        boards_are_learned(deck, bets, trunk="hands" if nine else "buckets", river_step=1 if nine else 3)
     if not is_simulated():  # a thread for each of a million hands takes too long there
         boards_are_learned(NINE, 1, lossless=True)
 
@@ -86,12 +87,14 @@ def boards_are_learned(deck, bets, **options):
         begun = {name: table.copy() for name, table in here.tables().items()}
         work, cards = here._work[seat], here._boards.cards(board)
         one, other = here._learners[seat], here._opponents[seat]
-        won = iterate(here._betting, cards, one, other, (1.0, 1.0), work)
+        offset = here._offset(1)
+        sampled = here._boards.sampled_rivers(board, here.settings.river_step, offset)
+        won = iterate(here._betting, cards, sampled, one, other, (1.0, 1.0), work)
         pairs = possible_pairs(deck.live, cards)
         places = roots_on_cpu(here, gpu, RIVER)
         river = [by_root(table, pairs, places) for table in work.value[2]]
         blocks = 1 + int(np.flatnonzero(river[seat].any(axis=2)[0])[0])
-        one_seat(there._gpu, seat, board, river, places, blocks)
+        one_seat(there._gpu, seat, (board, offset), river, places, blocks)
         there._behind = True
         assert there._gpu.opponents_won()[seat] == pytest.approx(won, rel=1e-5)
         for name, table in here.tables().items():
@@ -105,7 +108,7 @@ def boards_are_learned(deck, bets, **options):
                     assert not found.any(), name
 
 
-def one_seat(gpu, seat, board, river, places, some):
+def one_seat(gpu, seat, deal_of, river, places, some):
     """An iteration of one seat; in the simulator the river's values of all roots but some are the CPU's."""
     deal, players, opponents = gpu.deal, gpu.players, gpu.opponents
     whole = deal.run
@@ -126,7 +129,7 @@ def one_seat(gpu, seat, board, river, places, some):
     if is_simulated():
         deal.run = run
     try:
-        gpu.iterate(np.array([board]), 1.0, 1.0)
+        gpu.iterate(*(np.array([each]) for each in deal_of), 1.0, 1.0)
     finally:
         deal.run, gpu.players, gpu.opponents = whole, players, opponents
 
@@ -166,7 +169,7 @@ def public_chance_sampling_learns_as_on_the_cpu(folder):
 
         if is_simulated():
             deal.run = run
-        there._gpu.iterate(np.array([board]), 1.0, 1.0)
+        there._gpu.iterate(np.array([board]), np.array([0]), 1.0, 1.0)
         deal.run, there._behind = whole, True
         for name in ("regrets", "average"):
             found, wanted = (each.tables()[name] - begun[name] for each in (there, here))

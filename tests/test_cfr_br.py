@@ -31,6 +31,8 @@ from openfelt.measure.holdem.player import Player
 from openfelt.policy.files import policy_from_weights
 from openfelt.solve.vector.betting_lines import betting_lines
 from openfelt.solve.vector.cfr_br import CFRBR
+from openfelt.solve.vector.public_boards import PublicBoards
+from openfelt.solve.vector.vector_solver import BoardUnit
 
 NINE = Deck(3, 3)
 ACE = 12
@@ -192,6 +194,42 @@ def test_a_lossless_flop_is_learned_as_by_the_plain_twin(kind, seat):
     assert_same(solver, seat, twin)
 
 
+@pytest.mark.parametrize("seat", range(2))
+@pytest.mark.parametrize(("deck", "bets", "step"), [(NINE, 1, 2), slow(Deck(4, 3), 1, 3)])
+def test_with_sampled_rivers_the_average_iteration_is_the_whole_one(deck, bets, step, seat):
+    """Over all offsets, with the same policies; the opponent, our average and its winnings are the same."""
+    sampled, whole = learner(deck, bets, river_step=step, seed=3), learner(deck, bets, seed=3)
+    draw = np.random.default_rng(5)
+    begun = {name: draw.uniform(1e4, 3e4, table.shape) for name, table in whole.tables().items()}
+
+    def found(solver, offset):
+        for name, table in solver.tables().items():
+            table[...] = begun[name]
+        solver._resumed()
+        won = solver._deal(BoardUnit(solver.board(1), seat, offset, (1.0, 1.0)))
+        return {name: table - begun[name] for name, table in solver.tables().items()} | {"won": won}
+
+    wanted, parts = found(whole, 0), [found(sampled, offset) for offset in range(step)]
+    for name, added in wanted.items():
+        if name == "regrets":
+            assert np.ptp([part[name] for part in parts], axis=0).max() > 1  # a part differs from the whole
+            np.testing.assert_allclose(sum(part[name] for part in parts) / step, added, rtol=1e-6, atol=1e-6)
+        else:
+            for part in parts:
+                np.testing.assert_allclose(part[name], added, rtol=1e-9, atol=1e-9)
+
+
+def test_the_weights_of_sampled_rivers_cover_each_river_once():
+    boards = PublicBoards(Deck(5, 3))
+    for board in range(0, len(boards.places), 7):
+        parts = [boards.sampled_rivers(board, 3, offset) for offset in range(3)]
+        free = boards.deck.live.astype(bool)
+        free[boards.cards(board)] = False
+        assert np.array_equal(sum(part > 0 for part in parts), free)
+        assert {weight for part in parts for weight in part.tolist()} == {0.0, 3.0}
+        assert np.array_equal(boards.sampled_rivers(board, 1, 0), free)
+
+
 def test_a_lossless_flop_leaves_the_opponent_with_all_hands():
     """On the flop its rows are then the same with either trunk; before it they are three buckets or 169."""
     buckets, hands = (learner(lossless=True, trunk=trunk, seed=1).run(4) for trunk in ("buckets", "hands"))
@@ -224,11 +262,12 @@ def test_public_chance_sampling_approaches_an_equilibrium_of_the_abstract_game()
     assert found[1] < 0.05
 
 
-def test_a_run_is_resumed_to_the_bit_with_any_number_of_threads(tmp_path):
-    whole = learner(seed=1).run(40)
-    part = learner(seed=1, threads=2).run(15)
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_run_is_resumed_to_the_bit_with_any_number_of_threads(step, tmp_path):
+    whole = learner(seed=1, river_step=step).run(40)
+    part = learner(seed=1, river_step=step, threads=2).run(15)
     part.save(tmp_path / "checkpoint")
-    resumed = learner(seed=1)
+    resumed = learner(seed=1, river_step=step)
     resumed.resume(tmp_path / "checkpoint")
     resumed.run(25)
     for name, table in whole.tables().items():
@@ -335,6 +374,7 @@ def test_the_memory_of_the_tables_is_that_of_the_page(buckets, on_gpu, beside_it
         ("holdem(players=3,buckets='ehs:2')", {}, "learns two-player hold'em"),
         (None, {"trunk": "flops"}, "trunk must be buckets or hands, not flops"),
         (None, {"delay": -1}, "delay must be a number of 0 or more, not -1"),
+        (None, {"river_step": 0}, "river_step must be a number from 1 to 8, not 0"),
         (None, {"gamma": 5}, "gamma must be a number from 0 to 4, not 5"),
         (None, {"gamma": float("nan")}, "gamma must be a number from 0 to 4, not nan"),
     ],

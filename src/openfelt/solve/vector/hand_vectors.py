@@ -205,8 +205,20 @@ def learn(
             value[hand] = total
             for action in range(street.actions[node]):
                 regrets[row[hand], edge + action] += weights[0] * (work.value[first + action, hand] - total)
-            if len(average):
-                played = weights[1] * work.reach[player, node, hand]
+    if len(average):
+        add_average(street, root, player, row, weights[1], average, work)
+
+
+@kernel
+def add_average(
+    street: Street, root: int, player: int, row: Longs, weight: float, average: Floats, work: StreetWork
+) -> None:
+    """Add a player's shares to its average, weighted with its reach."""
+    for node in range(len(street.player)):
+        if street.player[node] == player:
+            first, edge = street.first_child[node], street.edge[root, node]
+            for hand in range(len(row)):
+                played = weight * work.reach[player, node, hand]
                 for action in range(street.actions[node]):
                     average[row[hand], edge + action] += played * work.share[first + action, hand]
 

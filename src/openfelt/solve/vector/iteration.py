@@ -14,6 +14,7 @@ from openfelt.solve.vector.hand_vectors import (
     Choices,
     Hands,
     StreetWork,
+    add_average,
     end,
     go_down,
     learn,
@@ -190,19 +191,33 @@ def _enter(street: Street, root: int, count: int, values: Floats, work: StreetWo
 
 @kernel
 def _rivers(
-    betting: Betting, cards: Ints, turn: Any, pairs: Ints, us: Learner, weights: Any, best: bool, work: Work
+    betting: Betting,
+    cards: Ints,
+    sampled: Floats,
+    turn: Any,
+    pairs: Ints,
+    us: Learner,
+    weights: Any,
+    best: bool,
+    work: Work,
 ) -> None:
-    """The values of all rivers: of the opponent's best response if `best`, else ours against it."""
+    """The values of the rivers: of the opponent's best response if `best`, else ours against it.
+
+    The opponent responds on all of them, and we learn from those that are `sampled`.
+    """
     seat, other, street, river = us.seat, 1 - us.seat, work.street, betting.river
     player = other if best else seat
-    left = betting.live.sum() - 8
-    chances = weights[0] / left, weights[1] / left
+    left, none = betting.live.sum() - 8, np.zeros((0, 0))
     board = np.empty(5, np.int32)
     board[:4] = cards
     work.value[2][player] = 0.0
-    number = 0
+    number = -1
     for card in range(CARDS):
         if not betting.live[card] or (cards == card).any():
+            continue
+        number += 1
+        chance = (1.0 if best else sampled[card]) / left
+        if chance == 0.0:
             continue
         board[4] = card
         hands, places = sorted_hands(board, pairs)
@@ -217,23 +232,32 @@ def _rivers(
             share_by_policy(river, root, seat, row, us.rows[3].policy, street)
             go_down(river, seat, count, street)
             if best:
+                add_average(river, root, seat, row, weights[1] * chance, us.rows[3].average, street)
                 end(river, root, other, hands, street)
                 respond_best(river, other, count, choice, street)
             else:
                 share_by_choice(river, other, choice, count, street)
                 go_down(river, other, count, street)
                 end(river, root, seat, hands, street)
-                learn(river, root, seat, row, chances, us.rows[3].regrets, us.rows[3].average, street)
+                learn(river, root, seat, row, (weights[0] * chance, 0.0), us.rows[3].regrets, none, street)
             for hand in range(count):
-                work.value[2][player, root, places[hand]] += street.value[0, hand] / left
-        number += 1
+                work.value[2][player, root, places[hand]] += street.value[0, hand] * chance
 
 
 @kernel
 def iterate(
-    betting: Betting, cards: Ints, us: Learner, trunk: Trunk, weights: tuple[float, float], work: Work
+    betting: Betting,
+    cards: Ints,
+    sampled: Floats,
+    us: Learner,
+    trunk: Trunk,
+    weights: tuple[float, float],
+    work: Work,
 ) -> float:
-    """One iteration on a flop and a turn; returns the opponent's value, in chips."""
+    """One iteration on a flop and a turn; returns the opponent's value, in chips.
+
+    `sampled` [52] are the weights of the rivers from which we learn.
+    """
     seat, other, street = us.seat, 1 - us.seat, work.street
     pairs = possible_pairs(betting.live, cards)
     count = len(pairs)
@@ -267,7 +291,7 @@ def iterate(
         share_by_policy(betting.turn, root, seat, turn_row, us.rows[2].policy, street)
         go_down(betting.turn, seat, count, street)
         _leave(betting.turn, root, seat, count, street, work.reach[2])
-    _rivers(betting, cards, (after, turn_seen_as), pairs, us, weights, True, work)
+    _rivers(betting, cards, sampled, (after, turn_seen_as), pairs, us, weights, True, work)
     for root in range(len(betting.turn.edge)):
         street.reach[seat, 0, :count] = work.reach[1][seat, root, :count]
         share_by_policy(betting.turn, root, seat, turn_row, us.rows[2].policy, street)
@@ -282,7 +306,7 @@ def iterate(
         _leave(betting.turn, root, other, count, street, work.reach[2])
 
     # Up: our values against it, and what both learn.
-    _rivers(betting, cards, (after, turn_seen_as), pairs, us, weights, False, work)
+    _rivers(betting, cards, sampled, (after, turn_seen_as), pairs, us, weights, False, work)
     for root in range(len(betting.turn.edge)):
         street.reach[:, 0, :count] = work.reach[1][:, root, :count]
         share_by_policy(betting.turn, root, seat, turn_row, us.rows[2].policy, street)

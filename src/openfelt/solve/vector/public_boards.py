@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from openfelt.cards.boards import PERMUTED_CARD
+from openfelt.cards.deck import CARDS
 from openfelt.cards.public_cards import Deck, Plan, plan_flop
-from openfelt.core.jit import Ints, Longs
+from openfelt.core.jit import Floats, Ints, Longs
 
 
 class PublicBoards:
@@ -35,3 +37,15 @@ class PublicBoards:
         """The four cards of a board."""
         flop, turn = self.places[board]
         return np.array([*self.deck.flops[flop].cards, self.plans[flop].turn[turn]], np.int32)
+
+    def sampled_rivers(self, board: int, step: int, offset: int) -> Floats:
+        """[52] the weight of each river if every `step`th one up to suits is sampled, from `offset` on.
+
+        Rivers that are not sampled have the weight 0.
+        """
+        flop, turn = self.places[board]
+        plan, weight = self.plans[flop], np.zeros(CARDS)
+        for river in range(plan.of_turn[turn] + offset, plan.of_turn[turn + 1], step):
+            images = plan.river_as[plan.river_first[river] : plan.river_first[river + 1]]
+            weight[PERMUTED_CARD[images, plan.river[river]]] = step
+        return weight

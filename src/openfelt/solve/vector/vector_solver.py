@@ -62,6 +62,7 @@ class BoardUnit(NamedTuple):
 
     board: int
     side: int  # a seat; 0 also if both seats learn together
+    offset: int  # of the rivers that are sampled
     weights: tuple[float, float]
 
 
@@ -84,6 +85,7 @@ class VectorSolver(Solver):
     settings_type: ClassVar[type[Settings]] = VectorSettings
     settings: VectorSettings
     tree: BettingTree
+    _river_step = 1  # one river in this many is sampled to learn from
 
     def __init__(self, game: AnyGame, *, deck: Deck | None = None, **options: Any) -> None:
         self.deck = deck or Deck()
@@ -190,6 +192,10 @@ class VectorSolver(Solver):
         after = max(0.0, iteration - float(self.settings.delay))
         return in_regrets, after**self.settings.gamma if after else 0.0
 
+    def _offset(self, iteration: int) -> int:
+        """The first river of an iteration's board that is sampled, if not all are."""
+        return iteration % self._river_step
+
     def _advance(self, iterations: int) -> None:
         if self.device == CUDA:
             self._advance_on_gpu(iterations)
@@ -208,7 +214,9 @@ class VectorSolver(Solver):
             numbers = range(first, min(first + self.batch, last + 1))
             weights = self._weights(numbers[-1])
             units = [
-                BoardUnit(self.board(number), side, weights) for number in numbers for side in self.sides
+                BoardUnit(self.board(number), side, self._offset(number), weights)
+                for number in numbers
+                for side in self.sides
             ]
             policies = [[rows.policy for rows in learner.rows] for learner in self._learners]
             trunks = [[table.copy() for table in tables] for tables in self._trunks]
@@ -252,9 +260,10 @@ class VectorSolver(Solver):
         done, last, most = self.iterations, self.iterations + iterations, self.in_flight or IN_FLIGHT
         while done < last:
             step = min(most, 1 + done // PATIENCE, last - done)
-            chosen = np.array([self.board(done + each) for each in range(1, step + 1)])
+            numbers = range(done + 1, done + step + 1)
+            chosen, offsets = (np.array([of(each) for each in numbers]) for of in (self.board, self._offset))
             done += step
-            self._gpu.iterate(chosen, *self._weights(done))
+            self._gpu.iterate(chosen, offsets, *self._weights(done))
         self._gpu.wait()
         self._behind = self._behind or iterations > 0
 

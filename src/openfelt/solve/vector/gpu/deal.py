@@ -53,9 +53,9 @@ class GpuDeal:
         self.facts = zeros_on_gpu((rivers,), np.uint32)
         self._deal, self._order = street_kernel(deal), street_kernel(order_river, PARTS=1)
 
-    def begin(self, chosen: Longs) -> None:
-        """Deal these boards, at most `most`."""
-        plan, rivers = pack_boards(self.boards, chosen, self.most)
+    def begin(self, chosen: Longs, offsets: Longs) -> None:
+        """Deal these boards, at most `most`; `offsets` are those of the rivers that are sampled."""
+        plan, rivers = pack_boards(self.boards, chosen, offsets, self.most)
         self.count, tables = len(chosen), self._tables
         self.plan.copy_to_device(plan, stream=self.queue)
         self.run(

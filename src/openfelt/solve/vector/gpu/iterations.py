@@ -26,20 +26,25 @@ class PublicChanceOnGpu:
     responds = False
 
     def __init__(
-        self, tree: BettingTree, boards: PublicBoards, in_flight: int, flop_rows: Ints | None = None
+        self,
+        tree: BettingTree,
+        boards: PublicBoards,
+        in_flight: int,
+        flop_rows: Ints | None = None,
+        river_step: int = 1,
     ) -> None:
         _require_memory(tree, boards, in_flight, 0 if flop_rows is None else int(flop_rows.max()) + 1)
         buckets = tree.abstraction.tables()
         with gpu_faults():
             rows = np.asarray(buckets.flop, np.int32) if flop_rows is None else flop_rows
             self.deal = GpuDeal(boards, buckets, rows, in_flight)
-            self.players = [GpuPlayer(tree, seat, self.deal, self.responds) for seat in range(2)]
+            self.players = [GpuPlayer(tree, seat, self.deal, self.responds, river_step) for seat in range(2)]
             self._no_choices = zeros_on_gpu((0,), np.uint32)
 
-    def iterate(self, chosen: Longs, weight: float, averaged: float) -> None:
-        """Queue an iteration on these boards, with its weights."""
+    def iterate(self, chosen: Longs, offsets: Longs, weight: float, averaged: float) -> None:
+        """Queue an iteration on these boards, with the offsets of sampled rivers and with its weights."""
         with gpu_faults():
-            self.deal.begin(chosen)
+            self.deal.begin(chosen, offsets)
             for player in self.players:
                 player.go_down()
             self.learn(weight)
@@ -83,8 +88,9 @@ class CFRBROnGpu(PublicChanceOnGpu):
         in_flight: int,
         trunk_rows: tuple[Ints, Ints],
         trunk_counts: tuple[int, int],
+        river_step: int,
     ) -> None:
-        super().__init__(tree, boards, in_flight, trunk_rows[1])
+        super().__init__(tree, boards, in_flight, trunk_rows[1], river_step)
         with gpu_faults():
             self.opponents = [
                 GpuOpponent(player, self.deal, trunk_rows[0], trunk_counts) for player in self.players

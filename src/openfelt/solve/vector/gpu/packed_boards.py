@@ -15,6 +15,7 @@ from openfelt.solve.vector.gpu.plan import (
     RIVER_NUMBER,
     RIVER_THROUGH,
     RIVER_TURN,
+    SAMPLED,
     THROUGH,
     TURN,
 )
@@ -23,13 +24,14 @@ from openfelt.solve.vector.public_boards import PublicBoards
 
 def table_shape(boards: PublicBoards, count: int) -> tuple[int, int]:
     """The shape of the table of that many boards."""
-    return RIVER_AS + 1, count * max(boards.rivers + 1, 3) + 1
+    return SAMPLED + 1, count * max(boards.rivers + 1, 3) + 1
 
 
-def pack_boards(boards: PublicBoards, chosen: Longs, most: int) -> tuple[Ints, int]:
+def pack_boards(boards: PublicBoards, chosen: Longs, offsets: Longs, most: int) -> tuple[Ints, int]:
     """The table of these boards, with room for `most`, and how many rivers they have.
 
-    Each board takes the place of a turn. NUMBER and THROUGH are of the flops, then of the turns.
+    Each board takes the place of a turn. NUMBER and THROUGH are of the flops, then of the turns. `offsets` are
+    those of the rivers that are sampled.
     """
     count, table = len(chosen), np.zeros(table_shape(boards, most), np.int32)
     rivers = images = 0
@@ -37,6 +39,7 @@ def pack_boards(boards: PublicBoards, chosen: Longs, most: int) -> tuple[Ints, i
         plan = boards.plans[flop]
         table[CARDS, 3 * board : 3 * board + 3] = boards.deck.flops[flop].cards
         table[TURN, board] = plan.turn[turn]
+        table[SAMPLED, board] = rivers + offsets[board]
         for row, values in ((NUMBER, plan.number), (THROUGH, plan.through)):
             table[row, board], table[row, count + board] = values[0], values[1 + turn]
         first, last = int(plan.of_turn[turn]), int(plan.of_turn[turn + 1])

@@ -9,7 +9,7 @@ from openfelt.cards.public_cards import Deck, Flop, Plan
 from openfelt.core.jit import Ints
 
 # The rows of the table. CARDS are those of the flop, once for each turn; NUMBER and THROUGH are of the flop,
-# then of its turns.
+# then of its turns. SAMPLED is where the rivers that are sampled begin, by turn; only learners have it.
 (
     CARDS,
     NUMBER,
@@ -24,7 +24,8 @@ from openfelt.core.jit import Ints
     RIVER_THROUGH,
     RIVER_FIRST,
     RIVER_AS,
-) = range(13)
+    SAMPLED,
+) = range(14)
 
 INVERSE = np.array([order.tolist().index(0) for order in COMPOSED], np.int32)  # [24] inverse permutations
 

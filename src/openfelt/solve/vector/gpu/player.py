@@ -78,8 +78,11 @@ class Preflop:
 class GpuPlayer:
     """One seat."""
 
-    def __init__(self, tree: BettingTree, seat: int, deal: GpuDeal, responds: bool) -> None:
-        """`responds`: whether the opponent makes choices on the river, or has shares of the lines too."""
+    def __init__(self, tree: BettingTree, seat: int, deal: GpuDeal, responds: bool, river_step: int) -> None:
+        """`responds`: whether the opponent makes choices on the river, or has shares of the lines too.
+
+        One river in `river_step` is sampled to learn from.
+        """
         self.tree, self.seat, self._deal = tree, seat, deal
         self.betting, layout, boards = betting_lines(tree.most_bets), tree.layout, deal.most
         self.roots = [lines.roots for lines in self.betting.streets]
@@ -92,7 +95,9 @@ class GpuPlayer:
         self._terms = [_single(terms_of(lines, opens)) for lines in self.betting.streets]
         how = {"OPENS": opens, "BETS": tree.most_bets}
         fewer = tree.most_bets < MOST_BETS
-        self._learn_river = river_kernel(learn_river, **how, FEWER=fewer, RESPONDS=responds)
+        learning = {"FEWER": fewer, "RESPONDS": responds, "STEP": river_step}
+        self._learn_river = river_kernel(learn_river, **how, **learning)
+        self._of_rivers = deal.chance * np.float32(river_step)  # the chance of a river that is sampled
         self._learn_street, self._renew = (
             street_kernel(source, **how) for source in (streets.learn_street, rows.renew)
         )
@@ -119,7 +124,7 @@ class GpuPlayer:
         deal.run(
             self._learn_river,
             deal.count * e3,
-            *(deal.plan, deal.words, deal.facts, e3, deal.chance, single * deal.chance, reach[2]),
+            *(deal.plan, deal.words, deal.facts, e3, self._of_rivers, single * self._of_rivers, reach[2]),
             *(river.policy, self._terms[2], *on_river, river.regrets, self.values[2]),
             threads=ROOM,
         )

@@ -14,7 +14,7 @@ from openfelt.cards.deck import PAIR
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
 from openfelt.solve.vector.betting_lines import LINES
-from openfelt.solve.vector.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST
+from openfelt.solve.vector.gpu.plan import OF_TURN, RIVER_AS, RIVER_FIRST, SAMPLED
 from openfelt.solve.vector.gpu.river_lists import add_up, enter, look_up
 from openfelt.solve.vector.gpu.river_squares import (
     ALL_HANDS,
@@ -56,8 +56,10 @@ ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None i
 OPENS = True  # whether the player whose values are computed acts first
 BETS = MOST_BETS  # of a street
 RESPONDS = True  # whether the opponent makes choices, or has shares of the lines
+STEP = 1  # one river in this many is sampled to learn from
 
 KIND_HANDS = (0, 3, 12, 15)  # a hand of each kind
+PROBABILITIES = 3 * KINDS
 CALLS = U(0x55555555)  # two bits a hand
 
 
@@ -133,6 +135,7 @@ def learn_river(
 ) -> None:
     """Our values against the opponent's `reach` of the river, and what it does there; adds to our regrets.
 
+    `chance` is that of a river that is sampled, and `weight` the iteration's times this.
     An opponent that does not best-respond has `shares` of the lines by bucket; its reach of the buckets is
     added to its `came_by`.
     """
@@ -151,7 +154,7 @@ def learn_river(
             terms[thread] = terms_of_root[root, thread // U(TERMS), thread % U(TERMS)]
         cuda.syncthreads()
         hold, before = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
-        for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
+        for river in range(plan[SAMPLED, turn], plan[OF_TURN, turn + U(1)], STEP):
             fact = facts[U(river)]
             where = U(river), fact, root, U(roots), ranks
             room = plan, words, came, policy, terms, table, hold, regrets, (choices, shares, came_by), weight
@@ -223,9 +226,13 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
     _add_reach(board, plan, river, root, ranks, reach, buckets, came_by)
+    share = cuda.local.array(KINDS, np.float32)
+    _read_shares(board, root, U(LINES - 1), shares, buckets, share)
     for done in range(LINES):
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
-        _share_out(board, root, line, shares, buckets, reach, own)
+        _share_out(board, share, reach, own)
+        if line > U(0):  # read early: it takes until the next line
+            _read_shares(board, root, line - U(1), shares, buckets, share)
         if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
             cuda.syncthreads()
@@ -255,13 +262,18 @@ def _add_reach(
                 cuda.atomic.add(came_by, (root, buckets[kind]), total * times)
 
 
-def _share_out(board: int, root: Any, line: Any, shares: Any, buckets: Any, reach: Any, own: Any) -> None:
-    """A player's reach of the end of a line, by the shares of its buckets."""
+def _read_shares(board: int, root: Any, line: Any, shares: Any, buckets: Any, share: Any) -> None:
+    """A player's share of a line, by kind of hands."""
     for kind in range(1 if board == PLAIN else KINDS):
-        part = shares[root, buckets[kind], line]
+        share[kind] = shares[root, buckets[kind], line]
+
+
+def _share_out(board: int, share: Any, reach: Any, own: Any) -> None:
+    """A player's reach of the end of a line."""
+    for kind in range(1 if board == PLAIN else KINDS):
         for hand in range(HANDS):
             if kind_of(hand, board) == kind:
-                own[hand] = reach[hand] * part
+                own[hand] = reach[hand] * share[kind]
 
 
 def _choose(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any, choices: Any, at: Any) -> None:
@@ -331,7 +343,7 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
         hold[hand] = aside[hand] = zero
         seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
         reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
-    masks = cuda.local.array(LINES, np.uint32)
+    masks, probability = cuda.local.array(LINES, np.uint32), cuda.local.array(PROBABILITIES, np.float32)
     if RESPONDS:
         _masks_of(choices, (river * roots + root) * U(DECISIONS * ROOM) + thread, masks)
     else:
@@ -344,7 +356,13 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
             for hand in range(HANDS):
                 own[hand] = reach[hand] if mask >> U(2 * hand) & U(1) else zero
         else:
-            _share_out(board, root, line, shares, buckets, reach, own)
+            _read_shares(board, root, line, shares, buckets, probability)
+            _share_out(board, probability, reach, own)
+        ours, place = answers(line, OPENS), U(3) * (line + U(1) >> U(1))
+        for kind in range(1 if board == PLAIN else KINDS):  # read early: it takes until the lists are ready
+            if ours or line == U(0):
+                for action in range(3):
+                    probability[3 * kind + action] = policy[root, buckets[kind], place + U(action)]
         if cuda.syncthreads_or(1 if enter(square, board, ranks, own, table, cells) != zero else 0):
             add_up(board, table, cells)
             cuda.syncthreads()
@@ -352,57 +370,66 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
         else:
             for hand in range(HANDS):
                 call[hand] = met[hand] = zero
-        base, ours = line * U(TERMS), answers(line, OPENS)
-        paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
-        legal = (line + U(MOST_BETS - 1)) % U(MOST_BETS) + U(1) < U(BETS)
-        for kind in range(1 if board == PLAIN else KINDS):
-            bucket, fold_sum, call_sum, raise_sum = buckets[kind], zero, zero, zero
-            place = U(3) * (line + U(1) >> U(1))
-            p0, p1, p2 = policy[root, bucket, place], policy[root, bucket, place + U(1)], zero
-            if ours:
-                p2 = policy[root, bucket, place + U(2)]
-            for hand in range(HANDS):
-                if kind_of(hand, board) == kind:
-                    alive = lives >> U(hand) & U(1)
-                    if line == U(0):
-                        begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
-                        check, bet = call[hand], begun + after * met[hand]
-                        if OPENS:
-                            check += joined
-                        value = p0 * check + p1 * bet
-                        if alive:
-                            fold_sum += check - value
-                            call_sum += bet - value
-                        hold[hand] = value if OPENS else value + joined
-                    else:
-                        later = aside[hand] if line > U(MOST_BETS) else hold[hand]
-                        if ours:
-                            folded, raised = -paid * met[hand], later + after * met[hand]
-                            if not legal:
-                                raised = zero
-                            value = p0 * folded + p1 * call[hand] + p2 * raised
-                            if alive:
-                                fold_sum += folded - value
-                                call_sum += call[hand] - value
-                                raise_sum += raised - value
-                            value -= last * met[hand]
-                        else:
-                            value = later + call[hand] - paid * met[hand]
-                        if line > U(MOST_BETS):
-                            aside[hand] = value
-                        else:
-                            hold[hand] = value
-            if (ours or line == U(0)) and times > zero:
-                cuda.atomic.add(regrets, (root, bucket, place), times * fold_sum)
-                cuda.atomic.add(regrets, (root, bucket, place + U(1)), times * call_sum)
-                if ours and legal:
-                    cuda.atomic.add(regrets, (root, bucket, place + U(2)), times * raise_sum)
+        for hand in range(HANDS):  # the values of impossible hands stay 0
+            if not lives >> U(hand) & U(1):
+                call[hand] = met[hand] = zero
+        what = line, ours, times, terms, call, met, hold, aside, probability
+        _learn_kind(board, 0, root, buckets[0], what, regrets)
+        if board != PLAIN:
+            _learn_kind(board, 1, root, buckets[1], what, regrets)
+            _learn_kind(board, 2, root, buckets[2], what, regrets)
+            _learn_kind(board, 3, root, buckets[3], what, regrets)
+        base = line * U(TERMS)
         if OPENS and line == U(1):
             for hand in range(HANDS):
                 aside[hand] += terms[base + U(PAID_ASIDE)] * met[hand]
+
+
+def _learn_kind(board: int, kind: int, root: Any, bucket: Any, what: Any, regrets: Any) -> None:
+    """Back up the values of one line for the hands of one kind, and add to the regrets of their bucket.
+
+    Called with each kind by its number, so that the compiler knows the hands.
+    """
+    (line, ours, times, terms, call, met, hold, aside, probability) = what
+    zero, base = np.float32(0.0), line * U(TERMS)
+    paid, after, last = terms[base + U(PAID)], terms[base + U(PAID_NEXT)], terms[base + U(PAID_LAST)]
+    legal = (line + U(MOST_BETS - 1)) % U(MOST_BETS) + U(1) < U(BETS)
+    fold_sum, call_sum, raise_sum = zero, zero, zero
+    p0, p1, p2 = probability[3 * kind], probability[3 * kind + 1], probability[3 * kind + 2]
     for hand in range(HANDS):
-        if not lives >> U(hand) & U(1):
-            hold[hand] = zero
+        if kind_of(hand, board) == kind:
+            if line == U(0):
+                begun, joined = (aside[hand], hold[hand]) if OPENS else (hold[hand], aside[hand])
+                check, bet = call[hand], begun + after * met[hand]
+                if OPENS:
+                    check += joined
+                value = p0 * check + p1 * bet
+                fold_sum += check - value
+                call_sum += bet - value
+                hold[hand] = value if OPENS else value + joined
+            else:
+                later = aside[hand] if line > U(MOST_BETS) else hold[hand]
+                if ours:
+                    folded, raised = -paid * met[hand], later + after * met[hand]
+                    if not legal:
+                        raised = zero
+                    value = p0 * folded + p1 * call[hand] + p2 * raised
+                    fold_sum += folded - value
+                    call_sum += call[hand] - value
+                    raise_sum += raised - value
+                    value -= last * met[hand]
+                else:
+                    value = later + call[hand] - paid * met[hand]
+                if line > U(MOST_BETS):
+                    aside[hand] = value
+                else:
+                    hold[hand] = value
+    if (ours or line == U(0)) and times > zero:
+        place = U(3) * (line + U(1) >> U(1))
+        cuda.atomic.add(regrets, (root, bucket, place), times * fold_sum)
+        cuda.atomic.add(regrets, (root, bucket, place + U(1)), times * call_sum)
+        if ours and legal:
+            cuda.atomic.add(regrets, (root, bucket, place + U(2)), times * raise_sum)
 
 
 def _masks_of(choices: Any, at: Any, masks: Any) -> None:
