@@ -6,11 +6,14 @@ import csv
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 
 import openfelt as felt
 from openfelt.cards.public_cards import Deck
 from openfelt.cli.app import main
+from openfelt.measure.holdem.exploitability import measure_exploit
+from openfelt.measure.holdem.player import rule_player
 from openfelt.policy.files import load_policy
 from openfelt.studies.holdem import buckets
 from openfelt.studies.holdem.buckets import ABSTRACTIONS, BUCKETS_STUDY, Trained
@@ -145,6 +148,34 @@ def results(**exploitability):
 )
 def test_claims(found, holds):
     assert [finding.holds for finding in BUCKETS_STUDY.judge(found)] == holds
+
+
+def by_flop(mbb, *parts):
+    return replace(value(mbb, 20.0), by_flop=parts)
+
+
+def test_values_from_the_same_flops_are_compared_flop_by_flop():
+    """The flops differ by hundreds, but the policies on each by 9 to 11: t is 4.303 for three of them."""
+    one, two = by_flop(100.0, 0.0, 100.0, 200.0), by_flop(90.0, -11.0, 91.0, 190.0)
+    assert one.above(two).mean == 10.0
+    assert one.above(two).half == pytest.approx(4.303 * 1 / 3**0.5, rel=1e-3)
+    other_flops = replace(two, seed=1)
+    assert one.above(other_flops).half == pytest.approx(800**0.5)
+    found = {
+        f"ochs:169/{size}/{size}/{size}": Trained(1, 1.0, each) for size, each in ((1000, one), (5000, two))
+    }
+    (finding,) = BUCKETS_STUDY.judge(found)
+    assert finding.holds
+    assert finding.measured.startswith("90.00 against 100.00 mbb/h: -10.00 ± 2.48")
+
+
+@pytest.mark.usefixtures("_small")
+def test_what_each_sampled_flop_gives_averages_to_the_estimate():
+    found = measure_exploit(rule_player("always-call", 1), flops=5, seed=3)
+    assert len(found.by_flop) == 5
+    assert np.mean(found.by_flop) == pytest.approx(np.mean(found.won))
+    assert np.std(found.by_flop, ddof=1) / 5**0.5 == pytest.approx(found.error)
+    assert not measure_exploit(rule_player("always-call", 1)).by_flop
 
 
 def test_all_claims_are_judged_after_a_full_run():

@@ -133,12 +133,9 @@ class CFRBR(VectorSolver):
 
     def _deal(self, unit: BoardUnit) -> float:
         learner, opponent = self._learners[unit.side], self._opponents[unit.side]
-        board = (
-            self._boards.cards(unit.board),
-            self._boards.sampled_rivers(unit.board, self._river_step, unit.offset),
-        )
-        work = self._work[unit.side]
-        return float(iterate(self._betting, *board, learner, opponent, unit.weights, work))
+        cards, work = self._boards.cards(unit.board), self._work[unit.side]
+        sampled = self._boards.sampled_rivers(unit.board, self._river_step, unit.offset)
+        return float(iterate(self._betting, cards, sampled, learner, opponent, unit.weights, work))
 
     def _add(self, side: int, found: Increments) -> None:
         super()._add(side, found)

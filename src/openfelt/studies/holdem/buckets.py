@@ -31,7 +31,7 @@ from openfelt.studies.holdem.exploitability_study import (
 from openfelt.studies.study import GPU
 
 SECONDS, QUICK_SECONDS = 40, 2  # of training in each abstraction
-GAMMA = 2.0  # weight of iteration t in the average: t to the power of this
+GAMMA, RIVER_STEP = 2.0, 3  # weights of the average; one river in this many is learned from
 KINDS = (EHS2, PERCENTILE, KMEANS, OCHS)  # each is claimed to be better than the one before it
 SIZES = (1_000, 5_000)  # on flop, turn and river
 ABSTRACTIONS = (
@@ -136,7 +136,7 @@ class Run:
     def _train(self) -> None:
         measuring = self._measuring
         threads = own_threads(measuring.threads)
-        options: dict[str, Any] = {"seed": measuring.seed, "gamma": GAMMA}
+        options: dict[str, Any] = {"seed": measuring.seed, "gamma": GAMMA, "river_step": RIVER_STEP}
         options |= {"threads": threads} if measuring.device == CPU else {"device": measuring.device}
         load_abstraction(self._abstraction).tables(threads=max(2, threads))
         solver = CFRBR(f"holdem(buckets='{self._abstraction}')", **options)
@@ -197,8 +197,8 @@ BUCKETS_STUDY = BucketsStudy(
     ),
     setup=(
         f"One run of CFR-BR in each abstraction, {SECONDS} seconds on a GPU, with `--trunk buckets --gamma "
-        f"{GAMMA:g}`; tables of buckets and compilation are not counted. The average policy is measured in "
-        "255ths, not in compact form. Kinds are compared at equal numbers of buckets. A lossless flop has "
+        f"{GAMMA:g} --river-step {RIVER_STEP}`; tables of buckets and compilation are not counted. The average "
+        "policy is measured in 255ths, not in compact form. Kinds are compared at equal numbers of buckets. A lossless flop has "
         f"{ALL_HANDS[FLOP]:,} buckets. All abstractions have the {ALL_HANDS[PREFLOP]} kinds of hole cards "
         "before the flop. Estimates from the same flops are compared flop by flop. Intervals cover the "
         "sampling of flops only; the differences between runs with other seeds are not measured."

@@ -30,8 +30,8 @@ def table_shape(boards: PublicBoards, count: int) -> tuple[int, int]:
 def pack_boards(boards: PublicBoards, chosen: Longs, offsets: Longs, most: int) -> tuple[Ints, int]:
     """The table of these boards, with room for `most`, and how many rivers they have.
 
-    Each board takes the place of a turn. NUMBER and THROUGH are of the flops, then of the turns. `offsets` are
-    those of the rivers that are sampled.
+    Each board takes the place of a turn. NUMBER and THROUGH are of the flops, then of the turns. The sampled
+    rivers of a board begin at its offset.
     """
     count, table = len(chosen), np.zeros(table_shape(boards, most), np.int32)
     rivers = images = 0
