@@ -197,11 +197,12 @@ BUCKETS_STUDY = BucketsStudy(
     ),
     setup=(
         f"One run of CFR-BR in each abstraction, {SECONDS} seconds on a GPU, with `--trunk buckets --gamma "
-        f"{GAMMA:g} --river-step {RIVER_STEP}`; tables of buckets and compilation are not counted. The average "
-        "policy is measured in 255ths, not in compact form. Kinds are compared at equal numbers of buckets. A lossless flop has "
-        f"{ALL_HANDS[FLOP]:,} buckets. All abstractions have the {ALL_HANDS[PREFLOP]} kinds of hole cards "
-        "before the flop. Estimates from the same flops are compared flop by flop. Intervals cover the "
-        "sampling of flops only; the differences between runs with other seeds are not measured."
+        f"{GAMMA:g} --river-step {RIVER_STEP}`; tables of buckets and compilation are not counted. The "
+        "average policy is measured in 255ths, not in compact form. Kinds are compared at equal numbers of "
+        f"buckets. A lossless flop has {ALL_HANDS[FLOP]:,} buckets. All abstractions have the "
+        f"{ALL_HANDS[PREFLOP]} kinds of hole cards before the flop. Estimates from the same flops are "
+        "compared flop by flop. Intervals cover the sampling of flops only; the differences between runs "
+        "with other seeds are not measured."
     ),
     budget=SECONDS,
     quick_budget=QUICK_SECONDS,
