@@ -114,9 +114,7 @@ class FlopSolver:
         self._by_board: FlopByBoard | None = None
         if is_network(task.other) or is_network(task.ours) or runouts.within(deck).is_sample:
             players = task.other, task.ours
-            self._by_board = FlopByBoard(
-                deck, kind, self._kernel_task, players, runouts, solve_rivers
-            )
+            self._by_board = FlopByBoard(deck, kind, self._kernel_task, players, runouts, solve_rivers)
 
     def solve(self, flop: Flop) -> FlopValues:
         """The values of one flop."""

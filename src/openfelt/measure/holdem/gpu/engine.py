@@ -134,9 +134,7 @@ class _FlopWorkspace(RiverWorkspace):
     def _deal(self, player: int, part: int, bucket: Any, turns: int) -> None:
         """Find the buckets of the opponent (0) or ours (1)."""
         game = self._game
-        self._run(
-            game.deal[player], 1 + turns, game.live, self._plan, part, *game.tables[player][:2], bucket
-        )
+        self._run(game.deal[player], 1 + turns, game.live, self._plan, part, *game.tables[player][:2], bucket)
 
     def _down(self, kernel: Any, turns: int, bucket: Any, share: Any, reach: Any, into: Any) -> None:
         e1, e2, _ = self._game.roots

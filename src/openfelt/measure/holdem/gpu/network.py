@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openfelt.cards.deck import FLOP
 from openfelt.cards.public_cards import Deck
 from openfelt.core.cuda import free_memory, is_simulated, to_gpu, zeros_on_gpu
-from openfelt.core.jit import Floats
+from openfelt.games.features.features import Vectors
 from openfelt.measure.holdem.gpu.network_shares import (
     AT_ONCE,
     DECISIONS,
@@ -74,7 +74,7 @@ class GpuNetwork:
             for nodes, each in zip(self.betting.decisions, terms, strict=True)
         ]
 
-    def _of_lines(self, decisions: NDArray[Any]) -> Floats:
+    def _of_lines(self, decisions: NDArray[Any]) -> Vectors:
         """[roots / AT_ONCE, units, WIDTH] the sums of the first layer over the betting lines of decisions.
 
         Those that a game with fewer bets does not have are zero.
@@ -119,7 +119,17 @@ class NetworkTables:
         """Queue the computation for boards of the plan, from `first` on; `run` queues a kernel."""
         network, threads = self._network, FEW if is_simulated() else THREADS
         most = threads if is_simulated() else MOST_THREADS
-        run(network.add_cards, boards, live, plan, self._street, first, network.first, self._hands, threads=most)
+        run(
+            network.add_cards,
+            boards,
+            live,
+            plan,
+            self._street,
+            first,
+            network.first,
+            self._hands,
+            threads=most,
+        )
         sizes = -(-self._places // (HANDS_EACH * threads)), -(-self._roots // ROOTS_OF_BLOCK)
         layers = network.layers[self._street - FLOP]
         blocks = boards * sizes[0] * sizes[1]

@@ -98,8 +98,8 @@ def solve_river(
 ) -> None:
     """Compute the values of river roots, summed over the rivers of a turn; a block for each turn and root.
 
-    `launched` has the first turn of this launch and the number of roots. The shares of networks begin with the
-    first river of that turn.
+    `launched` has the first turn of this launch and the number of roots. The shares of networks begin with
+    the first river of that turn.
     """
     begun, roots = launched
     turn, root = U(begun + cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots)
@@ -152,7 +152,10 @@ def solve_river(
 
 def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
     """Compute the values of the hands of a square on a river into `hold`, line by line from the last."""
-    (fact, root, ranks, dealt), (words, first, street, came, shares, terms, table, hold, _, _, _) = where, room
+    (fact, root, ranks, dealt), (words, first, street, came, shares, terms, table, hold, _, _, _) = (
+        where,
+        room,
+    )
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)

@@ -1,4 +1,4 @@
-"""The rivers after some turns on a GPU, with the tables of networks for as many of them as fit into memory."""
+"""The rivers after some turns on a GPU; with networks, as many at a time as their tables fit into memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RiverWorkspace:
     def _add_tables(self, street: int, boards: int) -> None:
         """Allocate the tables of networks on a street."""
         theirs, ours = self._tables[street] = [
-            network and NetworkTables(network, self._game.deck, street, boards)
+            None if network is None else NetworkTables(network, self._game.deck, street, boards)
             for network in self._game.networks
         ]
         tables = self._streets[street - FLOP]

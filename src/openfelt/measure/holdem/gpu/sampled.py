@@ -16,6 +16,7 @@ from openfelt.cards.public_cards import Deck
 from openfelt.cards.runouts import River, Turn
 from openfelt.core.cuda import gpu_faults, to_gpu, zeros_on_gpu
 from openfelt.core.jit import Floats, Ints
+from openfelt.games.features.features import Vectors
 from openfelt.measure.holdem.flop import FlopWorkspace
 from openfelt.measure.holdem.flop_solver import Task
 from openfelt.measure.holdem.gpu.game import Game
@@ -63,7 +64,7 @@ class SampledRivers(RiverWorkspace):
         result[:, 0, :, :roots] = found.transpose(0, 2, 1)
         return list(result)
 
-    def _planned(self, board: list[int], rivers: list[River]) -> tuple[Ints, Floats, Ints]:
+    def _planned(self, board: list[int], rivers: list[River]) -> tuple[Ints, Vectors, Ints]:
         """The first river of each half and the number of rivers, their weights, and the plan."""
         halves = range(len(rivers[0].weights))
         dealt = [(half, river) for half in halves for river in rivers if river.weights[half]]
