@@ -22,6 +22,7 @@ from gpu_cfr_br import CFR_BR
 from gpu_exact import EXACT
 from gpu_full_width import FULL_WIDTH
 from gpu_network import NETWORKS
+from gpu_neural import NEURAL
 from gpu_spots import SPOTS
 
 import openfelt as felt
@@ -44,6 +45,7 @@ from openfelt.solve.traverse.ucb import PAYOFFS
 CASES: dict[str, Callable[[Path], None]] = {
     **EXACT,
     **NETWORKS,
+    **NEURAL,
     **CFR_BR,
     **SPOTS,
     **FULL_WIDTH,

@@ -31,7 +31,7 @@ from openfelt.solve.vector.gpu.plan import (
     RIVER_THROUGH,
     RIVER_TURN,
     TURN,
-    plan_shape,
+    plan_of,
 )
 
 HALVES = 2
@@ -82,8 +82,5 @@ class SampledRivers(RiverWorkspace):
             RIVER_FIRST: np.cumsum([0, *(len(river.seen_as) for _, river in dealt)]),
             RIVER_AS: np.concatenate([river.seen_as for _, river in dealt]),
         }
-        plan = np.zeros(plan_shape(self._game.deck), np.int32)
-        for row, values in rows.items():
-            plan[row, : len(values)] = values
         weights = np.array([river.weights[half] for half, river in dealt], np.float32)
-        return of_turn, weights, plan
+        return of_turn, weights, plan_of(self._game.deck, rows)
