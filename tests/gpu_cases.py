@@ -21,6 +21,8 @@ import pytest
 from gpu_cfr_br import CFR_BR
 from gpu_exact import EXACT
 from gpu_full_width import FULL_WIDTH
+from gpu_network import NETWORKS
+from gpu_neural import NEURAL
 from gpu_spots import SPOTS
 
 import openfelt as felt
@@ -40,7 +42,14 @@ from openfelt.solve.sampling.gpu import Gpu, InFlightLimits
 from openfelt.solve.sampling.outcome_mccfr import AVERAGE
 from openfelt.solve.traverse.ucb import PAYOFFS
 
-CASES: dict[str, Callable[[Path], None]] = {**EXACT, **CFR_BR, **SPOTS, **FULL_WIDTH}
+CASES: dict[str, Callable[[Path], None]] = {
+    **EXACT,
+    **NETWORKS,
+    **NEURAL,
+    **CFR_BR,
+    **SPOTS,
+    **FULL_WIDTH,
+}
 SMALL, THREE = "holdem(buckets='ehs:10')", "holdem(players=3,buckets='ehs:10/4/2/1')"
 ROOTS = ["J", "Q", "K"]  # the first player's rows in Kuhn poker; every game begins in one of them
 

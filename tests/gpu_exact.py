@@ -140,7 +140,7 @@ def streets_are_worth_what_the_cpu_finds(folder):
         below = [to_gpu(stage[:, :roots].T[None].astype(np.float32)) for stage in here.flop.below]
         game, bucket, into = gpu._game, work._theirs[0], work._by_part[0][0]
         share, reach = game.streets[0].share, game.reach[0]
-        work._run(game.go_down, FLOP_ROOTS, bucket, 0, share, FLOP_ROOTS, reach, into)
+        work._run(game.go_down[0], FLOP_ROOTS, bucket, 0, share, FLOP_ROOTS, reach, into)
         work._up(FLOP, 1, below, work._flop_values)
         wanted = np.zeros((4, *solver._reach.shape[1:]))
         cpu.come_up(kernel_task, kernel_task.flop, here.flop, here.street, wanted)

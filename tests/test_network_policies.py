@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pytest
 from small_holdem import SmallHoldem, canonical_hands, random_player, slot_of
+from small_networks import FewBets, network_player as one_layer, random_perceptron
 
 import openfelt as felt
 from openfelt.bots.policy_bot import policy_bot
 from openfelt.cards.boards import PERMUTED_PAIR, find_board
 from openfelt.cards.deck import PAIR, PAIR_CARDS, parse_cards
 from openfelt.cards.public_cards import Deck
+from openfelt.cards.runouts import Runouts
 from openfelt.cli.app import main
 from openfelt.games.compile.compiler import compile_game
 from openfelt.games.features.holdem import HoldemFeatures
@@ -29,14 +30,6 @@ from openfelt.policy.tabular import TabularPolicy, normalised
 
 NINE = Deck(3, 3)
 BOTH = (0, 1)
-
-
-@dataclass(frozen=True)
-class FewBets(Holdem):
-    """Hold'em with any number of bets a street."""
-
-    def __post_init__(self) -> None:
-        pass
 
 
 class RandomNetwork:
@@ -248,12 +241,25 @@ def test_a_network_of_holdem_at_one_decision():
         np.testing.assert_allclose(board[0, 0], at, rtol=1e-6)
 
 
-def test_networks_are_for_two_players_and_cpus():
+def test_networks_are_for_two_players():
     three = felt.network_policy("holdem(players=3)", CallNetwork())
     with pytest.raises(felt.FeltError, match="Exact values are for two players"):
         felt.exploitability(three)
-    with pytest.raises(felt.FeltError, match="on the CPU"):
-        felt.exploitability(felt.network_policy("holdem", CallNetwork()), device="cuda")
+
+
+def test_a_gpu_measures_networks_with_one_hidden_layer(monkeypatch):
+    monkeypatch.setattr("openfelt.measure.holdem.exploitability.choose_device", lambda wanted, **_: wanted)
+    other, deep = CallNetwork(), random_perceptron(4, 1, 3, 3)
+    for policy in (felt.network_policy("holdem", other), deep, deep.greedy()):
+        with pytest.raises(felt.FeltError, match=r"networks with one hidden layer; .* with --device cpu"):
+            felt.exploitability(policy, device="cuda")
+        assert Measure(NetworkPlayer(policy), deck=NINE, device="auto").device == "cpu"
+    one, table = one_layer(1, 1), rule_player("always-call", 1)
+    for player, ours in ((one, None), (one_layer(1, 1, greedy=True), None), (table, one), (one, table)):
+        for runouts in (Runouts(), Runouts(2, 2)):
+            assert Measure(player, ours, deck=NINE, runouts=runouts, device="cuda").device == "cuda"
+    with pytest.raises(felt.FeltError, match="without a network are sampled on the CPU"):
+        Measure(table, deck=NINE, runouts=Runouts(2, 2), device="cuda")
 
 
 PROGRAM = """

@@ -56,7 +56,8 @@ def value(
     flops : int, optional
         With `exact`: estimate from this many sampled flops.
     turns, rivers : int, optional
-        With `flops`, on the CPU: sample this many turns of each flop and rivers of each turn.
+        With `flops`: sample this many turns of each flop and rivers of each turn; without a network on the
+        CPU only.
     folder : Path, optional
         With `exact`: save finished work there; a later call resumes.
     progress : callable

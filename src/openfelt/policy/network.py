@@ -19,7 +19,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,8 @@ class NetworkPolicy(Policy):
         return HoldemFeatures(self.rules)
 
     @cached_property
-    def _betting(self) -> tuple[Vectors, Masks]:
+    def betting_table(self) -> tuple[Vectors, Masks]:
+        """Of the layout, for two players."""
         return self.layout.betting_table()
 
     def at(self, player: int, infoset: str) -> dict[str, float]:
@@ -157,7 +158,7 @@ class NetworkPolicy(Policy):
 
     def on_board(self, board: Sequence[int], pairs: NDArray[Any], nodes: NDArray[Any]) -> Floats:
         """[nodes, pairs, actions] probabilities at nodes of two players' betting tree, for hole cards."""
-        betting, masks = self._betting[0][nodes], self._betting[1][nodes]
+        betting, masks = (table[nodes] for table in self.betting_table)
         cards = self.layout.card_table(board)[pairs]
         step = max(1, self._batch // max(1, len(pairs)))
         lines = (slice(first, first + step) for first in range(0, len(nodes), step))
@@ -186,13 +187,30 @@ class _Greedy:
     """The likeliest actions of a network, the first of equal ones."""
 
     def __init__(self, policy: NetworkPolicy) -> None:
-        self._policy = policy
+        self.policy = policy
         self.batch, own = policy._batch, policy.fingerprint
         self.fingerprint = hashlib.sha256(f"greedy {own}".encode()).hexdigest() if own else ""
 
     def on_board(self, betting: Vectors, cards: Vectors, masks: Masks) -> NDArray[Any]:
-        shares = self._policy._shares(betting, cards, masks)
+        shares = self.policy._shares(betting, cards, masks)
         return np.asarray(np.eye(shares.shape[-1])[shares.argmax(axis=-1)])
+
+
+class OneHiddenLayer(NamedTuple):
+    """A network that kernels can evaluate."""
+
+    layers: Perceptron
+    greedy: bool  # whether the likeliest action is taken
+
+
+def one_hidden_layer(policy: NetworkPolicy) -> OneHiddenLayer | None:
+    """The network of a policy, if it is a perceptron with one hidden layer."""
+    network, greedy = policy.network, False
+    while isinstance(network, _Greedy):
+        network, greedy = network.policy.network, True
+    if isinstance(network, Perceptron) and len(network.weights) == 2:
+        return OneHiddenLayer(network, greedy)
+    return None
 
 
 def network_policy(

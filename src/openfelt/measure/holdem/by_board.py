@@ -1,6 +1,7 @@
 """A flop with strategies that are computed board by board, and with all turns and rivers or a sample.
 
-The kernels are those of `flop.py`; only the boards are enumerated here, in Python.
+The kernels are those of `flop.py`; only the boards are enumerated here, in Python. Rivers, which take nearly
+all of the time, may be computed on a GPU (`gpu/sampled.py`).
 
 A best response is fitted to the sampled cards, so its value is biased upwards. In a sample a second value is
 therefore computed, of a response that a player who does not know the cards can play: at each decision it
@@ -11,7 +12,7 @@ Its mean over samples is at most the value of a best response.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -51,15 +52,26 @@ class Dealt(NamedTuple):
     theirs: Callable[[int], Floats]  # at a decision of the opponent: [parts, 1326, actions] probabilities
 
 
+# From a board of four cards, its turn and a workspace: for each half of the sample the values at its end.
+SolveRivers: TypeAlias = Callable[[list[int], Turn, FlopWorkspace], list[Floats]]
+
+
 class FlopByBoard:
     """Solves flops; either player may be a network."""
 
     def __init__(
-        self, deck: Deck, kind: type[np.floating[Any]], task: KernelTask, players: Any, runouts: Runouts
+        self,
+        deck: Deck,
+        kind: type[np.floating[Any]],
+        task: KernelTask,
+        players: Any,
+        runouts: Runouts,
+        solve_rivers: SolveRivers | None = None,
     ) -> None:
+        """With `solve_rivers` rivers are not computed here; leaks are not available then."""
         self._deck, self._kind, self._task = deck, kind, task
         self._other, self._ours = players  # ours is None for a best response
-        self._runouts = runouts.within(deck)
+        self._runouts, self._solve_rivers = runouts.within(deck), solve_rivers
         self._streets = {FLOP: task.flop, TURN: task.turn, RIVER: task.river}
         self.kinds = 2 if self._runouts.is_sample and task.best else 1  # of values
 
@@ -92,10 +104,21 @@ class FlopByBoard:
 
     def _solve_turn(self, board: list[int], turn: Turn, work: FlopWorkspace, leaks: LeakSums) -> Floats:
         """The values of a turn."""
-        here, task = work.turn, self._task
+        here = work.turn
         dealt = self._deal(TURN, board, here)
         go_down(dealt.street, here, work.river, work.street)
-        halves = [np.zeros_like(here.below) for _ in turn.rivers[0].weights]
+        if self._solve_rivers is None:
+            halves = self._rivers(board, turn, work, leaks)
+        else:
+            halves = self._solve_rivers(board, turn, work)
+        values = np.zeros((max(len(work.flop.below), self.kinds), *here.reach.shape[1:]), self._kind)
+        self._come_up(dealt, here, halves, work, values)
+        return values
+
+    def _rivers(self, board: list[int], turn: Turn, work: FlopWorkspace, leaks: LeakSums) -> list[Floats]:
+        """The values at the end of a turn, from each half of its rivers."""
+        task = self._task
+        halves = [np.zeros_like(work.turn.below) for _ in turn.rivers[0].weights]
         for river in turn.rivers:
             cards = [*board, river.card]
             on_river = task._replace(river=self._deal(RIVER, cards, work.river).street)
@@ -107,9 +130,7 @@ class FlopByBoard:
             if len(leaks.river):
                 weight = task.chances[2] * len(turn.seen_as) * task.chances[3] * len(river.seen_as)
                 add_leaks(work.river, work.values, weight, leaks.river)
-        values = np.zeros((max(len(work.flop.below), self.kinds), *here.reach.shape[1:]), self._kind)
-        self._come_up(dealt, here, halves, work, values)
-        return values
+        return halves
 
     def _come_up(
         self, dealt: Dealt, here: StreetState, halves: list[Floats], work: FlopWorkspace, values: Floats

@@ -7,7 +7,7 @@ the flop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -23,7 +23,7 @@ from openfelt.core.errors import FeltError
 from openfelt.core.jit import Floats
 from openfelt.games.compile.betting_tree import PLAYER
 from openfelt.games.game import TERMINAL
-from openfelt.measure.holdem.by_board import FlopByBoard, no_strategy
+from openfelt.measure.holdem.by_board import FlopByBoard, SolveRivers, no_strategy
 from openfelt.measure.holdem.flop import (
     FixedStrategy,
     FlopWorkspace,
@@ -74,8 +74,14 @@ class FlopSolver:
     """Solves one flop after another, each thread in a workspace of its own."""
 
     def __init__(
-        self, task: Task, deck: Deck, precision: str = "double", runouts: Runouts = ALL_RUNOUTS
+        self,
+        task: Task,
+        deck: Deck,
+        precision: str = "double",
+        runouts: Runouts = ALL_RUNOUTS,
+        solve_rivers: SolveRivers | None = None,
     ) -> None:
+        """`solve_rivers` computes the rivers of networks and of samples elsewhere, as in `by_board.py`."""
         kind, betting = KINDS[precision], task.other.betting
         if task.ours is not None and task.ours.betting.most_bets != betting.most_bets:
             raise FeltError(f"{task.ours.name} and {task.other.name} play with different numbers of bets.")
@@ -108,7 +114,7 @@ class FlopSolver:
         self._by_board: FlopByBoard | None = None
         if is_network(task.other) or is_network(task.ours) or runouts.within(deck).is_sample:
             players = task.other, task.ours
-            self._by_board = FlopByBoard(deck, kind, self._kernel_task, players, runouts)
+            self._by_board = FlopByBoard(deck, kind, self._kernel_task, players, runouts, solve_rivers)
 
     def solve(self, flop: Flop) -> FlopValues:
         """The values of one flop."""
@@ -120,6 +126,10 @@ class FlopSolver:
             np.array([by_class(each, flop, deck) for each in stages]),
             tuple(by_class(leak.T[: lines.roots], flop, deck) for leak, lines in by_street),
         )
+
+    def solve_all(self, flops: Sequence[Flop]) -> Iterator[FlopValues]:
+        """The values of flops, in their order."""
+        return map(self.solve, flops)
 
     def by_hand(self, flop: Flop) -> tuple[Floats, LeakSums]:
         """[stages, 1326, roots] the value of each hand at each root of the flop; and its leaks."""

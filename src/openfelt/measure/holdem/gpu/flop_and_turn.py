@@ -10,17 +10,24 @@ from openfelt.cards.boards import PERMUTED_PAIR
 from openfelt.cards.deck import CARDS as DECK, PAIR, PAIR_CARDS, PAIRS
 from openfelt.core.cuda_build import cuda
 from openfelt.games.holdem import MOST_BETS
-from openfelt.measure.holdem.gpu.river import StreetTables
+from openfelt.measure.holdem.gpu.network_shares import POSITION
+from openfelt.measure.holdem.gpu.river import StreetTables, share_of
 from openfelt.solve.vector.betting_lines import LINES
 from openfelt.solve.vector.gpu.plan import CARDS, NUMBER, THROUGH, TURN, TURN_BACK, TURN_FIRST
 from openfelt.solve.vector.gpu.terms import PAID
 from openfelt.solve.vector.street_kernels import raise_sequence, whole_street
 
-OPENS = True  # whether we act first; set when a kernel is built
+# These are set when a kernel is built.
+OPENS = True  # whether we act first
+BY_BOARD = False  # whether the player at hand is a network, whose shares are computed board by board
+OURS_BY_BOARD = False  # whether we are one
 
 
 def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, bucket: Any) -> None:
-    """The bucket of each hand on the flop and its turns, -1 if it is impossible; a block for each board."""
+    """The bucket of each hand on the flop and its turns, -1 if it is impossible; a block for each board.
+
+    Of a network it is the hand's position.
+    """
     board = cuda.blockIdx.x
     number, through = plan[NUMBER, board], plan[THROUGH, board]
     for pair in range(cuda.threadIdx.x, PAIRS, cuda.blockDim.x):
@@ -33,7 +40,9 @@ def deal(live: Any, plan: Any, part: int, flop_table: Any, turn_table: Any, buck
             card = plan[TURN, board - 1]
             lives = lives and card != low and card != high
         found: Any = -1
-        if lives:
+        if lives and BY_BOARD:
+            found = np.int64(POSITION[pair])
+        elif lives:
             seen = PERMUTED_PAIR[through, pair]
             if board == 0:
                 found = np.int64(flop_table[part, number, seen])
@@ -49,7 +58,7 @@ def go_down(bucket: Any, first: int, share: Any, roots: int, reach: Any, below: 
         own = bucket[first + board, pair]
         came = reach[0, root, pair] if own >= 0 else np.float32(0.0)
         for line in range(LINES):
-            part = share[root, own, line] if own >= 0 else np.float32(0.0)
+            part = share_of(share, BY_BOARD, board, root, own, line) if own >= 0 else np.float32(0.0)
             below[board, line * roots + root, pair] = came * part
 
 
@@ -108,8 +117,8 @@ def come_up(
             else:
                 own = ours[first + board, pair]
                 for line in range(LINES):
-                    found += street.own_share[root, own, line] * call[line]
-                    found += street.own_folds[root, own, line] * met[line]
+                    found += share_of(street.own_share, OURS_BY_BOARD, board, root, own, line) * call[line]
+                    found += share_of(street.own_folds, OURS_BY_BOARD, board, root, own, line) * met[line]
         values[board, root, pair] = found
 
 

@@ -64,22 +64,46 @@ ALIGNED: int | None = 16  # bytes, so that four numbers are read at once; None i
 OPENS = True  # whether we act first
 BEST = True  # whether we play a best response, or a fixed strategy
 FITS = True  # whether the opponent's shares at a root fit into the shared memory of a block
+BY_BOARD = False  # whether the opponent is a network, whose shares are computed board by board
+OURS_BY_BOARD = False  # whether we are one
 
 
 class StreetTables(NamedTuple):
-    """The tables of a street, by root."""
+    """The tables of a street, by root.
 
-    share: Any  # [roots, buckets, lines] of the opponent
-    own_share: Any  # [roots, buckets, lines] ours, if we play a fixed strategy
+    Shares are [1, roots, buckets, lines], or of a network [boards, roots, lines, POSITIONS], where a hand is
+    at the position of its square and suits (`network_shares.py`).
+    """
+
+    share: Any  # of the opponent
+    own_share: Any  # ours, if we play a fixed strategy
     own_folds: Any
     terms: Any  # [roots, lines, TERMS] of `terms_of`
 
 
+def share_of(table: Any, by_board: bool, board: Any, root: Any, bucket: Any, line: Any) -> Any:
+    """The share of a line for a bucket, or for a position on a board."""
+    return table[board, root, line, bucket] if by_board else table[0, root, bucket, line]
+
+
 def solve_river(
-    plan: Any, words: Any, facts: Any, roots: int, chance: Any, reach: Any, street: StreetTables, values: Any
+    plan: Any,
+    words: Any,
+    facts: Any,
+    launched: tuple[int, int],
+    chance: Any,
+    reach: Any,
+    street: StreetTables,
+    values: Any,
 ) -> None:
-    """Compute the values of river roots, summed over the rivers of a turn; a block for each turn and root."""
-    turn, root, thread = U(cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots), U(cuda.threadIdx.x)
+    """Compute the values of river roots, summed over the rivers of a turn; a block for each turn and root.
+
+    `launched` has the first turn of this launch and the number of roots. The shares of networks begin with
+    the first river of that turn.
+    """
+    begun, roots = launched
+    turn, root = U(begun + cuda.blockIdx.x // roots), U(cuda.blockIdx.x % roots)
+    thread, first_river = U(cuda.threadIdx.x), U(plan[OF_TURN, begun])
     came = cuda.shared.array(ALL_HANDS, np.float32)  # by suits, and thread
     worth = cuda.shared.array(ALL_HANDS, np.float32)
     table = cuda.shared.array(TWO_TABLES, np.float32, alignment=ALIGNED)  # of one line, and of the next
@@ -98,8 +122,8 @@ def solve_river(
         comes |= here != np.float32(0.0)
     if cuda.syncthreads_or(comes):
         if FITS:
-            for place in range(thread, street.share.shape[1] * LINES, ROOM):
-                shares[place] = street.share[root, place // LINES, place % LINES]
+            for place in range(thread, street.share.shape[2] * LINES, ROOM):
+                shares[place] = street.share[0, root, place // LINES, place % LINES]
         if thread < U(ALL_TERMS):
             terms[thread] = street.terms[root, thread // U(TERMS), thread % U(TERMS)]
         cuda.syncthreads()
@@ -107,7 +131,7 @@ def solve_river(
         for river in range(plan[OF_TURN, turn], plan[OF_TURN, turn + U(1)]):
             first, fact = U(river) * U(words_of(PARTS) * ROOM) + thread, facts[U(river)]
             room = words, first, street, came, shares, terms, table, hold, reach, turn, turns
-            where, board = (fact, root, ranks), fact >> U(2) & U(3)
+            where, board = (fact, root, ranks, U(river) - first_river), fact >> U(2) & U(3)
             if board == U(PLAIN):
                 _solve_one(PLAIN, U(river), where, room)
             elif board == U(THREE):
@@ -128,7 +152,10 @@ def solve_river(
 
 def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
     """Compute the values of the hands of a square on a river into `hold`, line by line from the last."""
-    (fact, root, ranks), (words, first, street, came, shares, terms, table, hold, _, _, _) = where, room
+    (fact, root, ranks, dealt), (words, first, street, came, shares, terms, table, hold, _, _, _) = (
+        where,
+        room,
+    )
     thread, zero = U(cuda.threadIdx.x), np.float32(0.0)
     aside, own = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
     call, met = cuda.local.array(HANDS, np.float32), cuda.local.array(HANDS, np.float32)
@@ -139,16 +166,19 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
     lives, buckets = words[first + U(LIVE_WORD * ROOM)], cuda.local.array(KINDS, np.uint32)
     for kind in range(1 if board == PLAIN else KINDS):
         buckets[kind] = bucket_of(words, first + U(THEIR_WORD * ROOM), (0, 3, 12, 15)[kind])
+    own_square = min(thread, U(SQUARES - 1))
     for hand in range(HANDS):
         hold[hand] = zero if OPENS or not BEST else LEAST
         aside[hand] = LEAST if OPENS else zero
-        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
-        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
+        reach[hand] = came[_seat(fact, hand) + thread] if lives >> U(hand) & U(1) else zero
     for done in range(LINES):
         # The two tables alternate, across rivers too: other threads may still read that of the previous line.
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
         if PARTS > 1:
             _add_parts(where, room, line, lives, own)
+        elif BY_BOARD:
+            for hand in range(HANDS):
+                own[hand] = reach[hand] * street.share[dealt, root, line, _seat(fact, hand) + own_square]
         elif fact < U(16):
             for kind in range(1 if board == PLAIN else KINDS):
                 part = _share(street, shares, root, buckets[kind], line)
@@ -170,9 +200,13 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
             _respond(line, terms, call, met, hold, aside)
         else:
             for hand in range(HANDS):
-                bucket = bucket_of(words, first + U(OUR_WORD * ROOM), hand)
-                won = street.own_share[root, bucket, line] * call[hand]
-                hold[hand] += won + street.own_folds[root, bucket, line] * met[hand]
+                if OURS_BY_BOARD:
+                    bucket = _seat(fact, hand) + own_square
+                else:
+                    bucket = bucket_of(words, first + U(OUR_WORD * ROOM), hand)
+                won = share_of(street.own_share, OURS_BY_BOARD, dealt, root, bucket, line) * call[hand]
+                folds = share_of(street.own_folds, OURS_BY_BOARD, dealt, root, bucket, line)
+                hold[hand] += won + folds * met[hand]
     for hand in range(HANDS):
         if not lives >> U(hand) & U(1):
             hold[hand] = zero
@@ -180,7 +214,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
 
 def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
     """The reach of an opponent that plays a mixture."""
-    (fact, root, ranks), (words, first, street, _, shares, _, _, _, reach, turn, turns) = where, room
+    (fact, root, ranks, _), (words, first, street, _, shares, _, _, _, reach, turn, turns) = where, room
     for hand in range(HANDS):
         own[hand] = np.float32(0.0)
     for part in range(PARTS):
@@ -191,13 +225,19 @@ def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
                 two = U(4) * ranks[1] + (fact + U(1 + hand % 4) & U(3))
                 # `bucket_of` and `_share` inlined: calling them this often is slow in the simulator.
                 bucket = words[at + U(hand // 2 * ROOM)] >> U(16 * (hand % 2)) & HALF_BITS
-                share = shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
+                share = shares[bucket * U(LINES) + line] if FITS else street.share[0, root, bucket, line]
                 own[hand] += reach[U(part) * turns + turn, root, U(PAIR[one, two])] * share
 
 
 def _share(street: StreetTables, shares: Any, root: Any, bucket: Any, line: Any) -> Any:
     """The opponent's share of a line."""
-    return shares[bucket * U(LINES) + line] if FITS else street.share[root, bucket, line]
+    return shares[bucket * U(LINES) + line] if FITS else street.share[0, root, bucket, line]
+
+
+def _seat(fact: Any, hand: int) -> Any:
+    """Where the positions of hands with the suits of this one begin."""
+    suits = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
+    return suits * ROOM_APART
 
 
 def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:

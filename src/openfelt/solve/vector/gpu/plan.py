@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from openfelt.cards.boards import COMPOSED
 from openfelt.cards.public_cards import Deck, Flop, Plan
@@ -37,7 +40,7 @@ def plan_shape(deck: Deck) -> tuple[int, int]:
 
 def packed(deck: Deck, flop: Flop, plan: Plan) -> Ints:
     """[rows, columns] the table."""
-    table, boards = np.zeros(plan_shape(deck), np.int32), 1 + plan.turns
+    boards = 1 + plan.turns
     rows = {
         CARDS: np.tile(flop.cards, plan.turns),
         NUMBER: plan.number[:boards],
@@ -53,6 +56,13 @@ def packed(deck: Deck, flop: Flop, plan: Plan) -> Ints:
         RIVER_FIRST: plan.river_first,
         RIVER_AS: plan.river_as,
     }
+    return plan_of(deck, rows)
+
+
+def plan_of(deck: Deck, rows: Mapping[int, ArrayLike]) -> Ints:
+    """The table with these rows."""
+    table = np.zeros(plan_shape(deck), np.int32)
     for row, values in rows.items():
-        table[row, : len(values)] = values
+        own = np.asarray(values)
+        table[row, : len(own)] = own
     return table

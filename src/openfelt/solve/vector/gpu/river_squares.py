@@ -189,8 +189,8 @@ def _order_squares(square: Any, flushes: Any, worth: Any, words: Any, first: Any
 
 
 def _bucket_of(table: Any, part: Any, pair: Any, seen_as: Any) -> Any:
-    """The bucket of a pair; 0 if there is none."""
-    number, through = seen_as
+    """The bucket of a pair; 0 if there is none. A table of one board serves all boards."""
+    number, through = min(seen_as[0], table.shape[1] - 1), seen_as[1]
     return np.int64(table[part, number, PERMUTED_PAIR[through, pair]]) if pair >= 0 else np.int64(0)
 
 
