@@ -1,9 +1,13 @@
-"""CFR+ and exploitability of enumerated games on a GPU, compared with one CPU thread in the same run."""
+"""CFR+ and exploitability of enumerated games on a GPU, compared with one CPU thread in the same run.
+
+The abrupt games take minutes to compile, so they are measured only on request:
+`felt bench full_width_gpu --games "phantom_ttt(abrupt=True)"`.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from timing import Result, on_all_cores, on_one_core
 
@@ -29,10 +33,10 @@ GAMES = (
 SECONDS = 1.0  # of a measurement, at least
 
 
-def run() -> Iterator[Result]:
+def run(games: Sequence[str] = GAMES) -> Iterator[Result]:
     """All results; games that this version does not have are left out."""
     choose_device(CUDA)  # raises without a GPU
-    for game in GAMES:
+    for game in games:
         on_all_cores()
         try:
             tree = compile_infosets(game)
@@ -41,7 +45,10 @@ def run() -> Iterator[Result]:
         form = sequence_form(tree)
         on_one_core()
         size = f"{tree.num_rows:,} infosets, {len(form.leaf_weight):,} leaves"
-        yield iterations(game, f"{size}, {len(form.member_slot):,} members of groups")
+        size += f", {len(form.member_slot):,} members of groups"
+        if meetings := len(form.meeting_slot):
+            size += f", {meetings:,} meetings"
+        yield iterations(game, size)
         yield exploitability(game)
 
 

@@ -397,6 +397,36 @@ def test_bench_reports_ratios(capsys, tmp_path):
     assert "no benchmarks" in capsys.readouterr().err
 
 
+def test_bench_adds_games_to_a_file(capsys, tmp_path):
+    (tmp_path / "games.py").write_text(
+        "from dataclasses import make_dataclass\n"
+        "Result = make_dataclass('Result', ['what', 'unit', 'ours', 'peers', 'goals', 'note'])\n"
+        "def run(games=('kuhn', 'leduc')):\n"
+        "    yield from (Result(game, 'steps/s', float(len(games)), {}, {}, '') for game in games)\n"
+    )
+    (tmp_path / "other.py").write_text("def run(): pass\n")
+    out = tmp_path / "results.json"
+    words = ["bench", "games", "--folder", str(tmp_path), "--out", str(out)]
+
+    def measured():
+        return {row["what"]: row["ours"] for row in json.loads(out.read_text())["results"]}
+
+    assert main(words) == 0
+    assert measured() == {"kuhn": 2.0, "leduc": 2.0}
+    assert main([*words, "--games", "leduc"]) == 0
+    assert measured() == {"kuhn": 2.0, "leduc": 1.0}
+    before = out.read_text().replace('"python": "', '"python": "0')
+    out.write_text(before)
+    assert main([*words, "--games", "leduc"]) == 2
+    assert "another benchmark, machine or version" in capsys.readouterr().err
+    assert out.read_text() == before
+    out.write_text("[]")
+    assert main([*words, "--games", "leduc"]) == 2
+    assert "not a file of results" in capsys.readouterr().err
+    assert main(["bench", "other", "--folder", str(tmp_path), "--games", "leduc"]) == 2
+    assert "no games to choose from" in capsys.readouterr().err
+
+
 def test_what_a_file_says_does_not_control_the_terminal(capsys, tmp_path):
     (tmp_path / "x.game").write_text("\x1b[2Jlimit\n")
     assert main(["acpc", "deal", "--definition", "x.game", "--hands", "1"]) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
+import inspect
 import json
 import os
 import platform
@@ -20,7 +21,11 @@ HELP = (
     "unless stated otherwise. The benchmarks are the files of benchmarks/ in the repository. Run nothing\n"
     "else at the same time."
 )
-EXAMPLES = ["felt bench", "felt bench full_width --out benchmarks/results/full_width.json"]
+EXAMPLES = [
+    "felt bench",
+    "felt bench full_width --out benchmarks/results/full_width.json",
+    "felt bench factored_games --games phantom_ttt",
+]
 
 
 def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
@@ -29,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     )
     parser.add_argument("--folder", type=Path, help="folder of the benchmarks (default: the checkout's)")
     parser.add_argument("--out", type=Path, help="write the results to this JSON file too")
+    parser.add_argument(
+        "--games",
+        nargs="+",
+        help="only these games, if the benchmark is one of games; the file of --out keeps its other results, "
+        "which must be from the same machine and versions",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -45,19 +56,39 @@ def run(arguments: argparse.Namespace) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     sys.path.insert(0, str(folder))
-    machine, results = _machine(), []
-    for result in importlib.import_module(arguments.name).run():
+    machine, measure = _machine(), importlib.import_module(arguments.name).run
+    if arguments.games and "games" not in inspect.signature(measure).parameters:
+        raise FeltError(f"The benchmark '{arguments.name}' has no games to choose from.")
+    results = _kept(arguments.out, arguments.name, machine) if arguments.games else {}
+    for result in measure(arguments.games) if arguments.games else measure():
         row = dataclasses.asdict(result)
         row["ratios"] = {name: row["ours"] / speed for name, speed in row["peers"].items()}
-        results.append(row)
+        results[row["what"]] = row
         if not arguments.json:
             _print(row)
-        facts: dict[str, Any] = {"benchmark": arguments.name, "machine": machine, "results": results}
+        facts: dict[str, Any] = {
+            "benchmark": arguments.name,
+            "machine": machine,
+            "results": list(results.values()),
+        }
         if arguments.out:
             arguments.out.parent.mkdir(parents=True, exist_ok=True)
             arguments.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     if arguments.json:
         print_json(facts)
+
+
+def _kept(out: Path | None, name: str, machine: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The results of a file to which others are added."""
+    if out is None or not out.exists():
+        return {}
+    try:
+        facts = json.loads(out.read_text(encoding="utf-8"))
+        if (facts["benchmark"], facts["machine"]) == (name, machine):
+            return {row["what"]: row for row in facts["results"]}
+    except (ValueError, KeyError, TypeError):
+        raise FeltError(f"{out} is not a file of results.") from None
+    raise FeltError(f"{out} is of another benchmark, machine or version; give another file, or omit --games.")
 
 
 def _print(row: dict[str, Any]) -> None:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.bots.search.prefetch import fetch
 from openfelt.cards.boards import Boards, step
 from openfelt.cards.deck import STREETS
 from openfelt.core.jit import Ints, part
 from openfelt.core.memory import scratch
+from openfelt.core.prefetch import fetch
 from openfelt.core.random import Stream
 from openfelt.games.compile.betting_tree import CHILD, KIND, PLACE, PLAYER, STREET_SHIFT, Layout, Leaves
 from openfelt.solve.traverse import episode
@@ -93,7 +93,7 @@ def _place_board(table: NDArray[Any], deal: Deal, street: int, board: int, permu
     deal.at[BOARDS + street], deal.at[PERMUTATIONS + street] = board, permutation
     if street > deal.at[STREET]:
         for player in range(len(deal.value)):
-            fetch(table, board, pair_on(deal, player, permutation))
+            fetch(table, (board, pair_on(deal, player, permutation)))
 
 
 @implements(episode.follow, LazyTree)

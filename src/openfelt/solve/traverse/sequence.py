@@ -16,8 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openfelt.core.jit import Floats, kernel, part
+from openfelt.core.prefetch import fetch
 from openfelt.core.rounding import product
 from openfelt.games.compile.sequence_form import SequenceForm
+
+AHEAD = 64  # a large list is prefetched this many entries ahead
+LARGE_LIST = 1_000_000  # entries from which that pays: the reach they name does not fit the cache
 
 
 class Rows(Protocol):
@@ -83,9 +87,12 @@ def sum_leaves(form: SequenceForm, player: int, reach: Floats, values: Floats) -
 @kernel
 def sum_meetings(form: SequenceForm, first: int, last: int, reach: Floats, values: Floats) -> None:
     """Add what the groups from `first` up to `last` meet to the values of their members."""
+    prefetched = _end_of_prefetching(form.first_meeting[first], form.first_meeting[last])
     for group in range(first, last):
         total = 0.0
         for meeting in range(form.first_meeting[group], form.first_meeting[group + 1]):
+            if meeting < prefetched:
+                fetch(reach, (form.meeting_slot[meeting + AHEAD],))
             total += reach[form.meeting_slot[meeting]]
         total *= form.group_payoff[group]
         for member in range(form.first_member[group], form.first_member[group + 1]):
@@ -97,11 +104,14 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
     """`sum_leaves` for the slots from `first` up to `last`, so that threads can share the work."""
     others = form.leaf_others.shape[1]
     leaf = form.first_leaf[first]
+    prefetched = _end_of_prefetching(leaf, form.first_leaf[last])
     for slot in range(first, last):
         end = form.first_leaf[slot + 1]
         total = 0.0
         if others == 1:  # the common case, without the inner loop: twice as fast
             while leaf < end:
+                if leaf < prefetched:
+                    fetch(reach, (form.leaf_others[leaf + AHEAD, 0],))
                 total += form.leaf_weight[leaf] * reach[form.leaf_others[leaf, 0]]
                 leaf += 1
         else:
@@ -112,6 +122,12 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
                 total += weight
                 leaf += 1
         values[slot] = total
+
+
+@part
+def _end_of_prefetching(first: int, last: int) -> int:
+    """The entry of a list up to which the one `AHEAD` of it is prefetched."""
+    return last - AHEAD if last - first >= LARGE_LIST else first
 
 
 @kernel

@@ -14,13 +14,13 @@ READ, KEEP, DATA = 0, 3, 1  # arguments of LLVM's prefetch
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing: Any, table: Any, row: Any, column: Any) -> tuple[Any, Callable[..., Any]]:
-    """Prefetch table[row, column] into the processor's cache. For kernels only."""
+def fetch(typing: Any, table: Any, index: Any) -> tuple[Any, Callable[..., Any]]:
+    """Prefetch table[index] into the processor's cache; the index is a tuple. For kernels only."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(table)(context, builder, arguments[0])
-        kinds = signature.args[1:]
-        at = [context.cast(builder, *each, types.intp) for each in zip(arguments[1:], kinds, strict=True)]
+        numbers = cgutils.unpack_tuple(builder, arguments[1])
+        at = [context.cast(builder, *each, types.intp) for each in zip(numbers, index.types, strict=True)]
         pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
         place = builder.bitcast(cgutils.get_item_pointer(context, builder, table, array, at), pointer)
         kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
@@ -28,4 +28,4 @@ def fetch(typing: Any, table: Any, row: Any, column: Any) -> tuple[Any, Callable
         builder.call(prefetch, [place, whole(READ), whole(KEEP), whole(DATA)])
         return context.get_dummy_value()
 
-    return types.void(table, row, column), build
+    return types.void(table, index), build
