@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openfelt.cards.deck import FLOP
 from openfelt.cards.public_cards import Deck
-from openfelt.core.cuda import free_memory, is_simulated, to_gpu, zeros_on_gpu
+from openfelt.core.cuda import free_memory, is_simulated, require_memory, to_gpu, zeros_on_gpu
 from openfelt.games.features.features import Vectors
 from openfelt.measure.holdem.gpu.network_shares import (
     AT_ONCE,
@@ -149,5 +149,7 @@ def most_places(deck: Deck, street: int) -> int:
 def rivers_at_once(networks: list[GpuNetwork], street: int, least: int, most: int) -> int:
     """For how many rivers, from `least` to `most`, the tables of networks fit into memory."""
     numbers = [POSITIONS * LINES * roots_of(each, street) * (1 + each.folds) for each in networks]
-    fit = min(MOST_BYTES, MOST_SHARE * free_memory()) / (4 * sum(numbers))
+    each_takes = 4 * sum(numbers)
+    require_memory("Measuring a network", least * each_takes)
+    fit = min(MOST_BYTES, MOST_SHARE * free_memory()) / each_takes
     return max(least, min(most, int(fit)))
