@@ -98,7 +98,7 @@ def other_position(off):
     return np.array([np.flatnonzero(pair == PAIR_AT)[0] for pair in np.flatnonzero(off)])
 
 
-def close(found, wanted, share=2e-6):
+def close(found, wanted, share=5e-6):
     assert abs(wanted).max() > 0
     np.testing.assert_allclose(found, wanted, rtol=0, atol=share * abs(wanted).max())
 

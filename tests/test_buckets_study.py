@@ -126,7 +126,7 @@ def test_out_of_time_stored_values_are_taken(tmp_path):
 
 def results(**exploitability):
     """By abstraction, with words for numbers."""
-    words = {"few": "169/1000/1000/1000", "many": "169/5000/5000/5000", "lossless": "169/lossless/5000/5000"}
+    words = {"few": "169/1000/1000/1000", "many": "169/5000/5000/5000"}
     found = {}
     for name, mbb in exploitability.items():
         kind, _, size = name.partition("_")
@@ -142,8 +142,8 @@ def results(**exploitability):
         (results(ehs2_few=value(150), percentile_few=value(140), ochs_few=value(100)), [True]),
         (results(kmeans_few=value(120), ochs_few=value(130), ochs_many=value(100)), [False, True]),
         (results(ochs_few=value(120), kmeans_many=value(100)), []),  # neither kind nor number is equal
-        (results(kmeans_many=value(100, 5), kmeans_lossless=value(98, 5)), [None]),
-        (results(ochs_many=value(100, 5), ochs_lossless=value(80, 5)), [True]),
+        (results(kmeans_few=value(100, 5), kmeans_many=value(98, 5)), [None]),
+        (results(ochs_few=value(100, 5), ochs_many=value(80, 5)), [True]),
     ],
 )
 def test_claims(found, holds):
@@ -181,25 +181,20 @@ def test_what_each_sampled_flop_gives_averages_to_the_estimate():
 def test_all_claims_are_judged_after_a_full_run():
     every = {name: Trained(1, 1.0, value(100.0 - number)) for number, name in enumerate(ABSTRACTIONS)}
     findings = BUCKETS_STUDY.judge(every)
-    assert len(findings) == 6 + 6 + 2  # kinds, numbers, lossless flops
+    assert len(findings) == 6 + 4  # kinds, numbers
     assert len({finding.claim for finding in findings}) == len(findings)
     assert not BUCKETS_STUDY.missing(every)
 
 
-def test_the_figure_joins_points_of_a_kind_but_for_lossless_flops(tmp_path, monkeypatch):
+def test_the_figure_joins_points_of_a_kind(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(
         buckets, "plot_exploitability_by_buckets", lambda title, lines, path: drawn.extend(lines)
     )
     BUCKETS_STUDY.plot(
-        results(ochs_many=value(80), ochs_few=value(100), ochs_lossless=value(70), ehs2_few=value(150)),
-        tmp_path / "figure.png",
+        results(ochs_many=value(80), ochs_few=value(100), ehs2_few=value(150)), tmp_path / "figure.png"
     )
-    assert [(line.label, line.is_lossless, [*line.buckets]) for line in drawn] == [
-        ("ochs", False, [3_169, 15_169]),
-        ("ochs", True, [1_296_961]),
-        ("ehs2", False, [3_169]),
-    ]
+    assert [(line.label, [*line.buckets]) for line in drawn] == [("ochs", [3_169, 15_169]), ("ehs2", [3_169])]
     assert [each.mean for each in drawn[0].exploitability] == [100, 80]
 
 

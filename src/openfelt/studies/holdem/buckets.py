@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from openfelt.cards.abstraction.abstraction import load_abstraction
 from openfelt.cards.abstraction.spec import ALL_HANDS, EHS2, KMEANS, OCHS, PERCENTILE, parse_spec
-from openfelt.cards.deck import FLOP, PREFLOP, STREETS
+from openfelt.cards.deck import PREFLOP, STREETS
 from openfelt.core.devices import CPU
 from openfelt.core.workers import Workers, own_threads
 from openfelt.measure.holdem.player import Player, policy_player
 from openfelt.plots.buckets import BucketLine, plot_exploitability_by_buckets
+from openfelt.plots.intervals import Interval
 from openfelt.policy.files import load_policy, save_policy
 from openfelt.policy.holdem import require_holdem_policy
 from openfelt.solve.vector.cfr_br import CFRBR
@@ -34,11 +35,7 @@ SECONDS, QUICK_SECONDS = 40, 2  # of training in each abstraction
 GAMMA, RIVER_STEP = 2.0, 3  # weights of the average; one river in this many is learned from
 KINDS = (EHS2, PERCENTILE, KMEANS, OCHS)  # each is claimed to be better than the one before it
 SIZES = (1_000, 5_000)  # on flop, turn and river
-ABSTRACTIONS = (
-    *(f"{kind}:169/{size}/{size}/{size}" for size in SIZES for kind in KINDS),
-    *(f"{OCHS}:169/9000/9000/9000", f"{OCHS}:169/9000/20000/30000"),
-    *(f"{kind}:169/lossless/5000/5000" for kind in (KMEANS, OCHS)),
-)
+ABSTRACTIONS = tuple(f"{kind}:169/{size}/{size}/{size}" for size in SIZES for kind in KINDS)
 
 
 class Trained(NamedTuple):
@@ -96,16 +93,11 @@ class BucketsStudy(ExploitabilityStudy):
         return [*lines, "", describe_flops(self.values(results))]
 
     def plot(self, results: Results, path: Path) -> None:
-        lines: dict[tuple[str, bool], list[tuple[int, ExploitValue]]] = {}
+        lines: dict[str, list[tuple[int, Interval]]] = {}
         for name, trained in results.items():
             spec = parse_spec(name)
-            points = lines.setdefault((spec.kind, spec.has_lossless_flop), [])
-            points.append((sum(spec.counts), trained.value))
-        drawn = []
-        for (kind, is_lossless), points in lines.items():
-            points.sort(key=lambda point: point[0])
-            counts, values = zip(*points, strict=True)
-            drawn.append(BucketLine(kind, counts, [each.as_interval for each in values], is_lossless))
+            lines.setdefault(spec.kind, []).append((sum(spec.counts), trained.value.as_interval))
+        drawn = [BucketLine(kind, *zip(*sorted(points), strict=True)) for kind, points in lines.items()]
         plot_exploitability_by_buckets(self.title, drawn, path)
 
 
@@ -159,16 +151,9 @@ def _findings(results: Results) -> list[Finding]:
     ]
     few, many = SIZES
     larger = [(f"{kind}:169/{few}/{few}/{few}", f"{kind}:169/{many}/{many}/{many}") for kind in KINDS]
-    larger += [
-        (f"{OCHS}:169/{many}/{many}/{many}", f"{OCHS}:169/9000/9000/9000"),
-        (f"{OCHS}:169/9000/9000/9000", f"{OCHS}:169/9000/20000/30000"),
-    ]
-    lossless = [
-        (f"{kind}:169/{many}/{many}/{many}", f"{kind}:169/lossless/{many}/{many}") for kind in (KMEANS, OCHS)
-    ]
     return [
         _less_exploitable(better, worse, results)
-        for worse, better in (*kinds, *larger, *lossless)
+        for worse, better in (*kinds, *larger)
         if worse in results and better in results
     ]
 
@@ -199,10 +184,9 @@ BUCKETS_STUDY = BucketsStudy(
         f"One run of CFR-BR in each abstraction, {SECONDS} seconds on a GPU, with `--trunk buckets --gamma "
         f"{GAMMA:g} --river-step {RIVER_STEP}`; tables of buckets and compilation are not counted. The "
         "average policy is measured in 255ths, not in compact form. Kinds are compared at equal numbers of "
-        f"buckets. A lossless flop has {ALL_HANDS[FLOP]:,} buckets. All abstractions have the "
-        f"{ALL_HANDS[PREFLOP]} kinds of hole cards before the flop. Estimates from the same flops are "
-        "compared flop by flop. Intervals cover the sampling of flops only; the differences between runs "
-        "with other seeds are not measured."
+        f"buckets. All abstractions have the {ALL_HANDS[PREFLOP]} kinds of hole cards before the flop. "
+        "Estimates from the same flops are compared flop by flop. Intervals cover the sampling of flops "
+        "only; the differences between runs with other seeds are not measured."
     ),
     budget=SECONDS,
     quick_budget=QUICK_SECONDS,
