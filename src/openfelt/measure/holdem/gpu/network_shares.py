@@ -21,7 +21,7 @@ from openfelt.games.features.holdem import CARD_GROUPS, rename_suits
 from openfelt.games.holdem import MOST_BETS
 from openfelt.solve.vector.betting_lines import LINES
 from openfelt.solve.vector.gpu.plan import CARDS, RIVER, RIVER_TURN, TURN
-from openfelt.solve.vector.gpu.river_squares import HANDS, ROOM, SQUARE_RANKS, SQUARES
+from openfelt.solve.vector.gpu.river_squares import HANDS, ROOM, SQUARE_RANKS, SQUARES, U
 from openfelt.solve.vector.gpu.terms import PAID
 
 POSITIONS = HANDS * ROOM
@@ -171,6 +171,8 @@ def fill_shares(
     count, units, roots = hands.count[board], layers.of_lines.shape[1], share.shape[1]
     if begin < count:
         one, two = begin + thread, begin + thread + threads
+        # A thread without a hand repeats the last one, and writes nothing.
+        of_hands, ours_at, other_at = hands.sums[board], U(min(one, count - 1)), U(min(two, count - 1))
         first_group = of_roots * (ROOTS_OF_BLOCK // AT_ONCE)
         for group in range(first_group, min(first_group + ROOTS_OF_BLOCK // AT_ONCE, len(layers.of_lines))):
             for at in range(ALL_SUMS):
@@ -182,12 +184,14 @@ def fill_shares(
                 for at in range(thread, 2 * many, threads):
                     last[at] = layers.weights[first + at // 2, at % 2]
                 cuda.syncthreads()
+                following, after = of_hands[U(first), ours_at], of_hands[U(first), other_at]
                 for unit in range(many):
-                    ours = hands.sums[board, first + unit, one] if one < count else zero
-                    other = hands.sums[board, first + unit, two] if two < count else zero
-                    to_fold, to_raise = last[2 * unit], last[2 * unit + 1]
+                    ours, other = following, after
+                    below = U(first + min(unit + 1, many - 1))  # read early: it takes until the next unit
+                    following, after = of_hands[below, ours_at], of_hands[below, other_at]
+                    to_fold, to_raise = last[U(2) * U(unit)], last[U(2) * U(unit) + U(1)]
                     for at in range(AT_ONCE * DECISIONS):
-                        line, choice = staged[unit * WIDTH + at], at % DECISIONS
+                        line, choice = staged[U(unit) * U(WIDTH) + U(at)], at % DECISIONS
                         here = SUMS * (at // DECISIONS) + 2 * choice
                         active, again = max(ours + line, zero), max(other + line, zero)
                         if choice != LAST_CHOICE:
