@@ -21,7 +21,6 @@ CONTESTS = (Contest("phantom_ttt", "phantom tic-tac-toe", "points", SETTINGS),)
 QUICK = (Contest("phantom_ttt(1,7)", "phantom tic-tac-toe 1x7", "points", SETTINGS),)
 
 DEEP_LARGE = DeepMethods(
-    contests=CONTESTS,
     quick_contests=QUICK,
     **contest_parts(CONTESTS),
     name="deep-large",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from openfelt.core.jit import Floats
@@ -30,6 +30,7 @@ class Contest:
     title: str
     unit: str
     settings: Mapping[str, Mapping[str, Any]]  # by method, where they are not the defaults
+    methods: Mapping[str, str] = field(default_factory=lambda: METHODS)  # names of solvers
 
     def label(self, method: str) -> str:
         """Of a line."""
@@ -37,7 +38,7 @@ class Contest:
 
     def configs(self) -> list[SolverConfig]:
         """Its solvers."""
-        return [self._config(method, name) for method, name in METHODS.items()]
+        return [self._config(method, name) for method, name in self.methods.items()]
 
     def _config(self, method: str, name: str) -> SolverConfig:
         settings = self.settings.get(method, {})
@@ -52,7 +53,7 @@ class Contest:
             f"nash_conv ({self.unit})",
             logarithmic=True,
             title=self.title,
-            labels=tuple(self.label(method) for method in METHODS if method != NOT_DRAWN),
+            labels=tuple(self.label(method) for method in self.methods if method != NOT_DRAWN),
         )
 
     def judge(self, curves: LearningCurves) -> list[Finding]:
@@ -105,9 +106,14 @@ class DeepMethods(LearningStudy):
 
     contests: tuple[Contest, ...]
     quick_contests: tuple[Contest, ...]
+    runs: int = 3
+    work: str = "seconds of CPU time"
+    by_clock: bool = True
+    own_claims: bool = True
+    partial_findings: bool = True
 
     def quick(self) -> Self:
-        return replace(self, contests=self.quick_contests, **contest_parts(self.quick_contests))
+        return replace(self, **contest_parts(self.quick_contests))
 
     def _tables(self, results: LearningCurves, panel: Panel) -> dict[str, Floats]:
         return {
@@ -126,7 +132,7 @@ class DeepMethods(LearningStudy):
             "| solver | " + " | ".join(f"{each.title} ({each.unit})" for each in measured) + " |",
             "|---|" + "---|" * len(measured),
         ]
-        for method in METHODS:
+        for method in self.contests[0].methods:
             cells = [f"{results.ends(each.label(method), METRIC):.3g}" for each in measured]
             lines.append(f"| {method} | " + " | ".join(cells) + " |")
         trees = [compile_infosets(each.game) for each in measured]
@@ -135,26 +141,21 @@ class DeepMethods(LearningStudy):
 
 
 def contest_parts(contests: tuple[Contest, ...]) -> dict[str, Any]:
-    """What all studies of this kind have: solvers and plots by game, what is claimed, budgets in CPU time."""
+    """What follows from the games of a study of this kind."""
 
     def judge(curves: LearningCurves) -> list[Finding]:
         found = [each.judge(curves) for each in contests if curves.has(*each.configs())]
         return [finding for findings in found for finding in findings]
 
     return {
+        "contests": contests,
         "solvers": tuple(config for each in contests for config in each.configs()),
         "panels": tuple(each.panel() for each in contests),
         "findings": judge,
-        "runs": 3,
-        "work": "seconds of CPU time",
-        "by_clock": True,
-        "own_claims": True,
-        "partial_findings": True,
     }
 
 
 DEEP_METHODS = DeepMethods(
-    contests=CONTESTS,
     quick_contests=CONTESTS[:3],
     **contest_parts(CONTESTS),
     name="deep-methods",
