@@ -37,11 +37,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1_000, help="of training")
     parser.add_argument("--delay", type=int, default=2_000)
     parser.add_argument("--gamma", type=float, default=2.0)
+    parser.add_argument("--river-step", type=int, default=1, help="learn from one river in this many")
     parser.add_argument("--threads", type=int, default=16, help="for the tables of the buckets")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/strong_bot.json"))
     arguments = parser.parse_args()
     load_abstraction(arguments.buckets).tables(threads=arguments.threads)
-    game, how = f"holdem(buckets='{arguments.buckets}')", {"delay": arguments.delay, "gamma": arguments.gamma}
+    game = f"holdem(buckets='{arguments.buckets}')"
+    how = {name: getattr(arguments, name) for name in ("delay", "gamma", "river_step")}
     solver = felt.CFRBR(game, seed=1, device=CUDA, **how)
     solver.run(1)
     compiled = solver.seconds

@@ -374,6 +374,7 @@ def test_the_memory_of_the_tables_is_that_of_the_page(buckets, on_gpu, beside_it
         ("holdem(players=3,buckets='ehs:2')", {}, "learns two-player hold'em"),
         (None, {"trunk": "flops"}, "trunk must be buckets or hands, not flops"),
         (None, {"delay": -1}, "delay must be a number of 0 or more, not -1"),
+        (None, {"river_step": 2.5}, "river_step must be a whole number, not 2.5"),
         (None, {"river_step": 0}, "river_step must be a number from 1 to 8, not 0"),
         (None, {"gamma": 5}, "gamma must be a number from 0 to 4, not 5"),
         (None, {"gamma": float("nan")}, "gamma must be a number from 0 to 4, not nan"),

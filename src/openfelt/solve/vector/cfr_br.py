@@ -87,7 +87,7 @@ class CFRBR(VectorSolver):
 
     def _prepare(self) -> None:
         within("river_step", self.settings.river_step, 1, MOST_STEP)
-        self._river_step = self.settings.river_step
+        self._river_step = int(self.settings.river_step)
         tree, buckets = self.tree, self.tree.abstraction.tables()
         if self.settings.trunk == HANDS:
             self._trunk_rows = hole_class().astype(np.int32), flop_hands()
