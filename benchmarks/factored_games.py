@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from timing import Result, on_all_cores, on_one_core
 
+from openfelt.games.registry import load_game
+
 ABRUPT = ["phantom_ttt(abrupt=True)", "dark_hex(3,abrupt=True)"]
 GAMES = ["phantom_ttt", "dark_hex(3)", "bluff(2,2,5)", *ABRUPT]
 THREADS = 2
@@ -44,6 +46,8 @@ print(json.dumps([tree.num_nodes, tree.num_rows, compiling, measuring, iterating
 
 def run(games: Sequence[str] = GAMES) -> Iterator[Result]:
     """One result per game."""
+    for game in games:
+        load_game(game)  # raises for an unknown one
     on_all_cores()
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "OPENFELT_CACHE": cache}

@@ -75,6 +75,8 @@ def boards_are_learned_as_on_the_cpu(folder):
     for deck, bets in decks:
         nine = deck == NINE
         boards_are_learned(deck, bets, trunk="hands" if nine else "buckets", river_step=1 if nine else 3)
+    if not is_simulated():  # a race would not show in the simulator
+        boards_are_learned(Deck(3, 4), 4, river_step=2)
     if not is_simulated():  # a thread for each of a million hands takes too long there
         boards_are_learned(NINE, 1, lossless=True)
 

@@ -96,7 +96,7 @@ def test_stop_save_resume_is_the_same_to_the_bit(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "dcfr", "pcfr+"])
 def test_threads_give_the_same_tables(name, monkeypatch):
-    monkeypatch.setattr(threaded_leaf_sums, "FEWEST_LEAVES", 1_000)
+    monkeypatch.setattr(threaded_leaf_sums, "FEWEST_ENTRIES", 1_000)
     alone = solver_type(name)("goofspiel(5)").run(2)
     shared = solver_type(name)("goofspiel(5)", threads=2).run(2)
     assert shared._summer is not None

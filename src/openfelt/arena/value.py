@@ -56,8 +56,7 @@ def value(
     flops : int, optional
         With `exact`: estimate from this many sampled flops.
     turns, rivers : int, optional
-        With `flops`: sample this many turns of each flop and rivers of each turn; without a network on the
-        CPU only.
+        With `flops`: sample this many turns of each flop and rivers of each turn; on a GPU only for networks.
     folder : Path, optional
         With `exact`: save finished work there; a later call resumes.
     progress : callable

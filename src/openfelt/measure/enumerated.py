@@ -24,7 +24,7 @@ from openfelt.solve.traverse.threaded_leaf_sums import evaluate
 if TYPE_CHECKING:
     from openfelt.measure.exploitability import Effort, Measurable
 
-GPU_MEASURES_FROM = 100_000_000  # leaves and slots; below, compiling the kernels takes longer than the CPU
+GPU_MEASURES_FROM = 100_000_000  # numbers in a pass; below, compiling the kernels takes longer than the CPU
 
 
 class EnumeratedEvaluator:

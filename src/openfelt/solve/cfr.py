@@ -24,7 +24,7 @@ from openfelt.solve.solver import Settings, Solver, setting
 from openfelt.solve.traverse.sequence_gpu import work_of
 from openfelt.solve.traverse.threaded_leaf_sums import LeafSummer, threads_help
 
-GPU_TRAINS_FROM = 100_000  # leaves and slots; below, launches on a GPU take longer than the work on the CPU
+GPU_TRAINS_FROM = 100_000  # numbers in a pass; below, launches on a GPU take longer than the work on the CPU
 
 
 class CFR(Solver):

@@ -168,7 +168,8 @@ class Solver(ABC):
             value, choices = getattr(self.settings, each.name), each.metadata.get("choices")
             if choices and value not in choices:
                 raise FeltError(f"{each.name} must be {' or '.join(choices)}, not {value}.")
-            if each.metadata.get("kind") is int and isinstance(value, float) and value % 1:
+            is_whole = value is None or (_is_number(value) and value == value // 1)
+            if each.metadata.get("kind") is int and not is_whole:
                 raise FeltError(f"{each.name} must be a whole number, not {value}.")
         self.seed, self.threads, self.in_flight = seed, own_threads(threads), in_flight
         self.workers, self.learners_asked = threads, learners

@@ -20,8 +20,8 @@ from openfelt.core.prefetch import fetch
 from openfelt.core.rounding import product
 from openfelt.games.compile.sequence_form import SequenceForm
 
-AHEAD = 64  # a large list is prefetched this many entries ahead
-LARGE_LIST = 1_000_000  # entries from which that pays: the reach they name does not fit the cache
+AHEAD = 64  # in a large list, the reach to which an entry refers is prefetched this many entries ahead
+LARGE_LIST = 1_000_000  # entries from which that pays, because these reaches do not fit the cache
 
 
 class Rows(Protocol):
@@ -87,7 +87,7 @@ def sum_leaves(form: SequenceForm, player: int, reach: Floats, values: Floats) -
 @kernel
 def sum_meetings(form: SequenceForm, first: int, last: int, reach: Floats, values: Floats) -> None:
     """Add what the groups from `first` up to `last` meet to the values of their members."""
-    prefetched = _end_of_prefetching(form.first_meeting[first], form.first_meeting[last])
+    prefetched = _end_of_prefetching(len(form.meeting_slot), form.first_meeting[last])
     for group in range(first, last):
         total = 0.0
         for meeting in range(form.first_meeting[group], form.first_meeting[group + 1]):
@@ -104,7 +104,7 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
     """`sum_leaves` for the slots from `first` up to `last`, so that threads can share the work."""
     others = form.leaf_others.shape[1]
     leaf = form.first_leaf[first]
-    prefetched = _end_of_prefetching(leaf, form.first_leaf[last])
+    prefetched = _end_of_prefetching(len(form.leaf_weight), form.first_leaf[last])
     for slot in range(first, last):
         end = form.first_leaf[slot + 1]
         total = 0.0
@@ -125,9 +125,9 @@ def sum_slots(form: SequenceForm, first: int, last: int, reach: Floats, values: 
 
 
 @part
-def _end_of_prefetching(first: int, last: int) -> int:
-    """The entry of a list up to which the one `AHEAD` of it is prefetched."""
-    return last - AHEAD if last - first >= LARGE_LIST else first
+def _end_of_prefetching(size: int, last: int) -> int:
+    """The entry up to which the one `AHEAD` of it is prefetched, in a part of a list that ends at `last`."""
+    return last - AHEAD if size >= LARGE_LIST else 0
 
 
 @kernel

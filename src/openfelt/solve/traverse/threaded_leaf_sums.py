@@ -23,7 +23,7 @@ from openfelt.solve.traverse.sequence import (
     sum_slots,
 )
 
-FEWEST_LEAVES = 2_000_000  # with members and meetings, from which the work outweighs waking the threads
+FEWEST_ENTRIES = 2_000_000  # with members and meetings, from which the work outweighs waking the threads
 PARTS = 4  # per thread; the threads that finish early take those that are left
 
 
@@ -107,7 +107,7 @@ def _pass_up(
 
 
 def _is_large(form: SequenceForm) -> bool:
-    return len(form.leaf_weight) + len(form.member_slot) + len(form.meeting_slot) >= FEWEST_LEAVES
+    return len(form.leaf_weight) + len(form.member_slot) + len(form.meeting_slot) >= FEWEST_ENTRIES
 
 
 def _even_parts(form: SequenceForm, player: int, parts: int) -> list[tuple[int, int]]:

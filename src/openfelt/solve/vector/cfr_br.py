@@ -66,7 +66,7 @@ class CFRBR(VectorSolver):
         to suits.
     river_step : int
         Learn from one river of a board in this many, up to suits; the opponent responds on all. On a GPU an
-        iteration takes less time with 3, and its regrets are a little noisier.
+        iteration takes less time with 3, and its regrets are noisier.
     **options
         `deck`, a smaller deck for tests; `seed`, `threads`, `device` and `in_flight`, as in `Solver`. On
         the CPU the two seats learn in two threads. `in_flight` boards are dealt at a time: 1; on a GPU 16,

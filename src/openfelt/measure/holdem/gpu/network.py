@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openfelt.cards.deck import FLOP
+from openfelt.cards.deck import FLOP, RIVER
 from openfelt.cards.public_cards import Deck
 from openfelt.core.cuda import free_memory, is_simulated, require_memory, to_gpu, zeros_on_gpu
 from openfelt.games.features.features import Vectors
@@ -33,8 +33,8 @@ from openfelt.solve.vector.gpu.launch import river_kernel, street_kernel
 from openfelt.solve.vector.gpu.terms import terms_of
 
 MOST_BYTES = 8e9  # of the tables of rivers in one workspace
-MOST_SHARE = 0.3  # of the free memory, at most, for these
-THREADS = 64  # of a block that evaluates the network
+MEMORY_SHARE = 0.3  # of the free memory, at most, for these
+FILL_THREADS = 64  # of a block that evaluates the network
 FEW = 8  # the same in the simulator
 FOLD, CALL, RAISE = range(3)
 
@@ -117,7 +117,7 @@ class NetworkTables:
 
     def fill(self, run: Any, live: Any, plan: Any, first: int, boards: int, weights: Any) -> None:
         """Queue the computation for boards of the plan, from `first` on; `run` queues a kernel."""
-        network, threads = self._network, FEW if is_simulated() else THREADS
+        network, threads = self._network, FEW if is_simulated() else FILL_THREADS
         most = threads if is_simulated() else MOST_THREADS
         run(
             network.add_cards,
@@ -146,10 +146,11 @@ def most_places(deck: Deck, street: int) -> int:
     return left * (left - 1) // 2 + deck.ranks * deck.suits * (deck.suits - 1) // 2
 
 
-def rivers_at_once(networks: list[GpuNetwork], street: int, least: int, most: int) -> int:
+def rivers_at_once(networks: list[GpuNetwork], deck: Deck, least: int, most: int) -> int:
     """For how many rivers, from `least` to `most`, the tables of networks fit into memory."""
-    numbers = [POSITIONS * LINES * roots_of(each, street) * (1 + each.folds) for each in networks]
+    shares = [POSITIONS * LINES * roots_of(each, RIVER) * (1 + each.folds) for each in networks]
+    numbers = [*shares, *(each.units * most_places(deck, RIVER) for each in networks)]
     each_takes = 4 * sum(numbers)
     require_memory("Measuring a network", least * each_takes)
-    fit = min(MOST_BYTES, MOST_SHARE * free_memory()) / each_takes
+    fit = min(MOST_BYTES, MEMORY_SHARE * free_memory()) / each_takes
     return max(least, min(most, int(fit)))

@@ -1,8 +1,8 @@
 """The shares of betting lines of a network with one hidden layer, for all hands on some boards, on a GPU.
 
 The first layer is a sum of a part for the cards and a part for the betting line. `add_cards` computes the
-former for each hand on each board. `fill_shares` adds the latter for each decision of a street, continues
-with the rectified units and the output layer, and multiplies the probabilities along the lines of the street.
+former for each hand on each board. `fill_shares` adds the latter for each decision of a street, applies the
+ReLU and the output layer, and multiplies the action probabilities along the lines of the street.
 
 A hand is at the *position* of its square of ranks and of its suits (`river_squares.py`), so that neighbouring
 threads of the river read neighbouring numbers. A hand of one rank has two positions.

@@ -29,7 +29,6 @@ from openfelt.solve.vector.gpu.river_squares import (
     PARTS,
     PLAIN,
     ROOM,
-    ROOM_APART,
     SQUARE_RANKS,
     SQUARES,
     SUITS_AS,
@@ -43,6 +42,7 @@ from openfelt.solve.vector.gpu.river_squares import (
     is_needed,
     kind_of,
     position,
+    seat_of,
     words_of,
 )
 from openfelt.solve.vector.gpu.terms import (
@@ -170,7 +170,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
     for hand in range(HANDS):
         hold[hand] = zero if OPENS or not BEST else LEAST
         aside[hand] = LEAST if OPENS else zero
-        reach[hand] = came[_seat(fact, hand) + thread] if lives >> U(hand) & U(1) else zero
+        reach[hand] = came[seat_of(fact, hand) + thread] if lives >> U(hand) & U(1) else zero
     for done in range(LINES):
         # The two tables alternate, across rivers too: other threads may still read that of the previous line.
         line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
@@ -178,7 +178,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
             _add_parts(where, room, line, lives, own)
         elif BY_BOARD:
             for hand in range(HANDS):
-                own[hand] = reach[hand] * street.share[dealt, root, line, _seat(fact, hand) + own_square]
+                own[hand] = reach[hand] * street.share[dealt, root, line, seat_of(fact, hand) + own_square]
         elif fact < U(16):
             for kind in range(1 if board == PLAIN else KINDS):
                 part = _share(street, shares, root, buckets[kind], line)
@@ -201,7 +201,7 @@ def _solve_one(board: int, river: Any, where: Any, room: Any) -> None:
         else:
             for hand in range(HANDS):
                 if OURS_BY_BOARD:
-                    bucket = _seat(fact, hand) + own_square
+                    bucket = seat_of(fact, hand) + own_square
                 else:
                     bucket = bucket_of(words, first + U(OUR_WORD * ROOM), hand)
                 won = share_of(street.own_share, OURS_BY_BOARD, dealt, root, bucket, line) * call[hand]
@@ -232,12 +232,6 @@ def _add_parts(where: Any, room: Any, line: Any, lives: Any, own: Any) -> None:
 def _share(street: StreetTables, shares: Any, root: Any, bucket: Any, line: Any) -> Any:
     """The opponent's share of a line."""
     return shares[bucket * U(LINES) + line] if FITS else street.share[0, root, bucket, line]
-
-
-def _seat(fact: Any, hand: int) -> Any:
-    """Where the positions of hands with the suits of this one begin."""
-    suits = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
-    return suits * ROOM_APART
 
 
 def _respond(line: Any, terms: Any, call: Any, met: Any, hold: Any, aside: Any) -> None:

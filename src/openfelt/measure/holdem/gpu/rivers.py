@@ -35,7 +35,7 @@ class RiverWorkspace:
         self._rivers_at_once, self._weights = rivers, to_gpu(np.ones(rivers, np.float32))
         if networks:
             least = min(game.deck.size - 4, rivers)
-            self._rivers_at_once = rivers_at_once(networks, RIVER, least, rivers)
+            self._rivers_at_once = rivers_at_once(networks, game.deck, least, rivers)
             self._add_tables(RIVER, self._rivers_at_once)
 
     def _add_tables(self, street: int, boards: int) -> None:

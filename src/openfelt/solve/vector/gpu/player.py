@@ -97,7 +97,7 @@ class GpuPlayer:
         fewer = tree.most_bets < MOST_BETS
         learning = {"FEWER": fewer, "RESPONDS": responds, "STEP": river_step}
         self._learn_river = river_kernel(learn_river, **how, **learning)
-        self._of_rivers = deal.chance * np.float32(river_step)  # the chance of a river that is sampled
+        self._river_chance = deal.chance * np.float32(river_step)  # the chance of a river that is sampled
         self._learn_street, self._renew = (
             street_kernel(source, **how) for source in (streets.learn_street, rows.renew)
         )
@@ -121,10 +121,11 @@ class GpuPlayer:
             self.roots,
             self.rows,
         )
+        chances = self._river_chance, single * self._river_chance
         deal.run(
             self._learn_river,
             deal.count * e3,
-            *(deal.plan, deal.words, deal.facts, e3, self._of_rivers, single * self._of_rivers, reach[2]),
+            *(deal.plan, deal.words, deal.facts, e3, *chances, reach[2]),
             *(river.policy, self._terms[2], *on_river, river.regrets, self.values[2]),
             threads=ROOM,
         )

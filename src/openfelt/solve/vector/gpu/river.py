@@ -38,6 +38,7 @@ from openfelt.solve.vector.gpu.river_squares import (
     is_needed,
     kind_of,
     position,
+    seat_of,
 )
 from openfelt.solve.vector.gpu.rows import DECISIONS, answers
 from openfelt.solve.vector.gpu.terms import (
@@ -223,8 +224,7 @@ def _respond_one(board: int, where: Any, room: Any) -> None:
     for hand in range(HANDS):
         hold[hand] = zero if OPENS else LEAST
         aside[hand] = LEAST if OPENS else zero
-        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
-        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
+        reach[hand] = came[seat_of(fact, hand) + thread] if lives >> U(hand) & U(1) else zero
     _add_reach(board, plan, river, root, ranks, reach, buckets, came_by)
     share = cuda.local.array(KINDS, np.float32)
     _read_shares(board, root, U(LINES - 1), shares, buckets, share)
@@ -341,16 +341,16 @@ def _learn_one(board: int, where: Any, room: Any) -> None:
         buckets[kind] = bucket_of(words, first + U(THEIR_WORD * ROOM), KIND_HANDS[kind])
     for hand in range(HANDS):
         hold[hand] = aside[hand] = zero
-        seat = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
-        reach[hand] = came[seat * ROOM_APART + thread] if lives >> U(hand) & U(1) else zero
+        reach[hand] = came[seat_of(fact, hand) + thread] if lives >> U(hand) & U(1) else zero
     masks, probability = cuda.local.array(LINES, np.uint32), cuda.local.array(PROBABILITIES, np.float32)
     if RESPONDS:
         _masks_of(choices, (river * roots + root) * U(DECISIONS * ROOM) + thread, masks)
     else:
         _add_reach(board, plan, river, root, ranks, reach, buckets, came_by)
     times = weight * _images(plan, river, ranks) if thread < U(SQUARES) else zero
+    number = river // U(STEP)  # so that a river does not begin with the table with which the last one ended
     for done in range(LINES):
-        line, cells = U(LINES - 1 - done), (river + U(done) & U(1)) * U(TABLE)
+        line, cells = U(LINES - 1 - done), (number + U(done) & U(1)) * U(TABLE)
         if RESPONDS:
             mask = masks[line]
             for hand in range(HANDS):

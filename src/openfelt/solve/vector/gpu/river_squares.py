@@ -235,6 +235,12 @@ def position(order: Any, fact: Any, hand: int) -> Any:
     return (U(4) * one + two) * ROOM_APART
 
 
+def seat_of(fact: Any, hand: int) -> Any:
+    """Where the positions of hands with the suits of this one begin."""
+    suits = U(4) * (fact + U(1 + hand // 4) & U(3)) + (fact + U(1 + hand % 4) & U(3))
+    return suits * ROOM_APART
+
+
 def is_needed(word: int, board: int) -> Any:
     """Whether a word is needed on a board of this kind."""
     if word >= KIND_WORD:
