@@ -3,9 +3,9 @@
 The first centres are chosen as in k-means++ (Arthur & Vassilvitskii 2007): a few points are drawn with
 probabilities in proportion to weight times squared distance to the nearest centre so far, and the one that
 reduces the sum of these distances most becomes the next centre. That takes time in proportion to the square
-of the number of clusters. Above ONE_BY_ONE clusters only the first FEW are chosen so; then as many points as
-there are centres are drawn at a time, with the same probabilities, as in the rounds of "Scalable k-means++"
-(Bahmani et al. 2012), which draws more and clusters them again.
+of the number of clusters. Above ONE_BY_ONE clusters only the first FEW are chosen so, from a sample of the
+points; then as many points as there are centres are drawn at a time, with the same probabilities, as in the
+rounds of "Scalable k-means++" (Bahmani et al. 2012), which draws more and clusters them again.
 
 Lloyd's iterations follow. Distances that the triangle inequality or a k-d tree (`centre_tree.py`) rules out
 are skipped; this does not change the result.
@@ -21,7 +21,8 @@ from openfelt.cards.abstraction.centre_tree import AXES, build_tree, nearest
 from openfelt.core.jit import Floats, Longs, kernel
 
 SEED = 0
-ONE_BY_ONE, FEW = 10_000, 1_000  # clusters
+ONE_BY_ONE, FEW = 5_000, 1_000  # clusters
+SAMPLE = 100_000  # points, from which the first FEW centres are chosen
 ITERATIONS = 100  # at most, until no point changes its cluster
 FEWER_ITERATIONS = 20  # above ONE_BY_ONE clusters
 PARTS = 64  # of the points, for threads
@@ -49,9 +50,11 @@ def fit(points: Floats, weights: Floats, count: int) -> Floats:
 
 def _choose_first(points: Floats, weights: Floats, count: int) -> Floats:
     generator, trials = np.random.default_rng(SEED), 2 + int(np.log(count))  # as many as in scikit-learn
-    one_by_one = count if count <= ONE_BY_ONE else FEW
-    centres = _first_centres(points, weights, generator.random((one_by_one, trials)))
-    while len(centres) < min(count, len(points)) and count > ONE_BY_ONE:
+    if count <= ONE_BY_ONE:
+        return _first_centres(points, weights, generator.random((count, trials)))
+    some = points[generator.choice(len(points), SAMPLE, p=weights / weights.sum())]
+    centres = _first_centres(some, np.ones(SAMPLE), generator.random((FEW, trials)))
+    while len(centres) < min(count, len(points)):
         apart = points - centres[_nearest(points, centres)]
         chance = weights * (apart * apart).sum(axis=1)
         size = min(len(centres), count - len(centres), int(np.count_nonzero(chance)))

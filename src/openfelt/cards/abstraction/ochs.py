@@ -12,6 +12,7 @@ in the same bucket.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,7 @@ from openfelt.core.jit import Floats, Ints, Longs, kernel
 OPPONENTS = 8  # clusters of the opponent's hole cards
 SAMPLED_BOARDS, SAMPLED_HANDS = 25_000, 8  # to which the centres are fitted: at least, and of each board
 SAMPLE_OF_BUCKET = 30  # hands
+CHUNK = 1_024  # boards at a time
 KINDS = 4  # of hands of two ranks: which of their cards have the flush suit
 SQUARES = len(RANKS) ** 2
 ITSELF = np.eye(OPPONENTS)  # by cluster of a hand
@@ -58,9 +60,12 @@ def river_centres(clusters: NDArray[np.uint8], count: int) -> Floats:
     chosen = np.sort(generator.choice(len(chance), size, p=chance))
     points = np.empty((size, SAMPLED_HANDS, OPPONENTS))
     clusters_of_pairs = cluster_of_pairs(clusters)
-    for place, cards in enumerate(boards.cards()[chosen]):
-        kinds, equities = kind_equities(cards, clusters_of_pairs)
-        points[place] = equities[generator.choice(kinds[kinds >= 0], SAMPLED_HANDS)]
+    cards = boards.cards()[chosen]
+    with ThreadPoolExecutor() as pool:
+        for first in range(0, size, CHUNK):
+            some = pool.map(lambda each: kind_equities(each, clusters_of_pairs), cards[first : first + CHUNK])
+            for place, (kinds, equities) in enumerate(some, first):
+                points[place] = equities[generator.choice(kinds[kinds >= 0], SAMPLED_HANDS)]
     fitted = fit(points.reshape(-1, OPPONENTS), np.ones(size * SAMPLED_HANDS), count)
     return fitted[np.lexsort((*fitted.T, fitted.sum(axis=1)))]
 
