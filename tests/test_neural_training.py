@@ -334,9 +334,33 @@ def test_sums_by_infoset_have_the_gradient_of_single_decisions_in_policy_gradien
     found = []
     for solver, games in zip((summed, single), played, strict=True):
         batch = solver._batch(games)
+        if solver is single:
+            batch = less_the_mean_of_each_infoset(batch, games.infoset)
         found.append(gradient(solver.actor, solver._loss(solver.actor(batch.vectors), batch, 0)))
     assert abs(found[0]).max() > 1e-4
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+def test_in_small_games_an_error_of_the_critic_at_an_infoset_does_not_matter():
+    solver = felt.PPO("leduc", seed=1, trace=1.0, **SMALL)
+    solver._table = solver.inputs.everywhere(solver._acting_policy)
+    played, batches = solver._play(), []
+    for error in (0.0, 1.0):
+        with torch.no_grad():
+            solver.critic.vector += error
+        batches.append(solver._batch(played))
+    torch.testing.assert_close(batches[0].up, batches[1].up, atol=1e-6, rtol=0)
+    torch.testing.assert_close(batches[0].down, batches[1].down, atol=1e-6, rtol=0)
+
+
+def less_the_mean_of_each_infoset(batch, infosets):
+    """A batch of single decisions, of the policy that is trained, with the baseline of small games."""
+    advantage = (batch.up + batch.down).numpy().copy()
+    for infoset in set(infosets):
+        here = infosets == infoset
+        advantage[here] -= (advantage[here].sum() / here.sum()) * (advantage[here] != 0)
+    advantage = torch.from_numpy(advantage)
+    return batch._replace(up=advantage.clamp_min(0), down=advantage.clamp_max(0))
 
 
 def test_the_target_of_mirror_descent_maximises_its_objective():
@@ -385,6 +409,18 @@ def test_the_last_layer_is_moved_by_weighted_ridge_regression():
     gram += RIDGE * np.diag(gram).mean() * np.eye(65)
     np.testing.assert_allclose(moved, units @ np.linalg.solve(gram, units.T @ (weights * change)), atol=1e-3)
     assert abs(moved - change).mean() < 0.3 * abs(change).mean()
+
+
+def test_where_nobody_was_the_policy_hardly_changes():
+    """One game an iteration: the regression moves the infosets visited, and others little."""
+    solver = felt.PPO("leduc", seed=1, hidden=256, games=4, steps=8)
+    solver._table = before = solver.inputs.everywhere(solver._acting_policy)
+    batch = solver._batch(solver._play())
+    solver._regress(batch, 0)
+    moved = abs(solver.inputs.everywhere(solver._acting_policy) - before).max(1)
+    visited = (batch.visits > 0)[:, 0].numpy()
+    assert 0 < visited.sum() < 40
+    assert moved[visited].mean() > 3 * moved[~visited].mean()
 
 
 @pytest.mark.parametrize("name", ["ppo", "mmd", "r-nad"])

@@ -15,7 +15,7 @@ from openfelt.core.pytorch import torch
 from openfelt.policy.perceptron import Perceptron
 
 LAST_SCALE = 0.1  # of the initial weights of the last layer: the first policy is close to uniform
-RIDGE = 1e-3  # of the regression of the last layer, as a share of the mean square of its inputs
+RIDGE = 1e-5  # of the regression of the last layer, as a share of the mean square of its inputs
 
 
 class Network:
@@ -90,7 +90,8 @@ class LastLayer:
     """Moves a network's outputs by weighted ridge regression on its last hidden layer.
 
     Outputs are linear in the weights of the last layer, so this solves in closed form what gradient descent
-    approaches slowly where infosets have similar vectors.
+    approaches slowly where infosets have similar vectors. It needs double precision: with a ridge that single
+    precision can bear, outputs of similar infosets move too slowly.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class LastLayer:
     def __init__(self, network: Network, inputs: Any, weights: Any) -> None:
         self._network = network
         with torch.no_grad():
-            units = torch.nn.functional.pad(network.hidden(inputs), (0, 1), value=1.0)
+            units = torch.nn.functional.pad(network.hidden(inputs), (0, 1), value=1.0).double()
             self._weighted = (weights * units).T
             gram = self._weighted @ units
             gram.diagonal().add_(RIDGE * gram.diagonal().mean())
@@ -115,7 +116,7 @@ class LastLayer:
         """Change the outputs, [n, outputs], by about this much."""
         weight, bias = self._network.parameters[-2:]
         with torch.no_grad():
-            step = torch.cholesky_solve(self._weighted @ change, self._factor)
+            step = torch.cholesky_solve(self._weighted @ change.double(), self._factor)
             weight += step[:-1]
             bias += step[-1]
 

@@ -8,7 +8,9 @@ takes a few steps on the loss that each solver defines:
 - In small games, steps in the logits themselves: each solver says how far the logits of an infoset should
   move, and a regression moves the last layer of the network to do so. The hidden layers of the policy keep
   their random weights. Adam on all layers separates infosets with similar vectors too slowly: the policy then
-  lags behind and circles around the equilibrium.
+  lags behind and circles around the equilibrium. The mean advantage of an infoset's decisions is subtracted
+  from each: where visits are few the critic is off, and what is off for all actions alike would, clipped,
+  favour those that are played most.
 
 The policy that counts is not that of the last network but of a mean of all networks so far, weight by
 weight, in which iteration t has the weight t^recent (Polyak & Juditsky 1992): the last one follows the noise
@@ -48,6 +50,7 @@ from openfelt.solve.solver import setting, within
 PLAYED, UP, DOWN = 0, 1, 2  # in the sums of `_sum_by_row`
 MOST_REGRESSED = 4_096  # hidden units in small games: a regression inverts a matrix of that size
 LEAST = 0.03  # the least probability by which an advantage is divided
+UNVISITED = 0.1  # weight of an infoset without visits in the regression, as a share of the mean weight
 
 
 @dataclass(frozen=True)
@@ -138,8 +141,9 @@ class PolicyGradient(PlayingSolver):
         self._updated(number)
 
     def _regress(self, batch: Batch, number: int) -> None:
-        """Let the last layer follow the changes of logits."""
-        last = LastLayer(self.actor, batch.vectors, batch.visits)
+        """Let the last layer follow the changes of logits; where nobody was, they should hardly change."""
+        weights = batch.visits + UNVISITED * batch.visits.mean()
+        last = LastLayer(self.actor, batch.vectors, weights)
         for _ in range(self.settings.epochs):
             with torch.no_grad():
                 logits = self.actor(batch.vectors)
@@ -188,6 +192,8 @@ class PolicyGradient(PlayingSolver):
         _estimate(played, values[rows], own, self.scale, self.settings.trace, future, advantage, target)
         new = old.exp().cpu().numpy()[rows, played.action]
         weight = np.minimum(1.0, new / np.maximum(played.chance, 1e-6)).astype(np.float32)
+        if inputs.small:
+            advantage -= _means_by_row(rows, advantage, weight)[rows]
         sums = np.zeros((3, len(vectors), inputs.num_actions), np.float32)
         returns = np.zeros((len(vectors), 1), np.float32)
         _sum_by_row(rows, played.action, weight * advantage, target, sums, returns)
@@ -209,6 +215,11 @@ class PolicyGradient(PlayingSolver):
         if isinstance(self.rules, Holdem):
             raise FeltError("A network of hold'em has no weights of infosets.")
         return self.slots(self.inputs.everywhere(self._mean_policy))
+
+
+def _means_by_row(rows: Any, numbers: Vectors, weights: Vectors) -> Vectors:
+    total, weight = np.bincount(rows, weights * numbers), np.bincount(rows, weights)
+    return (total / np.maximum(weight, 1e-9)).astype(np.float32)
 
 
 def divergence(log: Any, other: Any, masks: Any) -> Any:
