@@ -411,8 +411,8 @@ def test_the_last_layer_is_moved_by_weighted_ridge_regression():
     assert abs(moved - change).mean() < 0.3 * abs(change).mean()
 
 
-def test_where_nobody_was_the_policy_hardly_changes():
-    """One game an iteration: the regression moves the infosets visited, and others little."""
+def test_infosets_without_visits_hardly_change():
+    """After a few games the regression moves the infosets visited, and others little."""
     solver = felt.PPO("leduc", seed=1, hidden=256, games=4, steps=8)
     solver._table = before = solver.inputs.everywhere(solver._acting_policy)
     batch = solver._batch(solver._play())

@@ -9,8 +9,8 @@ takes a few steps on the loss that each solver defines:
   move, and a regression moves the last layer of the network to do so. The hidden layers of the policy keep
   their random weights. Adam on all layers separates infosets with similar vectors too slowly: the policy then
   lags behind and circles around the equilibrium. The mean advantage of an infoset's decisions is subtracted
-  from each: where visits are few the critic is off, and what is off for all actions alike would, clipped,
-  favour those that are played most.
+  from each: where visits are few the critic is inaccurate, and an error that all actions share would, with
+  clipping, favour those that are played most.
 
 The policy that counts is not that of the last network but of a mean of all networks so far, weight by
 weight, in which iteration t has the weight t^recent (Polyak & Juditsky 1992): the last one follows the noise
@@ -141,7 +141,7 @@ class PolicyGradient(PlayingSolver):
         self._updated(number)
 
     def _regress(self, batch: Batch, number: int) -> None:
-        """Let the last layer follow the changes of logits; where nobody was, they should hardly change."""
+        """Let the last layer follow the changes of logits; infosets without visits should hardly change."""
         weights = batch.visits + UNVISITED * batch.visits.mean()
         last = LastLayer(self.actor, batch.vectors, weights)
         for _ in range(self.settings.epochs):
@@ -218,6 +218,7 @@ class PolicyGradient(PlayingSolver):
 
 
 def _means_by_row(rows: Any, numbers: Vectors, weights: Vectors) -> Vectors:
+    """[rows] weighted means of what is listed for each row; 0 where nothing is."""
     total, weight = np.bincount(rows, weights * numbers), np.bincount(rows, weights)
     return (total / np.maximum(weight, 1e-9)).astype(np.float32)
 
