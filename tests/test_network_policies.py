@@ -251,7 +251,7 @@ def test_a_gpu_measures_networks_with_one_hidden_layer(monkeypatch):
     monkeypatch.setattr("openfelt.measure.holdem.exploitability.choose_device", lambda wanted, **_: wanted)
     other, deep = CallNetwork(), random_perceptron(4, 1, 3, 3)
     for policy in (felt.network_policy("holdem", other), deep, deep.greedy()):
-        with pytest.raises(felt.FeltError, match=r"networks with one hidden layer; .* with --device cpu"):
+        with pytest.raises(felt.FeltError, match=r"--device cpu: .* networks with one hidden layer"):
             felt.exploitability(policy, device="cuda")
         assert Measure(NetworkPlayer(policy), deck=NINE, device="auto").device == "cpu"
     one, table = one_layer(1, 1), rule_player("always-call", 1)
