@@ -17,7 +17,7 @@ from openfelt.studies.hs14.threshold import HS14_THRESHOLD
 from openfelt.studies.learning_study import LearningStudy
 from openfelt.studies.mm19.experiments import EXPERIMENT_1, EXPERIMENT_2, EXPERIMENT_3, HEINRICH
 from openfelt.studies.models.models_truth import MODELS_TRUTH
-from openfelt.studies.neural import policy_gradients
+from openfelt.studies.neural.convergence import DEEP_CFR_LEDUC, GRADIENTS_KUHN, GRADIENTS_LEDUC
 from openfelt.studies.neural.deep_holdem import DEEP_HOLDEM
 from openfelt.studies.neural.deep_large import DEEP_LARGE
 from openfelt.studies.neural.deep_methods import DEEP_METHODS
@@ -48,7 +48,8 @@ STUDIES: dict[str, AnyStudy] = {
         *(PGC10_TABLE_1, PGC10_FIGURE_2, *TAU_MATCHES),
         *(figure_6.FIGURE_6, figure_7.FIGURE_7, pjl11_table_2.TABLE_2, figure_8.FIGURE_8),
         *(HOLDEM_EXPLOITABILITY, HOLDEM_EXPLOITABILITY_CURVE, CFR_BR_STUDY, BUCKETS_STUDY),
-        *(NFSP_LEDUC, policy_gradients.KUHN, policy_gradients.LEDUC, DEEP_METHODS, DEEP_LARGE, DEEP_HOLDEM),
+        *(NFSP_LEDUC, DEEP_CFR_LEDUC, GRADIENTS_KUHN, GRADIENTS_LEDUC),
+        *(DEEP_METHODS, DEEP_LARGE, DEEP_HOLDEM),
     )
 }
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from openfelt.studies.neural.deep_methods import Contest, DeepMethods, contest_parts
+from openfelt.studies.neural.deep_methods import BOARD, Contest, DeepMethods, contest_parts
 
-NETWORK = {"hidden": 128, "games": 128}
-GRADIENT = NETWORK | {"epochs": 4, "rate": 0.003, "anneal": 300}
-SETTINGS: dict[str, Mapping[str, Any]] = {
-    "NFSP": NETWORK | {"batch": 256, "updates": 4, "window": 1_000_000, "reservoir": 4_000_000},
+SETTINGS: dict[str, Mapping[str, Any]] = BOARD | {
+    "NFSP": {
+        "hidden": 128,
+        "games": 128,
+        "batch": 256,
+        "updates": 4,
+        "window": 1_000_000,
+        "reservoir": 4_000_000,
+    },
     "Deep CFR": {"hidden": 128, "batch": 1024, "traversals": 300, "updates": 500, "reservoir": 4_000_000},
-    "PPO": GRADIENT | {"entropy": 0.2},
-    "MMD": GRADIENT | {"alpha": 0.2, "eta": 0.1},
-    "R-NaD": GRADIENT | {"refresh": 300},
 }
 
 CONTESTS = (

@@ -1,4 +1,4 @@
-"""The claims of the studies of PPO and magnetic mirror descent, judged on curves made up for the purpose."""
+"""The claims of the studies of converging neural players, judged on curves made up for the purpose."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from openfelt.studies.learning_study import LearningCurves
+from openfelt.studies.neural.convergence import GRADIENTS_KUHN as KUHN, GRADIENTS_LEDUC as LEDUC
 from openfelt.studies.neural.deep_methods import METRIC
-from openfelt.studies.neural.policy_gradients import KUHN, LEDUC
 
 CLOSE, SPREAD = [0.05, 0.051, 0.052], [0.02, 0.05, 0.2]
 
