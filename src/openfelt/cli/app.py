@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from openfelt.core.compiling import when_compiling
 from openfelt.core.errors import FeltError, unknown
 from openfelt.core.version import VERSION
 
@@ -52,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _show_warning
+    if sys.stderr.isatty():
+        when_compiling[:] = [_tell_compiling]
     try:
         return _dispatch(words)
     except FeltError as error:
@@ -83,6 +86,10 @@ def _dispatch(words: list[str]) -> int:
         return 0
     module, arguments = parse(words)
     return int(module.run(arguments) or 0)
+
+
+def _tell_compiling() -> None:
+    print("Compiling kernels; later runs load them from the cache.", file=sys.stderr)
 
 
 def complete() -> NoReturn:

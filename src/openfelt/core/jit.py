@@ -21,10 +21,11 @@ from typing import TypeVar
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, event
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from openfelt.core.compiling import when_compiling
 from openfelt.core.scalar_loops import without_loop_vectorization
 from openfelt.core.sources import kernel_checksum
 from openfelt.core.user_folders import cache_folder
@@ -88,6 +89,20 @@ def _compiled(function: F, **more: object) -> F:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+class _Compilations(event.Listener):  # type: ignore[misc]
+    """Hears of each compilation, but not of machine code that is loaded from the cache."""
+
+    def on_start(self, event: event.Event) -> None:
+        while when_compiling:
+            when_compiling.pop()()
+
+    def on_end(self, event: event.Event) -> None:
+        return None
+
+
+event.register("numba:compile", _Compilations())
 
 
 def kernel_cache() -> Path:
