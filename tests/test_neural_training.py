@@ -9,7 +9,7 @@ import openfelt as felt
 from openfelt.core.pytorch import torch
 from openfelt.solve.neural.deep_cfr import _traverse_all, match_regrets
 from openfelt.solve.neural.memory import HELD, SEEN
-from openfelt.solve.neural.network import RIDGE, LastLayer, Network
+from openfelt.solve.neural.network import RIDGE, LastLayer, Network, centred, log_policy
 from openfelt.solve.neural.nfsp import BEST, EXPLORING, _store
 from openfelt.solve.neural.policy_gradient import LEAST
 from openfelt.solve.registry import SOLVERS
@@ -379,6 +379,26 @@ def test_the_target_of_mirror_descent_maximises_its_objective():
     noise = torch.from_numpy(np.random.default_rng(1).normal(size=logits.shape).astype(np.float32))
     for size in (0.1, -0.1, 1.0):
         assert solver._loss(logits + size * noise, batch, 7).item() > best.item()
+
+
+def test_the_step_of_ppo_is_the_natural_gradient_of_its_loss():
+    """By automatic differentiation: the gradient in logits, divided by the probability of the action."""
+    solver = felt.PPO("leduc", seed=1, hidden=16, games=256, step=0.5, entropy=0.3)
+    solver._table = solver.inputs.everywhere(solver._acting_policy)
+    batch = solver._batch(solver._play())
+    noise = torch.from_numpy(np.random.default_rng(1).normal(size=batch.old.shape).astype(np.float32))
+    logits = (batch.old + 0.3 * noise).requires_grad_()
+    policy = log_policy(logits, batch.masks).exp().detach()
+    ratio = policy / batch.old.exp()
+    assert float(batch.old[batch.masks].exp().min()) > LEAST
+    assert 0.2 < float(((ratio > 1.2) | (ratio < 0.8))[batch.masks].float().mean()) < 0.8  # clipped
+    solver._loss(logits, batch, 7).backward()
+    expected = -0.5 * solver.annealed(7) * logits.grad / (batch.visits * policy).clamp_min(1e-12)
+    found = solver._change(logits, batch, 7)
+    seen = batch.visits[:, 0] > 0
+    torch.testing.assert_close(
+        centred(found, batch.masks)[seen].detach(), centred(expected, batch.masks)[seen], atol=1e-4, rtol=1e-3
+    )
 
 
 def test_a_small_step_of_ppo_and_r_nad_lowers_their_loss():

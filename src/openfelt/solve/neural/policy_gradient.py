@@ -149,12 +149,9 @@ class PolicyGradient(PlayingSolver):
                 logits = self.actor(batch.vectors)
             last.move(centred(self._change(logits, batch, number), batch.masks))
 
+    @abstractmethod
     def _change(self, logits: Any, batch: Batch, number: int) -> Any:
-        """[n, actions] how far a step moves logits in small games: down the loss, per visit."""
-        logits.requires_grad_()
-        self._loss(logits, batch, number).backward()
-        step = self.annealed(number) * self.settings.step
-        return -step * logits.grad / batch.visits.clamp_min(1e-9)
+        """[n, actions] how far a step moves logits in small games."""
 
     @abstractmethod
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:

@@ -4,8 +4,12 @@ Rudolph et al. 2025 find that generic policy gradients, well regularised, are as
 made for them.
 
 Departures from PPO: the bonus is annealed, for with a constant one the policy converges to a smoothed
-equilibrium; in small games a regression follows the gradient in logits, and the result is a mean of networks
-(both in `policy_gradient.py`).
+equilibrium; in small games a regression follows the natural gradient in logits, and the result is a mean of
+networks (both in `policy_gradient.py`).
+
+The gradient in logits is the natural one (Kakade 2002): the plain one of an action, divided by its
+probability. Softmax makes the plain one vanish with the probability, so a rare infoset with a large pot, once
+nearly pure, would stay wrong for thousands of iterations after the opponents have learned to reach it.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from openfelt.core.pytorch import torch
 from openfelt.solve.neural.network import log_policy
 from openfelt.solve.neural.policy_gradient import Batch, GradientSettings, PolicyGradient, divergence
 from openfelt.solve.solver import setting, within
@@ -24,8 +29,7 @@ class PPOSettings(GradientSettings):
 
     clip: float = setting(0.2, "how far the ratio of new and old probabilities may be from 1")
     entropy: float = setting(0.05, "weight of the entropy bonus in the first iteration")
-
-    step: float = setting(1.0, "step size of logits in the first iteration, in small games")
+    step: float = setting(0.125, "step size of logits in the first iteration, in small games")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +70,17 @@ class PPO(PolicyGradient):
     name: ClassVar[str] = "ppo"
     summary: ClassVar[str] = "proximal policy optimisation with entropy (Schulman et al. 2017)"
     settings_type: ClassVar[type[PPOSettings]] = PPOSettings
+
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        factor, log = self.annealed(number), log_policy(logits, batch.masks)
+        gain = self._unclipped((log - batch.old).exp(), batch).advantage
+        return factor * self.settings.step * (gain - factor * self.settings.entropy * log)
+
+    def _unclipped(self, ratio: Any, batch: Batch) -> Batch:
+        """The advantages that the clip lets through."""
+        clip = self.settings.clip
+        up = torch.where(ratio < 1 + clip, batch.up, 0.0)
+        return batch._replace(up=up, down=torch.where(ratio > 1 - clip, batch.down, 0.0))
 
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
         log, clip = log_policy(logits, batch.masks), self.settings.clip

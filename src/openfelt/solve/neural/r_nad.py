@@ -29,7 +29,6 @@ class RNaDSettings(GradientSettings):
     eta: float = setting(0.2, "weight of the reference policy in rewards")
     refresh: int = setting(200, "iterations between two changes of the reference policy", kind=int)
     most: float = setting(8.0, "how far logits may be from their mean")
-
     step: float = setting(0.1, "step size of logits in the first iteration, in small games")
 
     def __post_init__(self) -> None:
@@ -85,11 +84,17 @@ class RNaD(PolicyGradient):
         rho = log_policy(self.reference(vectors), masks)
         return -self.settings.eta * torch.where(masks, log - rho, 0.0)
 
+    def _change(self, logits: Any, batch: Batch, number: int) -> Any:
+        return self.annealed(number) * self.settings.step * self._force(logits, batch)
+
     def _loss(self, logits: Any, batch: Batch, number: int) -> Any:
-        most, logits = self.settings.most, centred(logits, batch.masks)
-        force = batch.visits * batch.advantage
+        return -(batch.visits * self._force(logits, batch) * centred(logits, batch.masks)).sum()
+
+    def _force(self, logits: Any, batch: Batch) -> Any:
+        """[n, actions] the advantages, but 0 where they would move a logit beyond its bound."""
+        most, logits, force = self.settings.most, centred(logits.detach(), batch.masks), batch.advantage
         inside = torch.where(force > 0, logits < most, logits > -most)
-        return -torch.where(batch.masks & inside, force * logits, 0.0).sum()
+        return torch.where(batch.masks & inside, force, 0.0)
 
     def _updated(self, number: int) -> None:
         if (number + 1) % self.settings.refresh == 0:

