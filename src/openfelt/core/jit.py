@@ -21,7 +21,8 @@ from typing import TypeVar
 
 import numba
 import numpy as np
-from numba.core import config, event
+from numba.core import config
+from numba.core.event import Event, Listener, register
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
@@ -91,18 +92,18 @@ def _compiled(function: F, **more: object) -> F:
     return compiled
 
 
-class _Compilations(event.Listener):  # type: ignore[misc]
+class _Compilations(Listener):  # type: ignore[misc]
     """Hears of each compilation, but not of machine code that is loaded from the cache."""
 
-    def on_start(self, event: event.Event) -> None:
+    def on_start(self, event: Event) -> None:
         while when_compiling:
             when_compiling.pop()()
 
-    def on_end(self, event: event.Event) -> None:
+    def on_end(self, event: Event) -> None:
         return None
 
 
-event.register("numba:compile", _Compilations())
+register("numba:compile", _Compilations())
 
 
 def kernel_cache() -> Path:
