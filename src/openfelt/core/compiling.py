@@ -1,4 +1,4 @@
-"""Who wants to know that kernels are being compiled, which takes seconds when they are first called.
+"""What to call when the first kernel is about to be compiled, which takes seconds.
 
 Apart from `jit.py`, so that the command line can ask for it without importing numba.
 """
@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-when_compiling: list[Callable[[], object]] = []  # each is called once, when a compilation begins
+when_compiling: list[Callable[[], object]] = []  # each is called once, then removed

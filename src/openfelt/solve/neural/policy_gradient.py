@@ -141,7 +141,7 @@ class PolicyGradient(PlayingSolver):
         self._updated(number)
 
     def _regress(self, batch: Batch, number: int) -> None:
-        """Let the last layer follow the changes of logits; infosets without visits should hardly change."""
+        """Let the last layer follow the changes of logits; infosets without visits have little weight."""
         weights = batch.visits + UNVISITED * batch.visits.mean()
         last = LastLayer(self.actor, batch.vectors, weights)
         for _ in range(self.settings.epochs):

@@ -8,8 +8,10 @@ equilibrium; in small games a regression follows the natural gradient in logits,
 networks (both in `policy_gradient.py`).
 
 The gradient in logits is the natural one (Kakade 2002): the plain one of an action, divided by its
-probability. Softmax makes the plain one vanish with the probability, so a rare infoset with a large pot, once
-nearly pure, would stay wrong for thousands of iterations after the opponents have learned to reach it.
+probability; advantages are divided by at least `LEAST`, but the entropy bonus is not limited. Softmax makes
+the plain gradient vanish with the probability, so the policy at a rare infoset with a large pot, once nearly
+pure, would stay wrong for thousands of iterations after the opponents have learned to reach it. As in
+magnetic mirror descent, the bonus also acts at infosets without visits.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class RNaD(PolicyGradient):
         return -(batch.visits * self._force(logits, batch) * centred(logits, batch.masks)).sum()
 
     def _force(self, logits: Any, batch: Batch) -> Any:
-        """[n, actions] the advantages, but 0 where they would move a logit beyond its bound."""
+        """[n, actions] the advantages, but 0 where they would push a logit further beyond its bound."""
         most, logits, force = self.settings.most, centred(logits.detach(), batch.masks), batch.advantage
         inside = torch.where(force > 0, logits < most, logits > -most)
         return torch.where(batch.masks & inside, force, 0.0)

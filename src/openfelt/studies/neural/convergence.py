@@ -102,10 +102,10 @@ DEEP_CFR_LEDUC = _study(
     question="How close does Deep CFR come to an equilibrium of Leduc hold'em?",
     setup=(
         "nash_conv of the average of all iterations' policies is exact. An iteration is 1,000 traversals for "
-        "each player and 20 training steps on the whole reservoir. The settings are the defaults but "
-        "`--reservoir 8000000`, chosen with seed 2: there it has 0.063 after 2,500 iterations, and 0.095 "
-        "with the default of a million. With the default, runs with seeds 31 and 32 ended at 0.089 and 0.102 "
-        "after 4,000 iterations."
+        "each player and 20 training steps on the whole reservoir. The settings are the defaults except "
+        "`--reservoir 8000000`, which was chosen with seed 2: after 2,500 iterations that run has 0.063, and "
+        "0.095 with the default of a million. With the default, runs with seeds 31 and 32 ended at 0.089 and "
+        "0.102 after 4,000 iterations."
     ),
     requires="PyTorch, a quarter of an hour",
 )
