@@ -29,6 +29,7 @@ ELSEWHERE = {  # what other tests run, or what is not ours to run
     r"runs/old": "needs a policy of an earlier commit",
     r"--boards all": "tests/test_spot_command.py solves several boards",
     r"^felt study run (?!.*--quick)": "tests/test_studies.py runs studies with small budgets",
+    r"^felt study run (nfsp|policy|deep)": "tests/test_studies.py runs them; --quick takes minutes",
     r"^felt train ledoc": "shows an error",
     r"^felt drill": "tests/test_drill_command.py answers drills",
     r"^felt review": "tests/test_review_hands.py reviews files of several kinds",
