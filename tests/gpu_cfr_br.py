@@ -69,12 +69,10 @@ def rows_go_to_slots_and_back(folder):
 
 def boards_are_learned_as_on_the_cpu(folder):
     """In the simulator: the first root of the river, and the other streets from the CPU's rivers."""
-    decks = (
-        [(NINE, 1), (TEN, 1)] if is_simulated() else [(NINE, 1), (TEN, 3), (Deck(3, 4), 4), (Deck(9, 1), 2)]
-    )
+    boards_are_learned(NINE, 1, trunk="hands")
+    decks = [(NINE, 1)] if is_simulated() else [(TEN, 3), (Deck(3, 4), 4), (Deck(9, 1), 2)]
     for deck, bets in decks:
-        nine = deck == NINE
-        boards_are_learned(deck, bets, trunk="hands" if nine else "buckets", river_step=1 if nine else 3)
+        boards_are_learned(deck, bets, trunk="buckets", river_step=3)
     if not is_simulated():  # a race would not show in the simulator
         boards_are_learned(Deck(3, 4), 4, river_step=2)
     if not is_simulated():  # a thread for each of a million hands takes too long there
@@ -148,7 +146,7 @@ def _without_other_rivers(gpu, some, *tables):
 
 def public_chance_sampling_learns_as_on_the_cpu(folder):
     """In the simulator as above."""
-    for deck, bets in [(TEN, 1)] if is_simulated() else [(NINE, 2), (TEN, 4), (Deck(3, 4), 3)]:
+    for deck, bets in [(NINE, 1)] if is_simulated() else [(NINE, 2), (TEN, 4), (Deck(3, 4), 3)]:
         here, there = both(deck, bets, PublicChanceCFR)
         begun = {name: table.copy() for name, table in here.tables().items()}
         board, work = here.board(1), here._work[0]
