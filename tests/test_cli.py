@@ -619,7 +619,7 @@ def test_the_second_command_does_not_compile_again(tmp_path):
         os.close(terminal)
         lines: list[str] = []
         with open(ours, errors="replace") as shown, contextlib.suppress(OSError):  # raised at the end
-            lines.extend(line for line in shown)
+            lines.extend(shown)
         return done.stdout, "".join(lines)
 
     first, told = run()
