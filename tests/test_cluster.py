@@ -33,7 +33,8 @@ def nodes():
     """A head without CPUs and two nodes with one each."""
     pytest.importorskip("ray")
     patience = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "120"}  # on a busy machine
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", **patience}
+    safety = {"GRPC_ENABLE_FORK_SUPPORT": "0"}  # in docs/cluster.md
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", **patience, **safety}
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
@@ -96,6 +97,38 @@ def test_without_ray_a_sentence_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["match", "random", "probe", "--game", "kuhn", "--hands", "20", "--on", "ray"]) == 2
     assert "pip install 'openfelt[ray]'" in capsys.readouterr().err
+
+
+class RayWhoseServersAbort:
+    """The part of Ray with which one connects; the first servers of a client do not start."""
+
+    exceptions = None
+
+    def __init__(self, aborted):
+        self.aborted = aborted
+        self.tries = 0
+
+    def is_initialized(self):
+        return False
+
+    def init(self, **_):
+        self.tries += 1
+        if self.tries <= self.aborted:
+            raise ConnectionAbortedError("Starting Ray client server failed.")
+
+
+@pytest.mark.parametrize("aborted", [0, 1, 2])
+def test_a_server_for_a_client_that_does_not_start_is_asked_for_again(monkeypatch, aborted):
+    ray = RayWhoseServersAbort(aborted)
+    for name, module in {"ray": ray, "ray.exceptions": ray}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(cluster, "_CONNECTED", [])
+    if aborted < 2:
+        assert cluster.connect("ray") is ray
+    else:
+        with pytest.raises(FeltError, match="could not be used: Starting Ray client server failed"):
+            cluster.connect("ray")
+    assert ray.tries == min(aborted + 1, 2)
 
 
 def test_solvers_whose_iterations_depend_on_each_other_refuse_a_cluster():

@@ -158,11 +158,19 @@ def connect(address: str) -> Any:
         _require_listening(found)
     where = {"address": "local", "include_dashboard": False} if found == LOCAL else {"address": found}
     try:
-        ray.init(**where, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        try:
+            _init(ray, where)
+        except ConnectionAbortedError:
+            # At times gRPC aborts the process that the head forks for a client (grpc#43055). The next starts.
+            _init(ray, where)
     except Exception as error:  # Ray raises many kinds, among them RuntimeError for other versions
         raise FeltError(_reason(found, error)) from None
     _CONNECTED[:] = [found]
     return ray
+
+
+def _init(ray: Any, where: dict[str, Any]) -> None:
+    ray.init(**where, log_to_driver=False, logging_level="ERROR", configure_logging=False)
 
 
 def disconnect() -> None:
