@@ -29,6 +29,7 @@ from openfelt.solve.solver import setting, within
 class PPOSettings(GradientSettings):
     """The parameters of PPO."""
 
+    games: int = setting(4096, "games played at once", kind=int)
     clip: float = setting(0.2, "how far the ratio of new and old probabilities may be from 1")
     entropy: float = setting(0.05, "weight of the entropy bonus in the first iteration")
     step: float = setting(0.125, "step size of logits in the first iteration, in small games")

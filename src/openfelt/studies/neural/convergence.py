@@ -64,22 +64,22 @@ GRADIENTS_KUHN = _study(
     question="Do PPO and magnetic mirror descent converge in Kuhn poker?",
     setup=(
         "nash_conv of the mean network is exact. All settings are the defaults, chosen in Leduc: an "
-        "iteration is 16,384 decisions in 1,024 games and one update."
+        "iteration is one update after 16 decisions in each of 4,096 games (PPO) or 1,024 games (MMD)."
     ),
     requires="PyTorch, ten minutes",
 )
 GRADIENTS_LEDUC = _study(
-    Convergence("leduc", "Leduc hold'em", "chips", {"PPO": {"games": 4096}}, GRADIENTS, bound=0.1),
+    Convergence("leduc", "Leduc hold'em", "chips", {}, GRADIENTS, bound=0.1),
     12_000,
     name="policy-gradients-leduc",
     title="Policy gradients in Leduc hold'em",
     paper=GRADIENTS_PAPER,
     question="Do PPO and magnetic mirror descent converge in Leduc hold'em?",
     setup=(
-        "nash_conv of the mean network is exact. MMD has the defaults: an iteration is 16,384 decisions in "
-        "1,024 games and one update. PPO has `--games 4096`, so 65,536 decisions in an iteration, and "
-        "otherwise the defaults. Settings, the number of iterations and details of the update were chosen in "
-        "several dozen runs with seeds 1 to 6, 11 to 13, 21 and 22, which are not among the runs here."
+        "nash_conv of the mean network is exact. All settings are the defaults: an iteration is one update "
+        "after 16 decisions in each of 4,096 games (PPO) or 1,024 games (MMD). Settings, the number of "
+        "iterations and details of the update were chosen in several dozen runs with seeds 1 to 6, 11 to 13, "
+        "21 and 22, which are not among the runs here."
     ),
     requires="PyTorch, 45 minutes",
 )
