@@ -30,7 +30,7 @@ from openfelt.solve.traverse.sequence import evaluate_profile
 from openfelt.solve.traverse.sequence_gpu import GpuForm
 
 FAMILY = ("cfr", "cfr+", "dcfr", "pcfr+")
-GAMES = [("kuhn", 6), ("kuhn(players=3)", 2), ("goofspiel(3)", 3), ("bluff(1,1,2)", 3)]
+GAMES = [("kuhn", 12), ("kuhn(players=3)", 3), ("goofspiel(3)", 6), ("bluff(1,1,2)", 6)]
 LARGER = [("leduc", 200), ("goofspiel(5)", 50), ("bluff(1,1,6)", 30)]  # on a GPU only
 
 
@@ -71,17 +71,17 @@ def tables_are_those_of_the_cpu(game, iterations, folder=None, **options):
 def restrictions_too(folder):
     fixed = felt.random_policy("kuhn", 3)
     for toss in (ONCE, EACH):
-        tables_are_those_of_the_cpu("kuhn", 4, restriction=Restriction(1, fixed, 0.4, toss))
+        tables_are_those_of_the_cpu("kuhn", 6, restriction=Restriction(1, fixed, 0.4, toss))
     confidence = np.where(
         np.arange(fixed.tree.num_slots) < 18, 1.0, 0.3
     )  # bound for certain at some infosets
-    tables_are_those_of_the_cpu("kuhn", 4, restriction=Restriction(1, fixed, confidence, EACH))
+    tables_are_those_of_the_cpu("kuhn", 6, restriction=Restriction(1, fixed, confidence, EACH))
 
 
 def long_lists_and_large_levels(folder):
     for long in (False, True):
         with as_in_large_games(long):
-            tables_are_those_of_the_cpu("kuhn", 3 if is_simulated() else 30)
+            tables_are_those_of_the_cpu("kuhn", 6 if is_simulated() else 30)
             if not is_simulated():
                 tables_are_those_of_the_cpu("leduc", 30)
             groups_of_sequences(folder)

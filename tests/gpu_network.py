@@ -152,9 +152,9 @@ def fill_but_rivers(self, *given):
 
 
 def networks_pass_reach_down_and_values_up(folder):
-    """On the flop and its turns, with leaks: our own strategy too. In the simulator from one seat."""
+    """On the flop and its turns, with leaks: our own strategy too."""
     player, flop = network_player(1, 5), Flop(parse_cards("AcAdKh"), np.zeros(1, np.int64))
-    for seat in range(1 if is_simulated() else 2):
+    for seat in range(2):
         task = Task(player, seat, player, True)
         gpu, solver = GpuSolver(task, NINE), FlopSolver(task, NINE, "single")
         work, game, host = gpu._workspaces[0], gpu._game, solver._new_workspace()

@@ -169,11 +169,11 @@ def the_command_solves_spots(folder, capsys=None):
 
     common = ["spot", "--oop", "AA,QQ", "--ip", "KK", "--pot", "100", "--stack", "100", "--bets", "100%"]
     out, text = io.StringIO(), folder / "boards.csv"
-    more = ["--until", "3" if is_simulated() else "1", "--iterations", "50", "--device", "cuda", "--json"]
+    more = ["--until", "1", "--iterations", "50", "--device", "cuda", "--json"]
     with contextlib.redirect_stdout(out):
         assert main([*common, "--board", "2c3d4h8s9s", *more]) == 0
     facts = json.loads(out.getvalue())
-    assert facts["values"][0] == pytest.approx(75, abs=3 if is_simulated() else 1.5)
+    assert facts["values"][0] == pytest.approx(75, abs=1.5)
     boards = ["--boards", "2c3d4h8s9s 2d3d4h8s9s KcKdKhKs2s", "--csv", str(text)]
     with contextlib.redirect_stdout(io.StringIO()):
         assert main([*common, *boards, *more]) == 0

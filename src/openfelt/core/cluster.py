@@ -161,7 +161,7 @@ def connect(address: str) -> Any:
         try:
             _init(ray, where)
         except ConnectionAbortedError:
-            # At times gRPC aborts the process that the head forks for a client (grpc#43055). The next starts.
+            # The head forks a process for each client, which gRPC sometimes aborts (grpc#43055).
             _init(ray, where)
     except Exception as error:  # Ray raises many kinds, among them RuntimeError for other versions
         raise FeltError(_reason(found, error)) from None
